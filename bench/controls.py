@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Unit, joined
+from discorag.discourse.parse.parser import Unit, join_texts
 from discorag.retrieval.builders.base import Builder, Built, Source, sentence_leaves
 from discorag.retrieval.builders.baselines import Cut, built_by, cut_splits
 from discorag.retrieval.builders.discourse import UnifiedBuilder
@@ -86,7 +86,7 @@ class RandomUnits:
 
     def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
         """The units joined by JOINT, every span cut anywhere with the same probability."""
-        whole, units = joined(texts, kind)
+        whole, units = join_texts(texts, kind)
         return RstTree(edus=units, splits=cut_splits(len(units), random_cut(digest(whole))))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.discourse.formats.graph_svg import graph_svg
+from discorag.discourse.formats.drawing import graph_svg
 from discorag.generation.views import answer_html
 from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.answer import Answer

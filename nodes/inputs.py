@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from discorag.generation.compression import compressed, narrowed
+from discorag.generation.compression import compress, narrow
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
@@ -57,9 +57,9 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
         also_in = tuple(copies.get(chunk.doc_id, chunk.also_in))
         chunk = chunk.model_copy(update={"tree": tree if context.use_tree else None, "also_in": also_in})
         if spans := [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]:
-            chunk = narrowed(chunk, spans)
+            chunk = narrow(chunk, spans)
         if context.compress_to is not None:
-            chunk = compressed(chunk, context.compress_to, backends.encoder.tokens)
+            chunk = compress(chunk, context.compress_to, backends.encoder.tokens)
         return chunk
 
     return tuple(map(as_read, chunks))

@@ -1,1 +1,1 @@
-"""What is said and how, without a language model: selection, plan, sentences, compression, refinement, display."""
+"""The answer: which sentences, in which order, from the sources or by a language model; and how it is shown."""

@@ -11,7 +11,7 @@ from discorag.schema.errors import InputError
 
 @dataclass(frozen=True)
 class Conversation:
-    """How to answer, what was said before, and the question."""
+    """Instructions for the answer, the earlier turns, and the question."""
 
     instruction: str
     history: tuple[Message, ...]
@@ -19,9 +19,9 @@ class Conversation:
 
     @classmethod
     def of(cls, turns: Sequence[tuple[str, str]]) -> Conversation:
-        """Read turns (role, text): the last asks, those of ``system`` and ``developer`` say how to answer.
+        """Read turns (role, text): the last is the question, those of ``system`` and ``developer`` are instructions.
 
-        Turns of other roles than these, ``user`` and ``assistant`` (of tools, say) are passed over.
+        Turns of other roles than these, ``user`` and ``assistant`` (such as tools) are ignored.
 
         Raises:
             InputError: The last turn is not the user's, or blank.

@@ -2,7 +2,6 @@
 
 What may go is a *group*: a satellite with all that cannot outlive it. Groups go one by one, the one under most
 satellite links first, each counted by its confidence, of two equal ones the later in the text, until the text fits.
-What was dropped is listed.
 
 Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summarization" (a unit matters the more, the
 fewer satellite links lie above it).
@@ -11,22 +10,19 @@ fewer satellite links lie above it).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from itertools import compress as chosen
 
-from pydantic import BaseModel, ConfigDict
-
-from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
+from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from discorag.schema.document import Chunk
-from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
 from discorag.text import cues
 from discorag.text.tokens import TokenCounter
 
 GAP = "[...]"
-"""Stands where EDUs are missing, with a space on each side that has text."""
+"""Shown in place of missing EDUs, with a space on each side that has text."""
 
 PROTECTED = frozenset({Relation.ATTRIBUTION, Relation.CONDITION, Relation.CONCESSION, Relation.PURPOSE})
 """Relations whose satellite goes only together with its nucleus: who says it, when it holds, what speaks against it.
@@ -39,40 +35,9 @@ _LIMITS = re.compile(r"\b(?:unless|only (?:if|when)|except)\b|除非|只有", re
 _GUARDS = (_LIMITS, cues.NEGATION, cues.ATTRIBUTION)
 
 
-class Dropped(BaseModel):
-    """An EDU that was left out: its index, span and text, and the relation of the nearest satellite link above it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    edu: int
-    span: Span
-    text: str
-    relation: Relation
-
-
-class Compressed(BaseModel):
-    """What is left of a chunk.
-
-    Args:
-        text: The kept EDUs in text order, verbatim with what stands between neighbours; `GAP` where EDUs are missing.
-        kept: Their zero-based indices in the chunk's tree, ascending; at least one.
-        dropped: The other EDUs, in text order.
-        tree: The chunk's tree over the kept EDUs; splits with one side left are gone, spans are unchanged.
-        over_budget: Even the shortest text that keeps its meaning, which this is, exceeds the budget.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    text: str
-    kept: tuple[int, ...]
-    dropped: tuple[Dropped, ...]
-    tree: RstTree
-    over_budget: bool
-
-
 @dataclass(frozen=True)
 class _Link:
-    """A satellite link: the link above it, how many of them there are to it and how sure, and where its EDUs start."""
+    """A satellite link: the link above it, how many lie above and how sure they are, and where its EDUs start."""
 
     above: int
     depth: int
@@ -84,54 +49,28 @@ class _Link:
 _ROOT = _Link(above=0, depth=0, weight=0, start=0, relation=Relation.JOINT)  # link 0: the whole text, which never goes
 
 
-def compress(chunk: Chunk, budget: int, count: Callable[[str], int] | TokenCounter) -> Compressed:
-    """The longest of the chunk's shortened texts that fits; all of it, if that does.
+def compress(chunk: Chunk, budget: int, tokens: TokenCounter) -> Chunk:
+    """Return the chunk with the tree and the sentences that remain within a budget; without a tree it is unchanged.
 
-    A larger budget keeps the same EDUs or more. Time is n log n for n EDUs, apart from the up to n texts that are put
-    together and counted.
+    Its text stays, since offsets refer to it: prompts show the EDUs of its tree, with `GAP` between them. A larger
+    budget keeps the same EDUs or more. Where nothing fits, the shortest text that keeps its meaning is taken.
 
     Args:
-        chunk: With its tree.
-        budget: Tokens that the text may have, gap marks included.
-        count: Tokens of a text, or what locates them (special tokens are not counted).
-
-    Raises:
-        InvariantError: The chunk has no tree.
-    """
-    if chunk.tree is None:
-        raise InvariantError(
-            f"Chunk {chunk.order} of document {chunk.doc_id} has no tree to compress it by.",
-            hint="Parse it first (discorag.discourse.parse.parser), or leave compression off.",
-        )
-    leaves_at, relations = _departures(chunk, chunk.tree)
-    step, over = _first_fit(chunk, chunk.tree, leaves_at, budget, _counting(count))
-    kept, edus = _kept(leaves_at, step), enumerate(zip(chunk.tree.edus, relations, strict=True))
-    gone = ((i, edu, relation) for i, (edu, relation) in edus if leaves_at[i] <= step)
-    return Compressed(
-        text=_text(chunk, chunk.tree, kept),
-        kept=kept,
-        dropped=tuple(Dropped(edu=i, span=edu, text=chunk.slice(edu), relation=r) for i, edu, r in gone),
-        tree=_restricted(chunk.tree, kept),
-        over_budget=over,
-    )
-
-
-def compressed(chunk: Chunk, budget: int, count: Callable[[str], int] | TokenCounter) -> Chunk:
-    """The chunk with the tree and the sentences that are left of it; unchanged if it has no tree.
-
-    Its text stays, since offsets refer to it: who shows the chunk shows the EDUs of its tree, with `GAP` between.
+        chunk: With or without a tree.
+        budget: Tokens that the remaining text may have, including the gaps but not special tokens.
+        tokens: Counts them.
     """
     if chunk.tree is None:
         return chunk
-    tree = compress(chunk, budget, count).tree
+    tree = _restricted(chunk.tree, _first_fit(chunk, chunk.tree, budget, tokens))
     kept = [s for s in chunk.sentences if any(s.contains(e) or e.contains(s) for e in tree.edus)]
     return _with(chunk, kept, tree)
 
 
-def narrowed(chunk: Chunk, evidence: Sequence[Span]) -> Chunk:
+def narrow(chunk: Chunk, evidence: Sequence[Span]) -> Chunk:
     """The chunk with the sentences, and the part of its tree, that overlap the evidence; unchanged if none does.
 
-    Its text stays: see `compressed`.
+    Its text stays: see `compress`.
 
     Args:
         chunk: With or without a tree.
@@ -145,7 +84,7 @@ def narrowed(chunk: Chunk, evidence: Sequence[Span]) -> Chunk:
 
 
 def shown_text(chunk: Chunk) -> str:
-    """The text of a chunk's sentences, with `GAP` where `narrowed` took some away."""
+    """The text of a chunk's sentences, with `GAP` where some are missing."""
     parts: list[str] = []
     at = chunk.span.start
     for sentence in chunk.sentences:
@@ -170,74 +109,50 @@ def _with(chunk: Chunk, kept: Sequence[Span], tree: RstTree | None) -> Chunk:
     return chunk.model_copy(update=update)
 
 
-def _departures(chunk: Chunk, tree: RstTree) -> tuple[list[int], list[Relation]]:
-    """For each EDU the step at which it goes (from 1; of those that stay, after the last), and by what it hangs."""
+def _first_fit(chunk: Chunk, tree: RstTree, budget: int, tokens: TokenCounter) -> list[int]:
+    """Indices of the EDUs that remain after the first step whose text fits; if none does, of the shortest text.
+
+    Every step is tried in turn, because a gap may take more tokens than the EDUs that it replaces.
+    """
+    leaves_at = _steps(chunk, tree)
+    shortest, kept = float("inf"), list[int]()
+    for step in range(max(leaves_at)):
+        staying = [i for i, leaves in enumerate(leaves_at) if leaves > step]
+        size = len(tokens.token_offsets([_text(chunk, tree, staying)])[0])
+        if size < shortest:
+            shortest, kept = size, staying
+        if size <= budget:
+            break
+    return kept
+
+
+def _steps(chunk: Chunk, tree: RstTree) -> list[int]:
+    """For each EDU the step at which it goes, from 1; those that always stay would go after the last."""
     links, nearest = _satellite_links(tree)
-    steps = _steps(links, _groups(links, nearest, [chunk.slice(edu) for edu in tree.edus]))
-    return [steps[link] for link in nearest], [links[link].relation for link in nearest]
-
-
-def _counting(count: Callable[[str], int] | TokenCounter) -> Callable[[str], int]:
-    if callable(count):
-        return count
-    return lambda text: len(count.token_offsets([text])[0])
+    pairs = zip(nearest, tree.edus, strict=True)
+    guarded = {link for link, edu in pairs if any(guard.search(chunk.slice(edu)) for guard in _GUARDS)}
+    groups = [0]  # for each link the link with which its EDUs go: its own, or its nucleus's if it is protected
+    for i, link in enumerate(links[1:], start=1):
+        groups.append(groups[link.above] if link.relation in PROTECTED or i in guarded else i)
+    order = sorted({*groups} - {0}, key=lambda i: (-links[i].weight, -links[i].depth, -links[i].start))
+    step_of = {group: step for step, group in enumerate([*order, 0], start=1)}
+    return [step_of[groups[link]] for link in nearest]
 
 
 def _satellite_links(tree: RstTree) -> tuple[list[_Link], list[int]]:
     """The satellite links, each after the one above it, and for each EDU the index of the nearest above it."""
     links, above = [_ROOT], {(0, len(tree.edus)): 0}
     for split in tree.splits:
-        upper = above[split.start, split.end]
-        left = right = upper
-        if split.nuclearity is Nuclearity.NS:
-            right = len(links)
-            links.append(_below(links, upper, split, split.mid))
-        elif split.nuclearity is Nuclearity.SN:
-            left = len(links)
-            links.append(_below(links, upper, split, split.start))
-        above[split.start, split.mid], above[split.mid, split.end] = left, right
+        upper = above.pop((split.start, split.end))
+        sides = {side: upper for side in ((split.start, split.mid), (split.mid, split.end))}
+        if split.nuclearity is not Nuclearity.NN:
+            satellite = max(sides) if split.nuclearity is Nuclearity.NS else min(sides)
+            sides[satellite] = len(links)
+            sure = 1.0 if split.confidence is None else split.confidence
+            depth, weight = links[upper].depth + 1, links[upper].weight + sure
+            links.append(_Link(upper, depth, weight, satellite[0], split.relation))
+        above |= sides
     return links, [above[i, i + 1] for i in range(len(tree.edus))]
-
-
-def _below(links: Sequence[_Link], above: int, split: Split, start: int) -> _Link:
-    upper, sure = links[above], 1.0 if split.confidence is None else split.confidence
-    return _Link(above, upper.depth + 1, upper.weight + sure, start, split.relation)
-
-
-def _groups(links: Sequence[_Link], nearest: Sequence[int], texts: Sequence[str]) -> list[int]:
-    """For each link the link with which its EDUs go: its own, or its nucleus's if it is protected."""
-    guarded = {link for link, text in zip(nearest, texts, strict=True) if any(g.search(text) for g in _GUARDS)}
-    groups = [0]
-    for i, link in enumerate(links[1:], start=1):
-        bound = link.relation in PROTECTED or i in guarded
-        groups.append(groups[link.above] if bound else i)
-    return groups
-
-
-def _steps(links: Sequence[_Link], groups: Sequence[int]) -> list[int]:
-    """For each link the step at which its group goes, from 1; the root's group would go after the last."""
-    order = sorted({*groups} - {0}, key=lambda i: (-links[i].weight, -links[i].depth, -links[i].start))
-    step_of = {i: step for step, i in enumerate([*order, 0], start=1)}
-    return [step_of[group] for group in groups]
-
-
-def _first_fit(
-    chunk: Chunk, tree: RstTree, leaves_at: Sequence[int], budget: int, count: Callable[[str], int]
-) -> tuple[int, bool]:
-    """The first step after which the text fits, and False; without one, the step with the shortest text, and True.
-
-    Every step is looked at in turn, because a gap may take more tokens than the EDU that it stands for.
-    """
-    sizes: list[int] = []
-    for step in range(max(leaves_at)):
-        sizes.append(count(_text(chunk, tree, _kept(leaves_at, step))))
-        if sizes[-1] <= budget:
-            return step, False
-    return sizes.index(min(sizes)), True
-
-
-def _kept(leaves_at: Sequence[int], step: int) -> tuple[int, ...]:
-    return tuple(i for i, leaves in enumerate(leaves_at) if leaves > step)
 
 
 def _text(chunk: Chunk, tree: RstTree, kept: Sequence[int]) -> str:

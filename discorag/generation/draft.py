@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from discorag.generation.extractive import Extractor
-from discorag.generation.plan_text import missing
+from discorag.generation.plan_text import missing_references
 from discorag.generation.selection import Selector
 from discorag.ingest.segment.sentence_table import sentences_of
 from discorag.models.protocol import Encoder
@@ -22,7 +22,7 @@ Write = Callable[[AnswerInputs], Awaitable[Outcome[str]]]
 
 
 class Progress(Protocol):
-    """Hears of a draft while it is written."""
+    """Receives a draft while it is written."""
 
     def emit(self, event: dict[str, Any]) -> None:
         """Receive an event: a token of the draft, or that the tokens so far are void."""
@@ -57,8 +57,8 @@ async def write_draft(
         selector: Selects the sentences.
         encoder: Encodes them.
         progress: Receives the words of the draft and what failed.
-        write: Asks a language model.
-        verbatim: The draft from sentences of the sources that stays if ``write`` fails. None: it is made then.
+        write: Calls a language model.
+        verbatim: The draft from sentences of the sources that is used if ``write`` fails. None: it is then written.
 
     Raises:
         ModelError: The endpoint of the encoder or the reranker failed for an extractive draft.
@@ -90,7 +90,7 @@ async def _check_plan(inputs: AnswerInputs, encoder: Encoder, progress: Progress
         table = await sentences_of(inputs, encoder)
     except ModelError:  # reported by the next step that needs the sentences
         return True
-    absent = missing(inputs.plan, inputs, table)
+    absent = missing_references(inputs.plan, inputs, table)
     for message in absent.values():
         progress.failed(InputError(message), fallback="the rest of the plan", of="plan")
     return any(r not in absent for step in steps(inputs.plan) for r in step.references)

@@ -13,7 +13,7 @@ from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.schema.answer import Answer, AnswerInputs, EvidenceSpan, Outcome
 from discorag.schema.discourse import Plan, Reference
 from discorag.schema.document import UnitKind
-from discorag.text.citations import escaped, steps, with_citation
+from discorag.text.citations import escape_references, steps, with_citation
 
 _ANNOUNCES = (":", "：")
 
@@ -86,7 +86,9 @@ def _sentences(table: SentenceTable, order: list[int]) -> list[str]:
     before: Sentence | None = None
     for unit in (table.sentences[i] for i in order):
         is_same = before is not None and (before.chunk, before.prefix) == (unit.chunk, unit.prefix)
-        lines.append(with_citation(escaped(unit.body if is_same else unit.plain), f"[{unit.chunk}.{unit.number}]"))
+        lines.append(
+            with_citation(escape_references(unit.body if is_same else unit.plain), f"[{unit.chunk}.{unit.number}]")
+        )
         before = unit
     return lines
 

@@ -1,9 +1,8 @@
-"""The plan by rules: the selected sentences in their order, and in words, English or Chinese, what each step is for."""
+"""The plan by rules: a paragraph, English or Chinese, that cites the selected sentences and says what each is for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -13,7 +12,7 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Span
-from discorag.text.citations import escaped, marked, steps, unknown_passages
+from discorag.text.citations import escape_references, marked, steps, unknown_passages
 from discorag.text.escaping import one_line
 from discorag.text.sentences import language_of
 
@@ -33,7 +32,7 @@ _BREAKS = (", ", "; ", ": ", " (", " – ", " — ", "，", "；", "：", "（",
 
 
 class Words(NamedTuple):
-    """The same in both languages."""
+    """A phrase in both languages."""
 
     english: str
     chinese: str
@@ -85,7 +84,7 @@ WITHIN: dict[Relation, Words] = {
     Relation.RESTATEMENT: RESTATED,
 }
 """What a satellite is to its nucleus, or the second of two nuclei to the first."""
-TO_TOLD: dict[ChunkRelation, Words] = {
+AS_SOURCE: dict[ChunkRelation, Words] = {
     ChunkRelation.SUPPORTS: SUPPORT,
     ChunkRelation.ELABORATES: DETAILS,
     ChunkRelation.SPECIFIES: DETAILS,
@@ -100,40 +99,40 @@ TO_TOLD: dict[ChunkRelation, Words] = {
     ChunkRelation.BACKGROUND_FOR: BACKGROUND,
     ChunkRelation.COMPARES_WITH: COMPARISON,
 }
-"""What a chunk is to the one named before it, by the relation that leads from it to that one."""
-FROM_TOLD: dict[ChunkRelation, Words] = {
+"""What a chunk is to the one named before it, where the edge leads from it to that one."""
+AS_TARGET: dict[ChunkRelation, Words] = {
     ChunkRelation.CAUSES: OUTCOME,
     ChunkRelation.RESULTS_FROM: REASON,
     ChunkRelation.PRECEDES: LATER,
     ChunkRelation.FOLLOWS: EARLIER,
     ChunkRelation.COMPARES_WITH: COMPARISON,
 }
-"""The same by the relation that leads to it."""
+"""The same where the edge leads to it."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How plans of one language are written. A ``name`` may be empty, and then is not said."""
+    """How plans are written in one language. An empty ``name`` is left out."""
 
     chinese: bool
 
     def name(self, title: str) -> str:
         """A title in quotation marks, shortened; empty for an empty one."""
-        short = shortened(title, _NAME, at_clause="")
+        short = shorten(title, _NAME, at_clause="")
         if not short:
             return ""
-        return f"《{escaped(short)}》" if self.chinese else f"“{escaped(short)}”"
+        return f"《{escape_references(short)}》" if self.chinese else f"“{escape_references(short)}”"
 
     def gist(self, sentence: str, citation: str) -> str:
         """What a sentence says, shortened, with its citation."""
-        return f"{escaped(shortened(sentence, _GIST))} {citation}"
+        return f"{escape_references(shorten(sentence, _GIST))} {citation}"
 
     def start(self, name: str, gist: str) -> str:
         """The first step."""
         return f"先说{name}：{gist}" if self.chinese else f"{' '.join(filter(None, ('Start with', name)))}: {gist}"
 
     def against(self, name: str, gist: str, *, contradicts: bool) -> str:
-        """What speaks against the step before, or holds elsewhere."""
+        """What contradicts the step before, or is different elsewhere."""
         if self.chinese:
             return f"对照{name}的{'相反说法' if contradicts else '另一种情况'}：{gist}"
         lead, what = ("against", "which contradicts it") if contradicts else ("beside", "where it is otherwise")
@@ -146,7 +145,7 @@ class Wording:
         return f"then {words.english}{f', in {name}' if name else ''}: {gist}"
 
     def likewise(self, name: str, gist: str, *, turn: int) -> str:
-        """One more of the same; ``turn`` counts, so that no two in a row begin alike."""
+        """One more of the same kind; ``turn`` counts them, so that no two in a row begin alike."""
         if self.chinese:
             return f"{('同样', '还有')[turn % 2]}{name}：{gist}"
         return f"{' '.join(filter(None, (('likewise', 'and')[turn % 2], name)))}: {gist}"
@@ -166,17 +165,17 @@ class Wording:
 
     @property
     def between(self) -> str:
-        """What stands between two sentences."""
+        """The separator of two sentences."""
         return "" if self.chinese else " "
 
 
-def shortened(text: str, length: int, *, at_clause: str = "…") -> str:
+def shorten(text: str, length: int, *, at_clause: str = "…") -> str:
     """The head of a text on one line, without its number: whole if it fits, else cut after a clause.
 
     Args:
         text: Of a source.
-        length: Characters at most, but for what stands for the rest.
-        at_clause: What stands for the rest; an ellipsis where only a word could be cut after.
+        length: Maximum number of characters, without ``at_clause`` or the ellipsis.
+        at_clause: Replaces the rest after a whole clause; after a word it is an ellipsis.
     """
     line = _NUMBER.sub("", one_line(text, None)).strip(_ENDS)
     if len(line) <= length:
@@ -200,10 +199,10 @@ class RulePlanEngine:
         if not selection.sentences:
             return Outcome(value=Plan(paragraph="None of the passages holds a statement that answers the question."))
         writer = _Writer(inputs, table, Wording(chinese=language_of(inputs.query) == "zh"))
-        return Outcome(value=Plan(paragraph=writer.of(selection)))
+        return Outcome(value=Plan(paragraph=writer.write(selection)))
 
 
-def missing(plan: Plan, inputs: AnswerInputs, table: SentenceTable) -> dict[Reference, str]:
+def missing_references(plan: Plan, inputs: AnswerInputs, table: SentenceTable) -> dict[Reference, str]:
     """References of the plan to what does not exist, in its order, each with an error message."""
     found: dict[Reference, str] = {}
     cited = [r for step in steps(plan) for r in step.references]
@@ -223,26 +222,26 @@ class _Writer:
     inputs: AnswerInputs
     table: SentenceTable
     wording: Wording
-    turn: int = -1  # main points behind the first
+    turn: int = -1  # main points after the first
     named: tuple[str, str] = ("", "")  # document and section
     phrase: str = ""  # of the last clause
     repeated: int = -1  # how often it was
     relation: Words | None = None  # of the last main point
 
-    def of(self, selection: Selection) -> str:
-        """The paragraph."""
+    def write(self, selection: Selection) -> str:
+        """The paragraph: a sentence for each main point, with a clause for each sentence that belongs to it."""
         sentences: list[list[str]] = []
         main: SelectedSentence | None = None
         for selected in selection.sentences:
             if main is None or selected.role is Role.ADDS:
-                sentences.append([self._main(selected, main)])
+                sentences.append([self._main_point(selected, main)])
                 main = selected
             else:
-                sentences[-1].append(self._beside(selected))
+                sentences[-1].append(self._companion(selected))
         return self.wording.between.join(map(self.wording.sentence, sentences))
 
-    def _main(self, selected: SelectedSentence, before: SelectedSentence | None) -> str:
-        name, gist = self._said(selected)
+    def _main_point(self, selected: SelectedSentence, before: SelectedSentence | None) -> str:
+        name, gist = self._name_and_gist(selected)
         self.phrase, self.repeated = "", -1
         if before is None:
             return self.wording.start(name, gist)
@@ -251,9 +250,10 @@ class _Writer:
         words = None if self.relation == last else self.relation
         return self.wording.next(words, name, gist, turn=self.turn)
 
-    def _beside(self, selected: SelectedSentence) -> str:
-        name, gist = self._said(selected)
-        words = None if selected.role is Role.OPPOSES else self._words(selected)
+    def _companion(self, selected: SelectedSentence) -> str:
+        name, gist = self._name_and_gist(selected)
+        relation = None if selected.of is None else self._relation(selected.index, selected.of)
+        words = None if selected.role is Role.OPPOSES else relation or SUPPORT
         contradicts = words is None and self._contradicts(selected)
         last, self.phrase = self.phrase, words.english if words else str(contradicts)
         if last == self.phrase:
@@ -264,46 +264,41 @@ class _Writer:
             return self.wording.against(name, gist, contradicts=contradicts)
         return self.wording.then(words, name, gist)
 
-    def _words(self, selected: SelectedSentence) -> Words:
-        found = None if selected.of is None else self._relation(selected.index, selected.of)
-        return found or SUPPORT
-
-    def _said(self, selected: SelectedSentence) -> tuple[str, str]:
-        """The source, or the section of the one named last, and what it says."""
+    def _name_and_gist(self, selected: SelectedSentence) -> tuple[str, str]:
+        """The source, or the section of the source named last, and what the sentence says."""
         unit = self.table.sentences[selected.index]
         chunk, section = self.inputs.chunks[unit.chunk - 1], unit.headings[-1] if unit.headings else ""
         (document, last), self.named = self.named, (chunk.doc_id, section)
         is_new = chunk.doc_id != document
         name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
-        text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # its heading is said once
+        text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # a heading is named once
         return self.wording.name(name), self.wording.gist(text, _cite(self.table, selected.index))
 
     def _relation(self, new: int, old: int) -> Words | None:
-        """What the new unit is to the old one, by their chunk's tree or the graph."""
+        """What the new sentence is to the old one, by their chunk's tree or by the graph."""
         a, b = self.table.sentences[new], self.table.sentences[old]
         if a.chunk == b.chunk:
             return _in_tree(self.inputs.chunks[a.chunk - 1], a, b)
-        found = dict(self._edges(a.chunk, b.chunk))
-        return TO_TOLD.get(found.get((a.chunk, b.chunk), ChunkRelation.UNRELATED)) or FROM_TOLD.get(
-            found.get((b.chunk, a.chunk), ChunkRelation.UNRELATED)
-        )
+        to, back = self._edges(a.chunk, b.chunk)
+        return AS_SOURCE.get(to) or AS_TARGET.get(back)
 
     def _contradicts(self, selected: SelectedSentence) -> bool:
-        chunks = [self.table.sentences[i].chunk for i in (selected.index, selected.of) if i is not None]
-        return ChunkRelation.CONTRADICTS in dict(self._edges(*chunks)).values() if len(chunks) == 2 else False
+        if selected.of is None:
+            return False
+        a, b = self.table.sentences[selected.index].chunk, self.table.sentences[selected.of].chunk
+        return ChunkRelation.CONTRADICTS in self._edges(a, b)
 
-    def _edges(self, a: int, b: int) -> Iterator[tuple[tuple[int, int], ChunkRelation]]:
-        """The relations between two chunks, by the numbers of source and target."""
-        for e in self.inputs.graph.edges if self.inputs.graph else ():
-            pair = self.inputs.number(e.source), self.inputs.number(e.target)
-            if pair in ((a, b), (b, a)):
-                yield pair, e.relation
+    def _edges(self, a: int, b: int) -> tuple[ChunkRelation, ChunkRelation]:
+        """The relations from chunk ``a`` to chunk ``b`` and back."""
+        edges = self.inputs.graph.edges if self.inputs.graph else ()
+        found = {(self.inputs.number(e.source), self.inputs.number(e.target)): e.relation for e in edges}
+        return found.get((a, b), ChunkRelation.UNRELATED), found.get((b, a), ChunkRelation.UNRELATED)
 
 
 def _in_tree(chunk: Chunk, new: Sentence, old: Sentence) -> Words | None:
     """By the split whose nucleus is about the old unit and whose satellite, or second nucleus, is about the new one."""
     for split in chunk.tree.splits if chunk.tree else ():
-        sides = [_headed(chunk, *side) for side in ((split.start, split.mid), (split.mid, split.end))]
+        sides = [_head_of(chunk, *side) for side in ((split.start, split.mid), (split.mid, split.end))]
         if split.nuclearity is Nuclearity.SN:
             sides.reverse()
         if old.span.contains(sides[0]) and new.span.contains(sides[1]):
@@ -311,8 +306,8 @@ def _in_tree(chunk: Chunk, new: Sentence, old: Sentence) -> Words | None:
     return None
 
 
-def _headed(chunk: Chunk, start: int, end: int) -> Span:
-    """The EDU that a constituent of the chunk's tree is about."""
+def _head_of(chunk: Chunk, start: int, end: int) -> Span:
+    """The head EDU of a constituent of the chunk's tree."""
     assert chunk.tree
     return chunk.tree.edus[chunk.tree.head(start, end)]
 

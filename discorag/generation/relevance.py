@@ -90,8 +90,8 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
     """The sentences about a code of the question: they rank above sentences that share more words with it.
 
     A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047"). A
-    sentence is about it if it begins with it or stands under a heading that holds it. Where that is most of them, the
-    code says nothing about which one answers.
+    sentence is about it if it begins with it or is under a heading that holds it. A code that most sentences are about
+    does not say which one answers.
     """
     statements, found = statements_of(table), list[int]()
     for code in dict.fromkeys(_CODE.findall(inputs.query)):

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from discorag.conflicts.pairs import at_odds
 from discorag.generation.calibration import Calibration
 from discorag.generation.relevance import Relevance, rank_by_search, rank_sentences
 from discorag.ingest.segment.sentence_table import SentenceTable, sentences_of
@@ -15,6 +14,7 @@ from discorag.models.reranker import Reranker
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import ChunkRelation, Edge
 from discorag.schema.document import UnitKind
+from discorag.schema.values import Span
 from discorag.text import cues
 from discorag.text.terms import terms
 
@@ -214,7 +214,36 @@ def _conflicts(inputs: AnswerInputs, table: SentenceTable, relevant: set[int]) -
     pairs: list[tuple[int, int]] = []
     for edge in inputs.graph.edges if inputs.graph else ():
         if edge.disagrees or edge.outdates:
-            a, b = at_odds(edge, table, inputs.number(edge.target), inputs.number(edge.source))
+            a, b = locate_conflict(edge, table, inputs.number(edge.target), inputs.number(edge.source))
             if (a in relevant or b in relevant) and (b, a) not in pairs:
                 pairs.append((b, a) if edge.outdates else (a, b))
     return pairs
+
+
+def locate_conflict(edge: Edge, table: SentenceTable, target: int, source: int) -> tuple[int, int]:
+    """Indices of the sentences that disagree: of the edge's target chunk, then of its source chunk.
+
+    They are those that the edge names; a language model names none, then the two most similar statements.
+
+    Args:
+        edge: The edge.
+        table: Sentences of the inputs.
+        target: Number of the edge's target chunk.
+        source: Number of its source chunk.
+    """
+    named = (_sentence_at(table, target, edge.target_span), _sentence_at(table, source, edge.source_span))
+    if named[0] is not None and named[1] is not None:
+        return named[0], named[1]
+    pairs = [(a, b) for a in table.of_chunk(target) for b in table.of_chunk(source)]
+    stated = [pair for pair in pairs if all(table.sentences[i].statement for i in pair)]
+    return max(stated or pairs, key=lambda pair: float(table.vectors[pair[0]] @ table.vectors[pair[1]]))
+
+
+def _sentence_at(table: SentenceTable, chunk: int, span: Span | None) -> int | None:
+    """The sentence in which a span starts."""
+    if span is None:
+        return None
+    inside = (
+        i for i in table.of_chunk(chunk) if table.sentences[i].span.start <= span.start < table.sentences[i].span.end
+    )
+    return next(inside, None)

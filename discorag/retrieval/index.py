@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from discorag.discourse.parse.parser import but_parsers
+from discorag.discourse.parse.parser import without_parsers
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import Builder, Source
@@ -110,7 +110,7 @@ class TreeIndex:
             ModelError: The encoder's endpoint failed.
         """
         known = await asyncio.to_thread(self._store.tree_versions, self._scope, self._builder.name, doc_ids)
-        comparable = but_parsers if by_any_parser else str
+        comparable = without_parsers if by_any_parser else str
         for doc_id in doc_ids:
             if doc_id not in known or comparable(known[doc_id]) != comparable(self.version):
                 await self._build(doc_id)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from discorag.discourse.relate.follow import WIDER, Wanted, followed
+from discorag.discourse.relate.follow import WIDER, RelationFilter, follow_relations
 from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.models.toolbox import Toolbox
 from discorag.retrieval.forest import NodeScores, Scores, in_tokens
@@ -95,18 +95,18 @@ async def search_following(
     backends: SearchBackends,
     scope: Scope,
     question: str,
-    wanted: Wanted,
+    relations: RelationFilter,
     retriever: str,
     *,
     top_k: int,
     filters: Filters,
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """`search_chunks`, where up to a third gives way to chunks that a wanted relation joins to the best ones."""
+    """`search_chunks`, where up to a third gives way to chunks that one of the relations joins to the best ones."""
     wide, read = await search_chunks(backends, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
     chunks = tuple(read[hit.chunk_id] for hit in wide.found)
     engine = await asyncio.to_thread(RELATION_ENGINES["local"], backends)  # reads its weights at first
     graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
-    return Distinct([wide.found[i] for i in followed(chunks, graph, wanted, top_k)], wide.copies), read
+    return Distinct([wide.found[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:

@@ -68,7 +68,7 @@ class Outcome(Generic[T_co]):
     counts: dict[str, int] = field(default_factory=dict[str, int])
 
     def holding(self, value: U) -> Outcome[U]:
-        """The same outcome with another value, which was made of the first."""
+        """The same outcome with another value, derived from the first."""
         return replace(cast("Outcome[Any]", self), value=value)
 
 

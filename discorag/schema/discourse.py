@@ -13,9 +13,9 @@ from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
 
 _DRAWN = {
-    "RstTree": "discorag.discourse.formats.tree_svg:tree_svg",
-    "Chunk": "discorag.discourse.formats.tree_svg:chunk_svg",
-    "RhetoricalGraph": "discorag.discourse.formats.graph_svg:graph_svg",
+    "RstTree": "discorag.discourse.formats.drawing:tree_svg",
+    "Chunk": "discorag.discourse.formats.drawing:chunk_svg",
+    "RhetoricalGraph": "discorag.discourse.formats.drawing:graph_svg",
     "Answer": "discorag.generation.views:answer_html",
 }
 
@@ -131,7 +131,7 @@ class RstTree(Drawn, BaseModel, frozen=True):
         return {(s.start, s.end): s for s in self.splits}
 
     def split_at(self, start: int, end: int) -> Split:
-        """The inner node that covers EDUs ``[start, end)``; ``KeyError`` if that is no constituent."""
+        """The inner node that covers EDUs ``[start, end)``; ``KeyError`` if it is not a constituent."""
         return self._by_span[start, end]
 
     def head(self, start: int, end: int) -> int:

@@ -67,7 +67,7 @@ class UnknownNameError(ConfigError, KeyError):
 
 
 class MissingExtraError(ConfigError):
-    """What was asked for comes with an extra that is not installed."""
+    """The requested feature needs an extra that is not installed."""
 
 
 class InvariantError(DiscoRagError, ValueError):
@@ -146,7 +146,7 @@ class EmptyCorpusError(InputError):
 
 
 class StoreError(DiscoRagError):
-    """The store cannot do what was asked."""
+    """The store cannot do what was requested."""
 
 
 class ReadOnlyStoreError(StoreError):

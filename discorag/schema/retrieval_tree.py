@@ -48,7 +48,7 @@ class RetrievalTree(BaseModel):
         nodes: Leaf ``i`` is node ``i``.
 
     Raises:
-        InvariantError: Leaves overlap or are out of order, a child comes behind its parent, or a layer is wrong
+        InvariantError: Leaves overlap or are out of order, a child comes after its parent, or a layer is wrong
             (pydantic reports it as ``ValidationError``).
     """
 
@@ -63,7 +63,7 @@ class RetrievalTree(BaseModel):
         for i, node in enumerate(self.nodes):
             if i < self.leaves:
                 if len(node.spans) != 1 or node.spans[0].start < at:
-                    raise InvariantError(f"Leaf {i} is not one span behind leaf {i - 1}.")
+                    raise InvariantError(f"Leaf {i} is not one span after leaf {i - 1}.")
                 at = node.spans[0].end
             elif not node.children or list(node.children) != sorted({c for c in node.children if 0 <= c < i}):
                 raise InvariantError(f"The children of node {i} are not earlier nodes in order: {node.children}.")

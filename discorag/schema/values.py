@@ -1,4 +1,4 @@
-"""Small values that everything is made of: spans of a text, ids and digests, unit vectors, and words."""
+"""Basic values: spans of a text, ids and digests, unit vectors, and words."""
 
 from __future__ import annotations
 

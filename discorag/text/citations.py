@@ -68,13 +68,13 @@ def without_unknown(text: str, passages: Sequence[str]) -> str:
     return re.sub(r"\s*" + _REFERENCE.pattern, kept, text)
 
 
-def escaped(text: str) -> str:
+def escape_references(text: str) -> str:
     """``text`` of a source with a backslash before everything that would read as a reference or as such a backslash."""
     return re.sub(r"\\+\[|" + _REFERENCE.pattern, lambda m: "\\" + m[0], text)
 
 
 def without_copied(text: str, passages: Sequence[str]) -> str:
-    """A model's ``text``; references that a passage has behind the same word are escaped: they were copied."""
+    """A model's ``text``; references that a passage has after the same word are escaped, because they were copied."""
     sources = [" ".join(p.split()) for p in passages]
 
     def kept(match: re.Match[str]) -> str:

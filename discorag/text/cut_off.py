@@ -1,4 +1,4 @@
-"""What is left of an output that was cut off at its limit: JSON that is closed, prose up to its last whole sentence."""
+"""Repairs of output that was cut off at its limit: JSON is closed, prose ends at its last whole sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHOLE = re.compile(r"[.!?。！？…][\"'”’)\]」』*]*\Z")
 
 
 def closed(text: str) -> str:
-    """Cut-off JSON, closed behind its last whole value; compact.
+    """Cut-off JSON, closed after its last whole value; compact.
 
     Raises:
         ValueError: It is not the beginning of JSON.

@@ -1,6 +1,6 @@
-"""What others wrote, made safe to show: one function for each form of output.
+"""Escaping of what sources and models wrote: one function for each form of output.
 
-Words of sources and models are shown as they are: what a form of output would read as its own is escaped, not changed.
+Their words are shown as they are: what a form of output would interpret is escaped, never changed.
 The project's citations differ from brackets of a source by style: bold in Markdown and in the terminal, raised in HTML.
 HTML pages are templates that escape by themselves; JSON carries texts as they are, and clients escape them.
 """

@@ -12,7 +12,7 @@ from discorag.text.terms import terms
 
 ENGLISH = "en"
 _READ = 2000  # characters
-_FEWEST = 200  # letters below which nothing is said
+_FEWEST = 200  # letters below which no language is returned
 _SURE = 0.95
 _ENGLISH_WORDS = 0.2
 """Share of stop words from which a text is taken for English without asking the model."""

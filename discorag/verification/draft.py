@@ -1,4 +1,4 @@
-"""The sentences of a draft, where an answer goes after verification, drafts that cite summaries, and unverified ones.
+"""Drafts before and after verification: their sentences, those that cite summaries, and what happens next.
 
 RAPTOR and HTSIR let summaries reach the reader (RAPTOR section 3, HTSIR "Reranking and Response Generation"). Here a
 summary is not a source, so a sentence that cites one is compared with the chunks below it.
@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Literal
 
 from discorag.conflicts.stored import stored_disagreements
-from discorag.generation.compression import narrowed
+from discorag.generation.compression import narrow
 from discorag.ingest.segment.sentence_table import folded
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Known
 from discorag.schema.discourse import Plan, RhetoricalGraph
@@ -34,22 +34,22 @@ UNSUPPORTED = "The documents support no sentence of the answer that was written.
 
 
 def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
-    """Where an answer goes after verification, and why. A sentence that is only not verified is shown, marked so.
+    """Where an answer goes after verification, and why. Sentences that are not verified are shown as such.
 
     Args:
         answer: As verified.
-        rounds: Rounds of refinement done, and wanted; none are wanted where no language model wrote the draft.
+        rounds: Rounds of refinement so far, and requested; 0 where no language model wrote the draft.
         may_abstain: Whether an answer without any supported sentence is withheld.
     """
-    done, wanted = rounds
-    if done < wanted:
-        return "refine", f"round {done + 1} of {wanted}"
+    done, requested = rounds
+    if done < requested:
+        return "refine", f"round {done + 1} of {requested}"
     if may_abstain and len(answer.unsupported) == len(answer.sentences):
         return "abstain", UNSUPPORTED
     return "end", "the answer is verified"
 
 
-def unverified(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
+def unverified_answer(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
     """Return the draft's sentences, none of them verified, for the same ``reason``."""
     k = len(inputs.chunks)
     texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
@@ -76,7 +76,7 @@ def drafted_sentences(draft: str, chunks: int) -> list[str]:
     return [s for s in sentences if without_references(s, chunks=chunks).strip(" .。")]
 
 
-async def traced(verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> Answer:
+async def trace_draft(verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> Answer:
     """The verifier's answer; every span in it is of a document, also where the draft cites summaries.
 
     With a graph it also has the disagreements of its sources that the last audit of the corpus found.
@@ -86,7 +86,7 @@ async def traced(verifier: Verifier, inputs: AnswerInputs, draft: str, store: St
         NotFoundError: A document was deleted or replaced meanwhile.
     """
     if any(chunk.stands_for for chunk in inputs.chunks):
-        below, draft = await asyncio.to_thread(sourced, inputs, draft, store, scope)
+        below, draft = await asyncio.to_thread(replace_summaries, inputs, draft, store, scope)
         answer = (await verifier.verify(below, draft)).model_copy(update={"plan": inputs.plan})
     else:
         answer = await verifier.verify(inputs, draft)
@@ -99,7 +99,7 @@ async def traced(verifier: Verifier, inputs: AnswerInputs, draft: str, store: St
     return answer.model_copy(update={"disagreements": (*answer.disagreements, *others)})
 
 
-def sourced(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:
+def replace_summaries(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:
     """Inputs and draft with chunks of documents in place of cited summaries (of all, where nothing is cited); blocks.
 
     References are to whole chunks then. Relations of a summary to other passages are left out: they have no two
@@ -117,7 +117,7 @@ def sourced(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tup
             for c in inside:
                 found[c.id] = c if chunk.stands_for else found.get(c.id, c)
                 parts[c.id] += spans
-    chunks = tuple(narrowed(chunk, parts[i]) for i, chunk in found.items())
+    chunks = tuple(narrow(chunk, parts[i]) for i, chunk in found.items())
     at = {i: number for number, i in enumerate(found, start=1)}
     numbers = {number: [at[i] for i in ids] for number, ids in held.items()}
     return _moved(inputs, chunks, numbers), renumbered(draft, numbers)

@@ -28,11 +28,11 @@ _NUMERIC_DATE = re.compile(r"\b\d{4}-(\d{2})-\d{2}\b|\b\d{1,2}[./](\d{1,2})[./]\
 _ROUGHLY = re.compile(
     r"\b(?:over|under|nearly|almost|about|around|roughly|approximately|some|than|least|most|up to|below|above)$", re.I
 )
-_FEW = 12  # counts up to here are often said in another way: "one out of every two", "on both sides"
+_FEW = 12  # counts up to here are often expressed in another way: "one out of every two", "on both sides"
 
 
 def missing_detail(sentence: str, evidence: str) -> str:
-    """Return which detail of a sentence the evidence lacks, in one plain sentence; empty if it has all.
+    """Say in one plain sentence which detail of a sentence the evidence lacks; empty if it has all.
 
     Args:
         sentence: Without citations. Its first word is not taken for a name.
@@ -45,8 +45,8 @@ def missing_detail(sentence: str, evidence: str) -> str:
     ):
         if details:
             return f"The {kind} {details[0]} is not in the evidence."
-    said = _flat(evidence)
-    quoted = [q for q in _QUOTED.findall(sentence) if _flat(q).strip(" .,!?") not in said]
+    stated = _flat(evidence)
+    quoted = [q for q in _QUOTED.findall(sentence) if _flat(q).strip(" .,!?") not in stated]
     return f'The words "{quoted[0]}" are not in the evidence.' if quoted else ""
 
 
@@ -55,7 +55,7 @@ def _flat(text: str) -> str:
 
 
 def _missing_figures(sentence: str, evidence: str) -> list[str]:
-    """The figures that the evidence states in no unit, and that are neither rough nor computed from two of its own."""
+    """The figures that the evidence lacks, and that are neither approximate nor computed from two of its own."""
     if language_of(sentence) != "en":
         return sorted(_digits(sentence) - _digits(evidence))
     theirs = _figures(evidence)

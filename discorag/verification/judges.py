@@ -155,7 +155,7 @@ def _checked(text: str, sentences: int, passages: int) -> list[_Verdict]:
 
 
 def _verdict(claim: Claim, found: _Verdict, passages: Sequence[str]) -> Verdict:
-    """What the model said, in the claim's own places: a passage that was only offered for another sentence is none."""
+    """The model's verdict; a passage that is not one of the claim's own places does not count."""
     probability = found.confidence / 100
     texts = [place.text for place in claim.places]
     if not found.passage or passages[found.passage - 1] not in texts:

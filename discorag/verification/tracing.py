@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from discorag.conflicts.pairs import at_odds
 from discorag.generation.relevance import PAIRS, find_candidates, in_context
+from discorag.generation.selection import locate_conflict
 from discorag.ingest.segment.reading import strip_markdown
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, folded, sentences_of, within_window
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.discourse import ChunkRelation, Edge, PlanStep
+from discorag.schema.discourse import ChunkRelation, PlanStep
 from discorag.schema.errors import ModelError, Usage
 from discorag.schema.values import Span, Vectors
 from discorag.text.citations import references, steps, without_references
@@ -62,7 +62,11 @@ def _parts(table: SentenceTable, cited: set[int]) -> list[list[int]]:
 def _around(inputs: AnswerInputs, table: SentenceTable, i: int) -> list[Place]:
     """The sentence around a unit alone, and with the ones before and after it."""
     first, last = whole_sentence(i, table)
-    return [_place(inputs, table, first, last), _place(inputs, table, _before(first, table), _after(last, table))]
+    chunk = table.of_chunk(table.sentences[i].chunk)
+    return [
+        _place(inputs, table, first, last),
+        _place(inputs, table, max(first - 1, chunk[0]), min(last + 1, chunk[-1])),
+    ]
 
 
 def _place(inputs: AnswerInputs, table: SentenceTable, first: int, last: int) -> Place:
@@ -88,14 +92,6 @@ def _continues(table: SentenceTable, i: int) -> bool:
     return unit.chunk == then.chunk and not unit.statement and then.text[:1].islower()
 
 
-def _before(i: int, table: SentenceTable) -> int:
-    return i - 1 if i and table.sentences[i - 1].chunk == table.sentences[i].chunk else i
-
-
-def _after(i: int, table: SentenceTable) -> int:
-    return i + 1 if i + 1 < len(table.sentences) and table.sentences[i + 1].chunk == table.sentences[i].chunk else i
-
-
 Copies = Mapping[str, Sequence[int]]
 
 
@@ -114,7 +110,7 @@ class _Drafted:
 
 @dataclass(frozen=True)
 class _Traced:
-    """What was found out about a sentence: the fields of `AnswerSentence`, with units in place of evidence."""
+    """The result for a sentence: the fields of `AnswerSentence`, with units in place of evidence."""
 
     support: Support
     reason: str
@@ -127,7 +123,7 @@ class TracingVerifier:
     """Traces a draft to its sources. Implements `discorag.verification.verifier.Verifier`.
 
     1. A heading, and a sentence without content ("It did."), is not verified.
-    2. A sentence that a source has word for word is supported; no model is asked.
+    2. A sentence that a source has word for word is supported; no model is called.
     3. The reranker finds the places that are closest to any other sentence. One whose figures, dates, quotations and
        names are not all in the cited chunks and these places is not supported.
     4. The judge decides the rest; without one they are not verified.
@@ -135,7 +131,7 @@ class TracingVerifier:
     Args:
         encoder: Gives the sentences' vectors.
         reranker: Finds places.
-        judge: Decides; None if nothing can.
+        judge: Decides; None: the rest is not verified.
     """
 
     encoder: Encoder
@@ -149,7 +145,7 @@ class TracingVerifier:
 
     @property
     def prompt_hash(self) -> str:
-        """Digest of the judge's prompt file; empty if it asked nothing."""
+        """Digest of the judge's prompt file; empty if it made no call."""
         return self.judge.prompt_hash if isinstance(self.judge, Metered) else ""
 
     async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
@@ -204,7 +200,7 @@ _BRACKETED = re.compile(r"\[\d[\d.,–-]*\]")  # a citation of no passage is not
 _ASSENT = frozenset(
     ("yes", "no", "not", "nor", "true", "false", "right", "wrong", "correct", "indeed", "never", "always", "ok", "okay")
 )
-"""Words that say something only about what was said before."""
+"""Words that only refer to an earlier statement."""
 
 
 def _copies(table: SentenceTable) -> Copies:
@@ -217,22 +213,17 @@ def _copies(table: SentenceTable) -> Copies:
 
 
 def _drafted(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
-    """The sentences of a draft; a line that is a whole unit is one, whatever full stops it has inside."""
-    texts = [s for line in draft.splitlines() for s in _sentences(line, chunks, copies)]
-    return [_Drafted(s, _bare(s, chunks, copies)) for s in texts]
+    """The sentences of a draft; a line that copies a whole unit is one, whatever full stops it has inside."""
 
+    def is_copy(text: str) -> bool:
+        return folded(without_references(text, chunks=chunks).strip()) in copies
 
-def _sentences(line: str, chunks: int, copies: Copies) -> list[str]:
-    return [line] if _is_copy(line, chunks, copies) else drafted_sentences(line, chunks)
-
-
-def _is_copy(sentence: str, chunks: int, copies: Copies) -> bool:
-    return folded(without_references(sentence, chunks=chunks).strip()) in copies
-
-
-def _bare(sentence: str, chunks: int, copies: Copies) -> str:
-    bare = without_references(sentence, chunks=chunks).strip()
-    return bare if _is_copy(sentence, chunks, copies) else strip_markdown(bare)
+    found: list[_Drafted] = []
+    for line in draft.splitlines():
+        for text in [line] if is_copy(line) else drafted_sentences(line, chunks):
+            bare = without_references(text, chunks=chunks).strip()
+            found.append(_Drafted(text, bare if is_copy(text) else strip_markdown(bare)))
+    return found
 
 
 def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
@@ -242,17 +233,12 @@ def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTabl
     if _ASSENT.issuperset(terms(sentence.bare)):
         return _Traced(Support.NOT_VERIFIED, _NO_CONTENT)
     cited = references(sentence.text)
-    same = [table.sentences[i] for i in copies.get(folded(sentence.bare), ()) if _is_whole(i, table)]
+    same = [table.sentences[i] for i in copies.get(folded(sentence.bare), ()) if whole_sentence(i, table) == (i, i)]
     if not same:
         return None if table.sentences else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
     exact, chunks = {(r.chunk, r.first) for r in cited}, {r.chunk for r in cited}
     unit = min(same, key=lambda u: ((u.chunk, u.number) not in exact, u.chunk not in chunks))
     return _Traced(Support.SUPPORTED, QUOTED, (unit,))
-
-
-def _is_whole(i: int, table: SentenceTable) -> bool:
-    """Whether unit ``i`` is all of its sentence."""
-    return whole_sentence(i, table) == (i, i)
 
 
 def _cited(sentence: _Drafted) -> set[int]:
@@ -293,17 +279,18 @@ def _answer(
     for sentence, found in zip(drafts, traced, strict=True):
         step = _step(planned, sentence.text, found.units if found.support is Support.SUPPORTED else (), passed)
         passed = max(passed, -1 if step is None else step)
-        made = AnswerSentence(
-            text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
-            support=found.support,
-            evidence=tuple(_evidence(inputs, u.chunk, u.span) for u in found.units),
-            step=step,
-            reason=found.reason,
-            confidence=found.confidence,
+        sentences.append(
+            AnswerSentence(
+                text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
+                support=found.support,
+                evidence=tuple(_evidence(inputs, u.chunk, u.span) for u in found.units),
+                step=step,
+                reason=found.reason,
+                confidence=found.confidence,
+            )
         )
-        sentences.append(made)
-    at_odds = _disagreements(inputs, table, {e.chunk_id for s in sentences for e in s.evidence})
-    return Answer(query=inputs.query, sentences=tuple(sentences), disagreements=at_odds, plan=inputs.plan)
+    disagreements = _disagreements(inputs, table, {e.chunk_id for s in sentences for e in s.evidence})
+    return Answer(query=inputs.query, sentences=tuple(sentences), disagreements=disagreements, plan=inputs.plan)
 
 
 def _evidence(inputs: AnswerInputs, number: int, span: Span) -> EvidenceSpan:
@@ -329,31 +316,27 @@ def _match(chunk: int, first: int | None, last: int | None, exact: set[tuple[int
     return 1 if chunk in chunks else 0
 
 
-def _told(used: set[str], edge: Edge) -> bool:
-    """Whether a disagreement is reported, of whose two sides the answer rests on those ``used``."""
-    return (edge.disagrees and len(used) == 2) or (edge.outdates and bool(used))
-
-
 def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -> tuple[Disagreement, ...]:
-    """What is at odds between chunks of different documents that the answer rests on.
+    """Disagreements between chunks of different documents, both of which the answer rests on (``used``).
 
-    Of two versions of one document it is enough that it rests on either.
+    Of two versions of a document it is enough that it rests on either.
     """
     if inputs.graph is None:
         return ()
     found: dict[frozenset[str], Disagreement] = {}
     for edge in inputs.graph.edges:
         i, j = inputs.number(edge.target), inputs.number(edge.source)
-        apart = inputs.chunks[i - 1].doc_id != inputs.chunks[j - 1].doc_id
-        if apart and _told({edge.source, edge.target} & used, edge):
-            a, b = at_odds(edge, table, i, j)
-            both = Disagreement(
+        sides = len({edge.source, edge.target} & used)
+        is_reported = (edge.disagrees and sides == 2) or (edge.outdates and sides > 0)
+        if is_reported and inputs.chunks[i - 1].doc_id != inputs.chunks[j - 1].doc_id:
+            a, b = locate_conflict(edge, table, i, j)
+            disagreement = Disagreement(
                 relation=edge.relation,
                 a=_evidence(inputs, i, table.sentences[a].span),
                 b=_evidence(inputs, j, table.sentences[b].span),
                 reason=edge.reason,
                 confidence=edge.confidence,
             )
-            found.setdefault(frozenset({edge.source, edge.target}), both)
+            found.setdefault(frozenset({edge.source, edge.target}), disagreement)
     order = (ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WITH, ChunkRelation.REPLACES)
     return tuple(sorted(found.values(), key=lambda d: order.index(d.relation)))

@@ -1,4 +1,4 @@
-"""What every verifier and every judge does, and which verifiers there are."""
+"""The protocols of verifiers and judges, and the registry of verifiers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Verifier(Protocol):
     """Traces a draft to its sources."""
 
     async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
-        """Return the draft's sentences, each with what was found out about it, its evidence and the reason.
+        """Return the draft's sentences, each with its state, its evidence and the reason.
 
         Args:
             inputs: With the chunks, graph and plan that the draft was made from.
@@ -31,7 +31,7 @@ class Verifier(Protocol):
 
 @runtime_checkable
 class Metered(Protocol):
-    """What a verifier has besides if it asks a language model; one is made for each question."""
+    """A verifier that calls a language model; there is a new one for each question."""
 
     @property
     def usage(self) -> Usage:
@@ -40,7 +40,7 @@ class Metered(Protocol):
 
     @property
     def prompt_hash(self) -> str:
-        """Digest of the prompt file; empty if it asked nothing."""
+        """Digest of the prompt file; empty if it made no call."""
         ...
 
 
@@ -86,12 +86,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was decided about a claim.
+    """The decision about a claim.
 
     Args:
         support: Whether a place supports it.
         place: Number of the place that does; None if none does.
-        probability: That it is supported, 0 to 1; None if no model said so.
+        probability: That it is supported, 0 to 1; None if no model gave one.
         reason: Why, in one plain sentence.
     """
 
@@ -107,7 +107,7 @@ def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Ver
     Args:
         claim: The claim.
         place: Number of the place that a model named.
-        probability: What the model said.
+        probability: As the model gave it.
         reason: Why the claim counts as supported.
     """
     if missing := missing_detail(claim.sentence, claim.places[place].evidence):

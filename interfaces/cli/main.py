@@ -20,7 +20,7 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from discorag.config import read_settings
-from discorag.discourse.formats.table import FORMATS, READERS, is_tree, read_tree, written
+from discorag.discourse.formats.table import FORMATS, READERS, is_tree, read_tree, write_trees
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 from discorag.schema.document import Chunk, Scope
@@ -185,7 +185,7 @@ def show_tree(
     chunks = [read_tree(path)] if is_tree(path) else _stored_chunks(document, chunk, corpus, tenant)
     if as_json:
         return _print_json([c.model_dump(mode="json") for c in chunks])
-    return typer.echo(written(chunks, "mermaid" if mermaid else format_), nl=False)
+    return typer.echo(write_trees(chunks, "mermaid" if mermaid else format_), nl=False)
 
 
 @show.command("graph", help="The rhetorical graph over what is retrieved for a question.")

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, read_settings
-from discorag.discourse.formats.table import FORMATS, READERS, check_format, is_tree, read_tree, written
+from discorag.discourse.formats.table import FORMATS, READERS, check_format, is_tree, read_tree, write_trees
 from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
@@ -34,7 +34,7 @@ def parse(
 ) -> None:
     """``disco-rag parse``."""
     check_format(format_)
-    text = written([read_tree(path) if is_tree(path) else _parse_document(path, parser)], format_)
+    text = write_trees([read_tree(path) if is_tree(path) else _parse_document(path, parser)], format_)
     if out is None:
         return typer.echo(text, nl=False)
     try:

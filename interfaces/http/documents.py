@@ -13,7 +13,7 @@ from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile, st
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.discourse.formats.table import FORMATS, written
+from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.discourse.formats.text import tree_mermaid
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.retrieval.levels import Levels, unfolded
@@ -198,7 +198,7 @@ async def trees(
         return [ChunkTree(chunk=c, mermaid=tree_mermaid(c)) for c in found]
     if not found:
         raise NotFoundError(f"Document {doc_id} has no chunk {chunk}.", hint=f"It has {len(stored)}, from 0.")
-    return Response(written(found, format_), media_type=FORMATS[format_].media_type)
+    return Response(write_trees(found, format_), media_type=FORMATS[format_].media_type)
 
 
 @router.get("/trees/{doc_id}/nodes", responses=error_responses(404))

@@ -35,7 +35,7 @@ from mcp.types import (
 )
 from pydantic import AnyUrl, Field
 
-from discorag.discourse.formats.table import FORMATS, written
+from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.models.loops import cancel_scope
 from discorag.options import DEFAULT_RETRIEVER, RetrieverName
 from discorag.retrieval.registry import tree_retriever
@@ -220,7 +220,7 @@ class Server(MCPServer, ABC):
         if not chosen:
             raise InputError(f"This document has no chunk {chunk}.", hint=f"It has {len(stored)}, from 0.")
         caller.record("read", scope, [doc_id])
-        trees = await asyncio.to_thread(written, chosen, format)
+        trees = await asyncio.to_thread(write_trees, chosen, format)
         numbers, title = [c.order for c in chosen], chosen[0].title
         return results.trees(
             results.Trees(doc_id=doc_id, title=title, chunks=numbers, total=len(stored), format=format, trees=trees)
@@ -279,7 +279,7 @@ class Server(MCPServer, ABC):
         scope = caller.scope(corpus)
         chunks = await asyncio.to_thread(caller.rag.backends.store.chunks_of, scope, doc_id)
         caller.record("read", scope, [doc_id])
-        return await asyncio.to_thread(written, chunks, "text")
+        return await asyncio.to_thread(write_trees, chunks, "text")
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context | None = None

@@ -6,8 +6,7 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.parse.fallback import tree_or_fallback
-from discorag.discourse.parse.parser import PROMPTED, TreeParser
+from discorag.discourse.parse.parser import PROMPTED, TreeParser, tree_or_fallback
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Scope
 from discorag.store.store import Store

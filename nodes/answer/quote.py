@@ -12,7 +12,7 @@ from discorag.generation.extractive import Extractor
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ModelError
-from discorag.verification.draft import traced
+from discorag.verification.draft import trace_draft
 from discorag.verification.verifier import VERIFIERS
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -32,7 +32,7 @@ async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     try:
         inputs = await _planned(inputs, context)
         draft = (await Extractor(backends.selector).answer(inputs)).value
-        answer = await traced(VERIFIERS["auto"](backends), inputs, draft, backends.store, await context.scope())
+        answer = await trace_draft(VERIFIERS["auto"](backends), inputs, draft, backends.store, await context.scope())
     except ModelError as error:
         stage.failed(error, fallback="no preliminary answer")
         return {"ledger": stage.done(engine="local")}

@@ -8,7 +8,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.discourse.relate.follow import Wanted, wanted
+from discorag.discourse.relate.follow import RelationFilter, relation_filter
 from discorag.retrieval.search import search_chunks, search_following
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, distinct_chunks
@@ -27,14 +27,14 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
     context, stage, question = await answer_context(runtime), Stage("retrieve"), question_of(state)
-    relations = wanted(question) if context.follow else None
+    relations = relation_filter(question) if context.follow else None
     found = await search_question(question, state, context, relations)
     preview = f"{len(found.found)} chunks" + (f", following {relations.name}" if relations else "")
     return await retrieved(found.found, context, stage, copies=found.copies, preview=preview)
 
 
 async def search_question(
-    question: str, state: AnswerState, context: AnswerContext, relations: Wanted | None = None
+    question: str, state: AnswerState, context: AnswerContext, relations: RelationFilter | None = None
 ) -> Distinct[Hit]:
     """The ``top_k`` best chunks under the state's filters; some by ``relations`` to the others, if given."""
     backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}

@@ -12,7 +12,7 @@ from discorag.generation.draft import VERBATIM, replace_tokens
 from discorag.generation.prompted.engine import declined
 from discorag.schema.answer import Answer, AnswerInputs, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
-from discorag.verification.draft import next_step, traced, unverified
+from discorag.verification.draft import next_step, trace_draft, unverified_answer
 from discorag.verification.verifier import VERIFIERS, Metered
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -57,10 +57,10 @@ async def _verified(draft: str, inputs: AnswerInputs, context: AnswerContext, st
     backends = await context.open_backends()
     verifier = VERIFIERS[context.verifier](backends)
     try:
-        answer = await traced(verifier, inputs, draft, backends.store, await context.scope())
+        answer = await trace_draft(verifier, inputs, draft, backends.store, await context.scope())
     except ModelError as error:
         stage.failed(error, fallback="none: every sentence is marked as not verified")
-        answer = unverified(inputs, draft, "Verification failed; see the ledger.")
+        answer = unverified_answer(inputs, draft, "Verification failed; see the ledger.")
     if isinstance(verifier, Metered):
         stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
     return answer

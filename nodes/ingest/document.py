@@ -16,8 +16,7 @@ from time import perf_counter
 
 from langgraph.config import get_stream_writer
 
-from discorag.discourse.parse.fallback import tree_or_fallback
-from discorag.discourse.parse.parser import PROMPTED
+from discorag.discourse.parse.parser import PROMPTED, tree_or_fallback
 from discorag.ingest.loaders import Source, reading_note
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy, check_length

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from discorag.generation.extractive import Extractor
-from discorag.ingest.segment.sentence_table import sentence_table, sentences_in
+from discorag.ingest.segment.sentence_table import sentences_in
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan
@@ -51,14 +51,6 @@ async def test_without_a_plan_sentences_come_by_relevance(encoder: Encoder) -> N
     first = [table.index(r.chunk, r.first or 0) for r in cited]
     assert len(first) > 1
     assert first[0] == selection.indices[0]
-
-
-async def test_without_trees_nuclearity_plays_no_part(encoder: Encoder) -> None:
-    inputs = await load_inputs("tides", "Why are some tides higher than others?", encoder)
-    bare = replace(inputs, chunks=tuple(c.model_copy(update={"tree": None}) for c in inputs.chunks))
-    with_trees, without = await sentence_table(inputs.chunks, encoder), await sentence_table(bare.chunks, encoder)
-    assert any(u.satellite_weight for u in with_trees.sentences)
-    assert not any(u.satellite_weight for u in without.sentences)
 
 
 async def opposed(a: str, b: str, question: str, encoder: Encoder) -> AnswerInputs:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.generation.plan_text import CONDITION, SUPPORT, Wording, missing, shortened
+from discorag.generation.plan_text import CONDITION, SUPPORT, Wording, missing_references, shorten
 from discorag.generation.selection import Role, SelectedSentence, Selection
 from discorag.ingest.segment.sentence_table import Sentence, sentences_of
 from discorag.models.protocol import Encoder
@@ -134,7 +134,8 @@ async def test_passages_without_a_statement_give_a_plan_that_says_so(encoder: En
 async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> None:
     inputs = await inputs_from({"a": "One. Two.", "b": "Three, as in [1999]."}, "what", encoder)
     plan = Plan(paragraph="Use [1.2], [1.2-9], [2.7] and [3]; then [99.9], [1999] and [2]. Again [3].")
-    assert {marked(r): said for r, said in missing(plan, inputs, await sentences_of(inputs, encoder)).items()} == {
+    absent = missing_references(plan, inputs, await sentences_of(inputs, encoder))
+    assert {marked(reference): message for reference, message in absent.items()} == {
         "[1.2-9]": "The plan cites [1.2-9]; the sentences of passage 1 end at 2.",
         "[2.7]": "The plan cites [2.7]; the sentences of passage 2 end at 1.",
         "[3]": "The plan cites [3]; there are 2 passages.",
@@ -153,21 +154,21 @@ def test_no_title_and_no_sentence_can_cite_in_a_plan(title: str, sentence: str, 
 
 @given(st.text(max_size=300), st.integers(10, 90))
 def test_what_is_shortened_is_one_line_and_no_longer_than_asked(text: str, length: int) -> None:
-    short = shortened(text, length)
+    short = shorten(text, length)
     assert len(short) <= length + 1
     assert "\n" not in short
 
 
 def test_a_text_is_cut_after_a_clause_else_after_a_word() -> None:
-    assert shortened("The moon pulls the sea, and so does the sun.", 30) == "The moon pulls the sea…"
-    assert shortened("Tides: a primer for sailors of all ages", 12, at_clause="") == "Tides: a…"
-    assert shortened("The moon pulls the sea twice a day.", 30) == "The moon pulls the sea twice…"
-    assert shortened("月亮牵引海水，所以每天有两次涨潮和两次退潮", 10) == "月亮牵引海水…"
+    assert shorten("The moon pulls the sea, and so does the sun.", 30) == "The moon pulls the sea…"
+    assert shorten("Tides: a primer for sailors of all ages", 12, at_clause="") == "Tides: a…"
+    assert shorten("The moon pulls the sea twice a day.", 30) == "The moon pulls the sea twice…"
+    assert shorten("月亮牵引海水，所以每天有两次涨潮和两次退潮", 10) == "月亮牵引海水…"
 
 
 def says(text: str, kind: K, header: str = "", *, introduces: bool = False) -> bool:
     span = Span(start=0, end=len(text))
-    return Sentence(1, 1, span, text, 0, kind=kind, header=header, introduces=introduces).statement
+    return Sentence(1, 1, span, text, kind=kind, header=header, introduces=introduces).statement
 
 
 @pytest.mark.parametrize(

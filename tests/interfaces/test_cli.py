@@ -110,8 +110,8 @@ def test_json_is_parsed_as_a_document_unless_it_is_a_tree(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "held", "arguments", "said"),
     [
-        ("t.rs3", "<rst><body>", [], "t.rs3: This is no XML"),
-        ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is no tree in JSON"),
+        ("t.rs3", "<rst><body>", [], "t.rs3: This is not XML"),
+        ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is not a tree in JSON"),
         ("t.tune", "la", [], "unknown format"),
         ("t.md", "Tides.", ["--format", "pdf"], "text, mermaid, rs3, rs4, dis, json, svg"),
         ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_MODEL"),

@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import given
 
-from discorag.discourse.formats.graph_svg import graph_svg
-from discorag.discourse.formats.tree_svg import tree_svg
+from discorag.discourse.formats.drawing import graph_svg, tree_svg
 from discorag.generation.views import answer_html
 from discorag.models.encoder import PackagedEncoder
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.schema.discourse import Reference
-from discorag.text.citations import escaped, references, with_citation, without_copied, without_references
+from discorag.text.citations import escape_references, references, with_citation, without_copied, without_references
 from tests.generation.hostile import hostile_texts
 
 _bracketed = st.text(alphabet="\\[]1.2-(^ a", max_size=20)
@@ -15,15 +15,15 @@ _bracketed = st.text(alphabet="\\[]1.2-(^ a", max_size=20)
 
 @pytest.mark.parametrize("text", list(dict.fromkeys(hostile_texts())))
 def test_what_a_source_writes_is_no_citation_and_comes_back_as_it_was(text: str) -> None:
-    cited = with_citation(escaped(text), "[7.3]")
+    cited = with_citation(escape_references(text), "[7.3]")
     assert references(cited) == (Reference(chunk=7, first=3, last=3),)
-    assert without_references(escaped(text), chunks=99) == text
+    assert without_references(escape_references(text), chunks=99) == text
 
 
 @given(_bracketed)
 def test_escapes_are_undone_whatever_the_text(text: str) -> None:
-    assert references(escaped(text)) == ()
-    assert without_references(escaped(text), chunks=99) == text
+    assert references(escape_references(text)) == ()
+    assert without_references(escape_references(text), chunks=99) == text
 
 
 @pytest.mark.parametrize(

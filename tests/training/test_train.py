@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from discorag.discourse.parse.gum_labels import CLASSES, RELATIONS, class_of_relation
+from discorag.discourse.parse.gum_labels import RELATIONS
 from discorag.discourse.parse.parser import ParsedTree
 from discorag.discourse.parse.trained.decode import decode
 from discorag.discourse.parse.trained.network import Cuts as RuntimeCuts
@@ -25,6 +25,7 @@ from discorag.schema.errors import ConfigError, InvalidOutputError
 from tests.training.gum_corpus import corpus
 from training.parser import export
 from training.parser.calibration import calibrated
+from training.parser.classes import CLASSES, class_of_relation
 from training.parser.evaluate import main as evaluate
 from training.parser.evaluate import right_branching
 from training.parser.gum import GumDocument, load_gum

@@ -14,7 +14,7 @@ from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
 from discorag.text.citations import renumbered
-from discorag.verification.draft import sourced
+from discorag.verification.draft import replace_summaries
 from tests.conftest import Pipelines
 from tests.inputs import selector_of
 
@@ -49,7 +49,9 @@ def test_a_cited_summary_gives_way_to_what_lies_below_it_also_in_a_chunk_that_is
     a, b, summary = passages(rag)
     plan = Plan(paragraph="Say that gold stays [1.1], then the rest [2].")
     inputs = AnswerInputs(query="What rusts?", chunks=(summary, a, b), plan=plan)
-    below, draft = sourced(inputs, "Gold does not rust [1.1]. Iron does [2]. All do [7].", rag.backends.store, Scope())
+    below, draft = replace_summaries(
+        inputs, "Gold does not rust [1.1]. Iron does [2]. All do [7].", rag.backends.store, Scope()
+    )
     assert [chunk.id for chunk in below.chunks] == [a.id, b.id]
     assert [below.chunks[0].slice(s) for s in below.chunks[0].sentences] == [FIRST, LAST]
     assert draft == "Gold does not rust [1]. Iron does [1]. All do \\[7]."
@@ -59,8 +61,9 @@ def test_a_cited_summary_gives_way_to_what_lies_below_it_also_in_a_chunk_that_is
 def test_summaries_that_are_not_cited_bring_nothing_unless_nothing_is_cited(rag: DiscoRAG) -> None:
     a, b, summary = passages(rag)
     inputs = AnswerInputs(query="What rusts?", chunks=(b, summary))
-    assert [c.id for c in sourced(inputs, "Paint helps [1].", rag.backends.store, Scope())[0].chunks] == [b.id]
-    assert [c.id for c in sourced(inputs, "Paint helps.", rag.backends.store, Scope())[0].chunks] == [b.id, a.id]
+    for draft, ids in (("Paint helps [1].", [b.id]), ("Paint helps.", [b.id, a.id])):
+        below, _ = replace_summaries(inputs, draft, rag.backends.store, Scope())
+        assert [c.id for c in below.chunks] == ids
 
 
 def test_relations_between_passages_of_documents_stay(rag: DiscoRAG) -> None:
@@ -68,7 +71,7 @@ def test_relations_between_passages_of_documents_stay(rag: DiscoRAG) -> None:
     edges = [Edge(source=x, target=y, relation=ChunkRelation.SUPPORTS) for x, y in ((a.id, b.id), ("s", b.id))]
     graph = RhetoricalGraph(chunks=(summary.id, a.id, b.id), edges=tuple(edges))
     inputs = AnswerInputs(query="What rusts?", chunks=(summary, a, b), graph=graph)
-    below, _ = sourced(inputs, "Gold does not rust [1].", rag.backends.store, Scope())
+    below, _ = replace_summaries(inputs, "Gold does not rust [1].", rag.backends.store, Scope())
     assert below.graph == RhetoricalGraph(chunks=(a.id, b.id), edges=(edges[0],))
 
 

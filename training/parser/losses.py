@@ -16,10 +16,11 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from discorag.discourse.parse.gum_labels import CLASSES, JOINT_LABELS, class_of
+from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import cuts_of, level_sums
 from discorag.discourse.parse.trained.pieces import Pieces
 from discorag.schema.discourse import Nuclearity
+from training.parser.classes import CLASSES, class_of
 from training.parser.gold import merged, paragraph_spans, restricted
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.model import Model, sentences_of

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from discorag.discourse.parse.gum_labels import class_of_relation
 from discorag.discourse.parse.parser import TreeParser
 from discorag.discourse.parse.trained.network import Network
 from discorag.discourse.parse.trained.pieces import layout_of
@@ -15,6 +14,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
+from training.parser.classes import class_of_relation
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.score import gold_nodes, windows

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from discorag.discourse.parse.gum_labels import JOINT_LABELS, class_of
+from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import EXACT, decode
 from discorag.discourse.parse.trained.network import Floats, Network, sentences_of
 from discorag.discourse.parse.trained.parser import edus
 from discorag.discourse.parse.trained.pieces import Pieces, layout_of
 from discorag.schema.values import Span
+from training.parser.classes import class_of
 from training.parser.gold import merged, restricted
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.parseval import Counter, Node, Parseval

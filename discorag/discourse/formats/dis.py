@@ -1,6 +1,6 @@
 """RST trees in the ``.dis`` format of RST-DT and GUM; and what reading and writing share with `rs3`.
 
-Nuclearity and relation stand on the children: a satellite names its relation, the nucleus beside it says ``span``,
+Nuclearity and relation are given on the children: a satellite names its relation, its nucleus says ``span``,
 and nuclei of a multinuclear relation all name it. Our trees are binary, the formats' are not: `join` binarises.
 """
 
@@ -33,7 +33,7 @@ _TOKEN = re.compile(
 
 
 class Part(NamedTuple):
-    """A constituent: EDUs ``[start, end)``, and the relation's name with which it hangs in its parent."""
+    """A constituent: EDUs ``[start, end)``, and the name of the relation to its parent."""
 
     start: int
     end: int
@@ -106,21 +106,21 @@ class _Node:
 
 
 def read_dis(dis: str) -> tuple[str, RstTree]:
-    """The text, its EDUs joined by single spaces, and the tree over it; span and leaf numbers are not believed.
+    """The text, its EDUs joined by single spaces, and the tree over it; span and leaf numbers are ignored.
 
     Raises:
-        InvariantError: It is no tree, a text is blank, or a relation is unknown.
+        InvariantError: It is not a tree, a text is blank, or a relation is unknown.
     """
     leaves, cuts = raw_dis(dis)
-    text, edus = rebuilt(leaves)
-    return text, labelled(edus, cuts)
+    text, edus = join_units(leaves)
+    return text, build_tree(edus, cuts)
 
 
 def raw_dis(dis: str) -> tuple[list[str], list[Cut]]:
     """The EDUs' texts, and the tree binarised as `join` says with the file's own labels, in pre-order.
 
     Raises:
-        InvariantError: It is no tree.
+        InvariantError: It is not a tree.
     """
     leaves: list[str] = []
     cuts: list[Cut] = []
@@ -141,7 +141,7 @@ def raw_dis(dis: str) -> tuple[list[str], list[Cut]]:
             stack[-1].children.append((node.role, _closed(node, leaves, cuts)))
     if len(stack) > 1 or len(top.of_role("Root")) != 1 or len(top.children) != 1:
         raise _malformed("it is not one whole Root node")
-    return leaves, in_preorder(cuts)
+    return leaves, sorted(cuts, key=lambda cut: (cut.start, -cut.end))
 
 
 def _closed(node: _Node, leaves: list[str], cuts: list[Cut]) -> Part:
@@ -151,13 +151,13 @@ def _closed(node: _Node, leaves: list[str], cuts: list[Cut]) -> Part:
         leaves.append(node.text)
         return Part(len(leaves) - 1, len(leaves), node.name)
     if node.text is not None or not nuclei or len(nuclei) + len(satellites) < len(node.children):
-        raise _malformed(f"the {node.role} that ends behind unit {len(leaves)} must hold either a text or a nucleus")
+        raise _malformed(f"the {node.role} that ends after unit {len(leaves)} must hold either a text or a nucleus")
     return Part(*join(nuclei, satellites, cuts), node.name)
 
 
 def _malformed(what: str) -> InvariantError:
     return InvariantError(
-        f"This is no .dis tree: {what}.", hint="Check its brackets, and that every text is in _!...!_."
+        f"This is not a .dis tree: {what}.", hint="Check its brackets, and that every text is in _!...!_."
     )
 
 
@@ -185,7 +185,7 @@ def one_line(text: str) -> str:
     return line
 
 
-def rebuilt(texts: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+def join_units(texts: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
     """The text that the units make when single spaces join them, and where they lie in it.
 
     Raises:
@@ -208,7 +208,7 @@ def join(nuclei: Sequence[Part], satellites: Sequence[Part], cuts: list[Cut]) ->
     Args:
         nuclei: At least one, in any order.
         satellites: In any order.
-        cuts: Those made are added here.
+        cuts: Receives the new cuts.
 
     Returns:
         The constituent's first EDU and its end.
@@ -239,16 +239,11 @@ def _cut(left: Part, right: Part, whole: tuple[int, int], nuclearity: Nuclearity
     return Cut(whole[0], left.end, whole[1], nuclearity, (left.name, right.name))
 
 
-def in_preorder(cuts: Sequence[Cut]) -> list[Cut]:
-    """Parents before children, left before right."""
-    return sorted(cuts, key=lambda c: (c.start, -c.end))
-
-
-def labelled(edus: tuple[Span, ...], cuts: Sequence[Cut]) -> RstTree:
+def build_tree(edus: tuple[Span, ...], cuts: Sequence[Cut]) -> RstTree:
     """The tree with the relations that the labels mean.
 
     Raises:
-        InvariantError: A relation is unknown, or the cuts are no tree.
+        InvariantError: A relation is unknown, or the cuts are not a tree.
     """
     splits: dict[tuple[int, int], Split] = {}
     for cut in cuts:

@@ -1,6 +1,6 @@
 """RST trees in rstWeb's XML: ``rs3``, and ``rs4``, which adds secondary edges and signals.
 
-A satellite's parent is the nucleus that it modifies; a nucleus hangs under a span group as ``span``, or under a
+A satellite's parent is the nucleus that it modifies; a nucleus belongs to a span group as ``span``, or to a
 multinuclear group by the relation's name. A name may be declared both as mononuclear and as multinuclear; under a
 multinuclear group it then makes a nucleus (as in RSTTool and rstWeb).
 """
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from discorag.discourse.formats.dis import Cut, Part, edu_texts, in_preorder, join, labelled, name_of, rebuilt
+from discorag.discourse.formats.dis import Cut, Part, build_tree, edu_texts, join, join_units, name_of
 from discorag.discourse.formats.text import tree_of
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.document import Chunk
@@ -58,25 +58,15 @@ def read_rs3(xml: str) -> tuple[str, RstTree]:
     Secondary edges and signals are left out.
 
     Raises:
-        InvariantError: It is no XML, declares a document type, or is no tree; a segment has no text; a relation is
+        InvariantError: It is not XML, declares a document type, or is not a tree; a segment has no text; a relation is
             unknown.
-    """
-    leaves, cuts = raw_rs3(xml)
-    text, edus = rebuilt(leaves)
-    return text, labelled(edus, cuts)
-
-
-def raw_rs3(xml: str) -> tuple[list[str], list[Cut]]:
-    """The EDUs' texts, and the tree binarised as `join` says with the file's own labels, in pre-order.
-
-    Raises:
-        InvariantError: It is no XML, declares a document type, or is no tree.
     """
     root = _parsed(xml)
     segments = list(root.iter(_SEGMENT))
     multinuclear = {r.get("name", "") for r in root.iter("rel") if r.get("type", "") == _MULTINUC}
-    nodes = [_node(element) for element in (*segments, *root.iter("group"))]
-    return ["".join(segment.itertext()) for segment in segments], in_preorder(_cuts(nodes, multinuclear))
+    cuts = _cuts([_node(element) for element in (*segments, *root.iter("group"))], multinuclear)
+    text, edus = join_units(["".join(segment.itertext()) for segment in segments])
+    return text, build_tree(edus, cuts)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -146,7 +136,7 @@ def _parsed(xml: str) -> etree._Element:
     try:
         root = etree.fromstring(xml.encode("utf-8", "surrogatepass"), parser)
     except etree.XMLSyntaxError as error:
-        raise InvariantError(f"This is no XML: {error}.", hint="Export the file again from rstWeb.") from error
+        raise InvariantError(f"This is not XML: {error}.", hint="Export the file again from rstWeb.") from error
     if root.getroottree().docinfo.doctype:
         raise InvariantError("The file declares a document type.", hint="Remove the <!DOCTYPE ...> from it.")
     return root

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from discorag.discourse.formats.dis import read_dis, write_dis
+from discorag.discourse.formats.drawing import chunk_svg
 from discorag.discourse.formats.rs3 import read_rs3, write_rs3, write_rs4
 from discorag.discourse.formats.text import tree_mermaid, tree_of, tree_text
 from discorag.discourse.formats.tree_json import read_json, write_json
-from discorag.discourse.formats.tree_svg import chunk_svg
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.errors import DecodingError, InputError, InvariantError
@@ -68,7 +68,7 @@ def check_format(name: str) -> None:
         raise InputError(f"Trees have no format {name!r}.", hint=f"Known are {', '.join(FORMATS)}.")
 
 
-def written(chunks: Sequence[Chunk], name: str) -> str:
+def write_trees(chunks: Sequence[Chunk], name: str) -> str:
     """The trees of the chunks in the format of this name.
 
     Raises:

@@ -41,8 +41,8 @@ def read_json(json: str) -> tuple[str, RstTree]:
     """The text, and the tree over it.
 
     Raises:
-        InvariantError: It is not the JSON that `write_json` makes, an EDU's text is not the text at its offsets, or
-            the splits are no tree.
+        InvariantError: It is not the JSON that `write_json` writes, an EDU's text is not the text at its offsets, or
+            the splits are not a tree.
     """
     try:
         found = _TreeJson.model_validate_json(json)
@@ -51,7 +51,8 @@ def read_json(json: str) -> tuple[str, RstTree]:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise InvariantError(
-            f"This is no tree in JSON: {where} {first['msg']}.", hint="Write it with write_json, splits in pre-order."
+            f"This is not a tree in JSON: {where} {first['msg']}.",
+            hint="Use write_json; splits are in pre-order.",
         ) from error
     for edu in found.edus:
         if edu.end > len(found.text) or found.text[edu.start : edu.end] != edu.text:

@@ -10,11 +10,11 @@
     |--- NUCLEUS[1] Vitamin D helps (N)
     |--- SATELLITE[2] if you are deficient. (S): CONDITION
 
-The paper names a relation for a satellite; where both sides are nuclei we write it behind the second. Its drawing has
+The paper names a relation for a satellite; where both sides are nuclei we write it after the second. Its drawing has
 all EDUs side by side below the root; ours is nested, which says more. Both are read.
 
-Of nodes that are drawn side by side, a satellite hangs on the node that the analysis relates it to, else on the nearest
-nucleus, on the left one of two. It is joined to it as soon as they are neighbours and nothing hangs on the satellite;
+Of nodes that are drawn side by side, a satellite modifies the node that the analysis relates it to, else the nearest
+nucleus, of two the left one. The two are joined as soon as they are neighbours and nothing else modifies the satellite;
 nuclei are joined last, from the right.
 """
 
@@ -26,8 +26,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from discorag.discourse.parse.parser import Limits, reply_tokens
-from discorag.discourse.parse.prompted import PromptedParser, aligned
-from discorag.models.protocol import LanguageModel, Request, Template
+from discorag.discourse.parse.prompted import PromptedParser, align_edus
+from discorag.models.protocol import Request
 from discorag.models.toolbox import Toolbox
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
@@ -52,8 +52,8 @@ class Node:
 _Joins = list[tuple[Node, Node]]
 
 
-def joined(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
-    """The two sides of every join, bottom up; the last one covers all nodes. What a satellite hangs on is its nucleus.
+def join_nodes(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
+    """The two sides of every join, bottom up; the last one covers all nodes. What a satellite modifies is its nucleus.
 
     Args:
         nodes: Side by side, in text order.
@@ -69,7 +69,7 @@ def joined(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
 
 
 def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Satellite -> the node that it hangs on, by their numbers."""
+    """Satellite -> the node that it modifies, by their numbers."""
     nuclei = [node.number for node in nodes if node.role == "N"]
     satellites = [node for node in nodes if node.role == "S"]
     heads = {s.number: min(nuclei, key=lambda n: (abs(n - s.number), n)) for s in satellites}
@@ -83,13 +83,12 @@ def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int,
 
 
 def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
-    """Empty if satellites are left that are no neighbours of what they hang on."""
+    """Empty if satellites remain that are not neighbours of what they modify."""
     joins: _Joins = []
     left = list(nodes)
     while len(left) > 1:
         awaited = {heads.get(node.number) for node in left}
-        pairs = list(enumerate(pairwise(left)))
-        at = next((at for at, (a, b) in pairs if _hangs(a, b, heads, awaited) or _hangs(b, a, heads, awaited)), None)
+        at = next((at for at, pair in enumerate(pairwise(left)) if _is_joined(*pair, heads, awaited)), None)
         if at is None and any(node.role == "S" for node in left):
             return []
         at = len(left) - 2 if at is None else at
@@ -100,8 +99,12 @@ def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
     return joins
 
 
-def _hangs(satellite: Node, on: Node, heads: Mapping[int, int], awaited: set[int | None]) -> bool:
-    return heads.get(satellite.number) == on.number and satellite.number not in awaited
+def _is_joined(a: Node, b: Node, heads: Mapping[int, int], awaited: set[int | None]) -> bool:
+    """Whether one of two neighbours modifies the other, and no node is left that modifies it."""
+    return any(
+        heads.get(satellite.number) == head.number and satellite.number not in awaited
+        for satellite, head in ((a, b), (b, a))
+    )
 
 
 _EDU = re.compile(r"[\W_]*(?:EDU)?\W?(\d{1,4})(?:\]|[.):](?=[\s*_]|$))[:*_]*\s*(.*)", re.IGNORECASE)
@@ -118,17 +121,17 @@ _ROLES = {"NS": Nuclearity.NS, "SN": Nuclearity.SN, "NN": Nuclearity.NN}
 def read(reply: str, text: str, *, offset: int) -> RstTree:
     """The tree over ``text``, in document offsets, that a reply in the paper's notation draws.
 
-    The drawing determines the tree. The analysis is a help where a drawing is flat or does not name a relation; lines
-    of it that cannot be read are ignored.
+    The drawing determines the tree. The analysis helps where a drawing is flat or does not name a relation; its
+    lines that cannot be read are ignored.
 
     Raises:
-        ValueError: The EDUs or the drawing are missing, the EDUs are not the text (see `aligned`), a relation is none
-            of the 24, or the drawing is not one binary tree. The message tells the model what to change.
+        ValueError: The EDUs or the drawing are missing, the EDUs are not the text (see `align_edus`), a relation is not
+            one of the 24, or the drawing is not one binary tree. The message tells the model what to change.
     """
     parts = parts_of(reply, "EDU", "RST ANALYSIS", "TREE STRUCTURE")
     if "EDU" not in parts or "TREE STRUCTURE" not in parts:
         raise ValueError("Write the three parts 'EDUs:', 'RST ANALYSIS:' and 'TREE STRUCTURE:', each on its own line.")
-    edus = aligned(_edus(parts["EDU"]), text, offset=offset)
+    edus = align_edus(_edus(parts["EDU"]), text, offset=offset)
     sides = _drawing(parts["TREE STRUCTURE"], len(edus))
     return from_splits(edus, dict(_splits(sides, dict(_analysis(parts.get("RST ANALYSIS", ""))), len(edus))))
 
@@ -190,7 +193,7 @@ def _splits(sides: Mapping[_Range, Node], named: Mapping[_Range, str], n: int) -
             continue
         nodes = list(_parts(sides, start, end))
         drawn_below += len(nodes)
-        for left, right in joined(nodes, list(named)):
+        for left, right in join_nodes(nodes, list(named)):
             yield (left.start, right.end), _split(left, right, named)
         stack += [(node.start, node.end) for node in nodes]
     if drawn_below != len(sides):
@@ -225,17 +228,13 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
 
 def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
     """For the registry. Raises `ConfigError` if no language model is configured."""
-    return PaperParser(
-        tools.require_model("parser"),
-        tools.template("paper-tree"),
-        max_tokens=limits.max_tokens,
-        temperature=limits.temperature,
-        beam_width=limits.beam_width,
-    )
+    model, template = tools.require_model("parser"), tools.template("paper-tree")
+    return PaperParser(model, template, limits.max_tokens, limits.temperature, limits.beam_width)
 
 
+@dataclass(frozen=True)
 class PaperParser(PromptedParser):
-    r"""A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
+    """A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
 
     Args:
         model: The language model.
@@ -245,26 +244,15 @@ class PaperParser(PromptedParser):
         beam_width: 3 in the paper.
     """
 
+    beam_width: int = 3
     kind = "paper"
-
-    def __init__(
-        self,
-        model: LanguageModel,
-        template: Template,
-        *,
-        max_tokens: int | None = None,
-        temperature: float = 0.0,
-        beam_width: int = 3,
-    ) -> None:
-        super().__init__(model, template, max_tokens=max_tokens, temperature=temperature)
-        self._beam_width = beam_width
 
     def _request(self, chunk: Chunk) -> Request[RstTree]:
         return Request(
             stage="parse",
             messages=self._messages(chunk, PAPER_RELATIONS),
             parse=lambda reply: read(reply, chunk.text, offset=chunk.span.start),
-            max_tokens=self._max_tokens or reply_tokens(chunk.text),
-            temperature=self._temperature,
-            beam_width=self._beam_width,
+            max_tokens=self.max_tokens or reply_tokens(chunk.text),
+            temperature=self.temperature,
+            beam_width=self.beam_width,
         )

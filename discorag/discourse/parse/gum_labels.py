@@ -1,4 +1,4 @@
-"""GUM's relation labels: their 15 classes, and what each becomes in the inventory of Disco-RAG."""
+"""GUM's relation labels, and what each becomes in the inventory of Disco-RAG."""
 
 from __future__ import annotations
 
@@ -8,12 +8,6 @@ from itertools import product
 from discorag.schema.discourse import Nuclearity, Relation
 
 SAME_UNIT = "same-unit"
-CLASSES = (
-    "adversative", "attribution", "causal", "context", "contingency", "elaboration", "evaluation", "explanation",
-    "joint", "mode", "organization", "purpose", "restatement", SAME_UNIT, "topic",
-)  # fmt: skip
-"""The 15 coarse classes over which parsers of GUM are compared."""
-
 _R = Relation
 RELATIONS: Mapping[str, Relation | None] = {
     "adversative-antithesis": _R.ANTITHESIS,
@@ -62,30 +56,3 @@ JOINT_LABELS = tuple(
     if (label in _MULTINUCLEAR) == (nuclearity is Nuclearity.NN)
 )
 """What the parser's network distinguishes: GUM's labels with the nuclearity that each can have."""
-
-
-def class_of(label: str) -> str:
-    """The coarse class of one of GUM's labels."""
-    return SAME_UNIT if label == SAME_UNIT else label.partition("-")[0]
-
-
-def class_of_relation(relation: Relation) -> str:
-    """The coarse class of one of Disco-RAG's relations; for those that GUM does not label, of what they are a case of.
-
-    Source: Disco-RAG appendix B, the inventory.
-    """
-    return _CLASS_OF[relation]
-
-
-_CLASS_OF = {relation: class_of(label) for label, relation in RELATIONS.items() if relation is not None} | {
-    _R.EXAMPLE: "elaboration",
-    _R.DEFINITION: "elaboration",
-    _R.CLASSIFICATION: "elaboration",
-    _R.SUMMARY: "restatement",
-    _R.COMPARISON: "adversative",
-    _R.CONSEQUENCE: "causal",
-    _R.INTERPRETATION: "evaluation",
-    _R.TEMPORAL: "context",
-    _R.JOINT: "joint",
-    _R.SEQUENCE: "joint",
-}

@@ -1,6 +1,6 @@
 """A chunk's text with its RST tree: marked inside it, which gives both back; as indentation; or not at all.
 
-At every gap between two EDUs stands one marker, ``|<depth><arrow><code>|``, directly before the next EDU: the depth
+There is one marker at every gap between two EDUs, ``|<depth><arrow><code>|``, directly before the next EDU: the depth
 of the split there (root 1), an arrow to the nucleus (``<`` left, ``>`` right, ``=`` both) and the relation's code,
 as in ``Vitamin D helps |1<cond|if you are deficient.`` The text's own ``&``, ``<``, ``>`` and ``|`` are written as
 character entities, so no document can imitate a marker or close a fence.
@@ -54,7 +54,7 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
         text: A chunk's text.
         tree: Its tree, in document offsets.
         offset: Where the text starts in the document (``chunk.span.start``).
-        gap: Stands for text between the EDUs of a compressed chunk, which is then not given back; without it there
+        gap: Replaces text between the EDUs of a compressed chunk, which is then not given back; without it there
             must be none.
 
     Raises:
@@ -69,7 +69,7 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
 
 
 def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]:
-    """Each EDU, escaped, with the white space behind it, or the gap; the first also with what stands before it."""
+    """Each EDU, escaped, with the white space after it, or the gap; the first also with the text before it."""
     starts = [edu.start - offset for edu in tree.edus]
     ends = [edu.end - offset for edu in tree.edus]
     around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]
@@ -79,10 +79,10 @@ def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]
 
 
 def unmark(marked: str, *, offset: int) -> tuple[str, RstTree]:
-    """The text and the tree from which `mark` made ``marked``: its exact inverse.
+    """The text and the tree of ``marked``: the exact inverse of `mark`.
 
     Raises:
-        InvariantError: ``mark`` makes no such string (a stray or unknown marker, depths that are no tree, an
+        InvariantError: `mark` returns no such string (a stray or unknown marker, depths that are not a tree, an
             unescaped character, no text).
     """
     fields = MARK.split(marked)
@@ -111,7 +111,7 @@ def _check_tiling(text: str, tree: RstTree, offset: int) -> None:
         if not inside or text[at:start].strip() or text[start:end] != text[start:end].strip():
             raise InvariantError(
                 f"Text and EDUs part at character {offset + at}: EDUs hold all but the white space between them.",
-                hint="Pass the text that the tree was made for, and the offset at which that text starts.",
+                hint="Pass the text of the tree, and the offset at which it starts.",
             )
         at = end
 
@@ -142,7 +142,7 @@ def _splits(depths: Sequence[int], labels: Sequence[_Label]) -> dict[tuple[int, 
 
 
 def _malformed(marked: str) -> InvariantError:
-    return InvariantError(f"{marked[:80]!r} is no text with its tree marked.", hint="Pass what mark() returned.")
+    return InvariantError(f"{marked[:80]!r} is not a text with its tree marked.", hint="Pass what mark() returned.")
 
 
 Layout = Literal["inline", "indented", "plain"]
@@ -156,7 +156,7 @@ def laid_out(chunk: Chunk, layout: Layout, *, gap: str) -> str:
     Args:
         chunk: With its tree.
         layout: See `Layout`.
-        gap: Stands where a compressed chunk lacks EDUs.
+        gap: Shown where a compressed chunk lacks EDUs.
     """
     if layout == "indented":
         return _indented(chunk, gap)

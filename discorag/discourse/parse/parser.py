@@ -1,4 +1,4 @@
-"""What RST parsers do, and which there are: of chunks (one in, one tree out, with its cost), and of given units."""
+"""RST parsers by name: a chunk or given units become a tree; with a fallback if the parser fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.schema.discourse import RstTree, Split
 from discorag.schema.document import Chunk
-from discorag.schema.errors import Usage
+from discorag.schema.errors import DiscoRagError, ModelError, Usage
 from discorag.schema.values import Span, digest
 
 
@@ -47,9 +47,32 @@ class TreeParser(Protocol):
         ...
 
 
+class Account(Protocol):
+    """Records what a stage's calls cost and which of them failed."""
+
+    usage: Usage
+    prompt_hash: str
+
+    def failed(self, error: DiscoRagError, *, fallback: str) -> None:
+        """Count an error, with the version of what is used instead."""
+        ...
+
+
+async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParser, account: Account) -> RstTree:
+    """The parser's tree; on a model failure the fallback's, and the failure is counted."""
+    try:
+        parsed = await parser.parse(chunk)
+    except ModelError as error:
+        account.failed(error, fallback=fallback.version)
+        parsed = await fallback.parse(chunk)
+    account.usage = account.usage + parsed.usage
+    account.prompt_hash = account.prompt_hash or parsed.prompt_hash
+    return parsed.tree
+
+
 @dataclass(frozen=True)
 class Limits:
-    """How a language model that parses is asked; other parsers need none of it.
+    """Parameters of calls of a language model that parses; other parsers ignore them.
 
     Args:
         temperature: Of sampling.
@@ -88,7 +111,7 @@ PARSERS.offer(
 )
 
 PROMPTED = frozenset({"llm", "paper"})
-"""Those of ours that ask a language model for every chunk."""
+"""The built-in parsers that call a language model for every chunk."""
 
 
 Leaves = Literal["edu", "sentence"]
@@ -109,29 +132,29 @@ class UnitParser(Protocol):
         ...
 
 
-def marked(parser: UnitParser) -> str:
-    """The parser's version as it stands in the version of what was made with it: what made it can be told apart."""
+def embedded_version(parser: UnitParser) -> str:
+    """The parser's version in braces, as part of the version of something that was built with the parser."""
     return f"{{{parser.version}}}"
 
 
-def but_parsers(version: str) -> str:
-    """A version without the parsers' in it."""
+def without_parsers(version: str) -> str:
+    """A version without the versions of parsers in it."""
     return re.sub(r"\{[^{}]*\}", "{}", version)
 
 
-def joined(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
-    """The texts as one, paragraphs set apart by blank lines, others by spaces; and where each stands in it."""
+def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
+    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each."""
     whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
-    return whole, sentences_in(texts, whole)
+    return whole, locate_texts(texts, whole)
 
 
 @dataclass
 class Parses:
-    """The parses that one document takes.
+    """The parses of one document, with a cache.
 
     Args:
-        parser: Who parses.
-        cache: Trees by a digest of their texts, kind and parser's version; what is there is not parsed again.
+        parser: Parses what is not in the cache.
+        cache: Trees by a digest of their texts, kind and parser's version.
         parsed: How many were parsed.
         reused: How many came from the cache.
     """
@@ -155,8 +178,8 @@ class Parses:
         return tree.splits
 
 
-def sentences_in(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
-    """Where ``texts`` stand in ``whole``, without white space around them; they follow one another there."""
+def locate_texts(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
+    """The spans of ``texts`` in ``whole``, in this order, without white space around them."""
     spans: list[Span] = []
     at = 0
     for text in map(str.strip, texts):

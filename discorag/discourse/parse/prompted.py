@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
 from typing import Annotated, Any, ClassVar
@@ -54,14 +55,12 @@ class TreeReply(BaseModel):
 
 def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
     """For the registry. Raises `ConfigError` if no language model is configured."""
-    template = tools.template("tree")
-    return LlmParser(
-        tools.require_model("parser"), template, max_tokens=limits.max_tokens, temperature=limits.temperature
-    )
+    return LlmParser(tools.require_model("parser"), tools.template("tree"), limits.max_tokens, limits.temperature)
 
 
+@dataclass(frozen=True)
 class PromptedParser(ABC):
-    """A `TreeParser` that asks a language model, one call a chunk; a subclass says what is asked for.
+    """A `TreeParser` that asks a language model, one call a chunk; subclasses define prompt and reply.
 
     Args:
         model: The gateway.
@@ -70,25 +69,21 @@ class PromptedParser(ABC):
         temperature: Sampling temperature.
     """
 
+    model: LanguageModel
+    template: Template
+    max_tokens: int | None = None
+    temperature: float = 0.0
     kind: ClassVar[str]
-
-    def __init__(
-        self, model: LanguageModel, template: Template, *, max_tokens: int | None = None, temperature: float = 0.0
-    ) -> None:
-        self._model = model
-        self._template = template
-        self._max_tokens = max_tokens
-        self._temperature = temperature
 
     @property
     def name(self) -> str:
         """The model's name."""
-        return self._model.name
+        return self.model.name
 
     @property
     def version(self) -> str:
         """Model and prompt."""
-        return f"{self.kind}:{self._model.name}:{self._template.hash[:8]}"
+        return f"{self.kind}:{self.model.name}:{self.template.hash[:8]}"
 
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree that the model gives to ``chunk``.
@@ -96,14 +91,14 @@ class PromptedParser(ABC):
         Raises:
             ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
         """
-        reply = await self._model.complete(self._request(chunk))
+        reply = await self.model.complete(self._request(chunk))
         return ParsedTree(tree=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
 
     @abstractmethod
     def _request(self, chunk: Chunk) -> Request[RstTree]: ...
 
     def _messages(self, chunk: Chunk, relations: Iterable[str]) -> tuple[Message, ...]:
-        prompt = self._template.render(relations=", ".join(relations), chunk=escape(chunk.text))
+        prompt = self.template.render(relations=", ".join(relations), chunk=escape(chunk.text))
         return (Message(role="user", content=prompt),)
 
 
@@ -118,8 +113,8 @@ class LlmParser(PromptedParser):
             messages=self._messages(chunk, Relation),
             parse=lambda reply: tree_from_reply(reply, chunk.text, offset=chunk.span.start),
             schema=reply_schema(chunk.text),
-            max_tokens=self._max_tokens or reply_tokens(chunk.text),
-            temperature=self._temperature,
+            max_tokens=self.max_tokens or reply_tokens(chunk.text),
+            temperature=self.temperature,
         )
 
 
@@ -136,19 +131,19 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
     """The tree over ``text``, in document offsets, that a model's JSON reply describes.
 
     Raises:
-        ValueError: It is no JSON of this schema, its EDUs are not exactly the text (white space apart), or its nodes
+        ValueError: It is not JSON of this schema, its EDUs are not exactly the text (white space apart), or its nodes
             are not one binary tree. The message tells the model what to change.
     """
     try:
         value = TreeReply.model_validate_json(reply)
     except ValidationError as error:
         raise ValueError(schema_message(error)) from error
-    edus = aligned(value.edus, text, offset=offset)
+    edus = align_edus(value.edus, text, offset=offset)
     return from_splits(edus, _splits(value.nodes, len(edus)))
 
 
-def aligned(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
-    """Where the EDUs that a model copied stand, in document offsets, if ``text`` starts at ``offset``.
+def align_edus(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
+    """The spans of the EDUs that a model copied, in document offsets, if ``text`` starts at ``offset``.
 
     The copies are aligned with the text, white space apart, so small slips do no harm: quotes that were straightened, a
     dropped full stop or heading mark, a typing error. The spans together hold all of the text but white space.
@@ -192,7 +187,7 @@ def _likeness(copy: str, source: str) -> float:
 
 
 def _matches(copy: str, text: str) -> list[int | None]:
-    """For every character of the copy, where it stands in the text; None for one that was added."""
+    """For every character of the copy, its index in the text; None if it was added."""
     if copy == text:
         return list(range(len(text)))
     matches: list[int | None] = [None] * len(copy)
@@ -234,7 +229,7 @@ def _split(number: int, node: TreeNode, n: int) -> Split:
     (a, b), (c, d) = node.left, node.right
     if not 1 <= a <= b < c <= d <= n:
         raise ValueError(
-            f"Node {number}: left {node.left} and right {node.right} are no ranges of EDUs 1 to {n} in order."
+            f"Node {number}: left {node.left} and right {node.right} are not ranges of EDUs 1 to {n} in order."
         )
     if c != b + 1:
         raise ValueError(f"Node {number}: right must start at EDU {b + 1}, where left ends; it starts at EDU {c}.")

@@ -8,23 +8,22 @@ cut comes from the marker that opens its right-hand side: a table of connectives
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from discorag.discourse.parse.parser import Limits, ParsedTree, Unit, joined
+from discorag.discourse.parse.parser import Limits, ParsedTree, Unit, join_texts
 from discorag.models.toolbox import Toolbox
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 
-_HEAD = 80  # a marker stands within the first 80 characters of a sentence
+_HEAD = 80  # a marker is looked for in the first 80 characters of a sentence
 
 
 class Reach(IntEnum):
-    """How much text a marker relates to: the sentence before, no telling, a line of thought, or all of it."""
+    """How much text a marker relates to: the sentence before, an unknown amount, a line of thought, or all of it."""
 
     NEAR = -1
     PLAIN = 0
@@ -195,8 +194,11 @@ class _Gap:
         return len(Reach) * self.level + self.marker.reach
 
 
-class _SentenceParser(ABC):
-    """A parser whose EDUs are sentences, or given units."""
+class RuleParser:
+    """The local engine's parser: deterministic, n log n in the number of sentences, no model."""
+
+    name = "rules"
+    version = VERSION
 
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree whose EDUs are the chunk's sentences."""
@@ -206,28 +208,12 @@ class _SentenceParser(ABC):
         """The tree over given units; every unit starts a paragraph if that is its kind."""
         return self.tree(_chunk_of(texts, kind))
 
-    @abstractmethod
-    def tree(self, chunk: Chunk) -> RstTree:
-        """The tree over the chunk's sentences."""
-
-
-class RuleParser(_SentenceParser):
-    """The local engine's parser: deterministic, n log n in the number of sentences, no model."""
-
-    name = "rules"
-    version = VERSION
-
     def tree(self, chunk: Chunk) -> RstTree:
         """The tree that headings and discourse markers suggest."""
         return rule_tree(chunk)
 
 
-def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
-    """For the registry."""
-    return RuleParser()
-
-
-class RightBranchingParser(_SentenceParser):
+class RightBranchingParser(RuleParser):
     """A control: every sentence elaborated by all that follows, so that the first ones are the most nuclear."""
 
     name = "right-branching"
@@ -235,7 +221,14 @@ class RightBranchingParser(_SentenceParser):
 
     def tree(self, chunk: Chunk) -> RstTree:
         """The same shape for every text."""
-        return _right_branching(chunk.sentences)
+        n, (relation, nuclearity) = len(chunk.sentences), (_BETWEEN_SENTENCES.relation, _BETWEEN_SENTENCES.nuclearity)
+        splits = (Split(start=i, mid=i + 1, end=n, relation=relation, nuclearity=nuclearity) for i in range(n - 1))
+        return RstTree(edus=chunk.sentences, splits=tuple(splits))
+
+
+def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
+    """For the registry."""
+    return RuleParser()
 
 
 def right_branching_parser(_tools: Toolbox, _limits: Limits) -> RightBranchingParser:
@@ -243,15 +236,8 @@ def right_branching_parser(_tools: Toolbox, _limits: Limits) -> RightBranchingPa
     return RightBranchingParser()
 
 
-def _right_branching(edus: tuple[Span, ...]) -> RstTree:
-    n = len(edus)
-    relation, nuclearity = _BETWEEN_SENTENCES.relation, _BETWEEN_SENTENCES.nuclearity
-    splits = tuple(Split(start=i, mid=i + 1, end=n, relation=relation, nuclearity=nuclearity) for i in range(n - 1))
-    return RstTree(edus=edus, splits=splits)
-
-
 def _chunk_of(texts: Sequence[str], kind: Unit) -> Chunk:
-    whole, units = joined(texts, kind)
+    whole, units = join_texts(texts, kind)
     starts = tuple(range(1, len(units))) if kind == "paragraph" else ()
     span = Span(start=0, end=len(whole))
     return Chunk(id="", doc_id="", order=0, span=span, text=whole, sentences=units, paragraph_starts=starts)

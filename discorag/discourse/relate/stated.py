@@ -19,22 +19,12 @@ STATED_CONFIDENCE = 0.5
 """Of a stated relation: about half were right among the frozen pairs."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cue:
-    """Words by which a chunk says how it relates to what follows them in the sentence."""
-
-    relation: ChunkRelation
-    pattern: re.Pattern[str]
+def _cue(words: str, chinese: str) -> re.Pattern[str]:
+    return re.compile("|".join([rf"\b(?:{words})\b", *map(re.escape, chinese.split())]), re.IGNORECASE)
 
 
-def _cue(relation: ChunkRelation, words: str, chinese: str = "") -> Cue:
-    parts = [rf"\b(?:{words})\b", *(re.escape(w) for w in chinese.split())]
-    return Cue(relation, re.compile("|".join(parts), re.IGNORECASE))
-
-
-CUES: tuple[Cue, ...] = (
-    _cue(
-        _R.PREVENTS,
+CUES: Mapping[ChunkRelation, re.Pattern[str]] = {
+    _R.PREVENTS: _cue(
         r"prevent(?:s|ed|ing)?|block(?:s|ed|ing)|inhibit(?:s|ed|ing)?|hinder(?:s|ed|ing)?"
         r"|imped(?:e|es|ed|ing)|avert(?:s|ed)?"
         r"|preclud(?:e|es|ed)|prohibit(?:s|ed|ing)?|forb(?:id|ids|ade|idden)|bann?(?:s|ed|ing)"
@@ -42,16 +32,14 @@ CUES: tuple[Cue, ...] = (
         r"|(?:makes?|made|making) \w+(?: \w+)? impossible|keeps? \w+ from|stop(?:s|ped) \w+(?: \w+){0,3} from",
         "阻止 防止 禁止 避免 阻碍",
     ),
-    _cue(
-        _R.ENABLES,
+    _R.ENABLES: _cue(
         r"enabl(?:e|es|ed|ing)|allow(?:s|ed|ing)?|permit(?:s|ted|ting)"
         r"|(?:makes?|made|making) (?:it )?(?:\w+ )?possible"
         r"|pav(?:e|es|ed|ing) the way|prerequisites?|precondition|(?:required|necessary|needed|essential) (?:for|to)"
         r"|open(?:s|ed) the (?:way|door)|la(?:ys?|id) the (?:foundations?|groundwork|basis)|makes? it easier|so that",
         "使得 允许 能够让 使之成为可能",
     ),
-    _cue(
-        _R.REPLACES,
+    _R.REPLACES: _cue(
         r"replac(?:e|es|ed|ing)|supersed(?:e|es|ed|ing)|substitut(?:e|es|ed|ing)(?: for)?|in place of"
         r"|takes? the place of"
         r"|took over from|took the place of|succeed(?:s|ed) (?:the|him|her)|instead of"
@@ -59,33 +47,29 @@ CUES: tuple[Cue, ...] = (
         r"|supplant(?:s|ed)?|rather than the (?:old|former|previous)|overturn(?:s|ed)|revok(?:es|ed)",
         "取代 代替 替代 废止",
     ),
-    _cue(
-        _R.CAUSES,
+    _R.CAUSES: _cue(
         r"caus(?:e|es|ed|ing)(?! by)|lead(?:s|ing)? to|led to|result(?:s|ed|ing)? in"
         r"|br(?:ings?|ought) about|trigger(?:s|ed|ing)"
         r"|g(?:ives?|ave) rise to|responsible for|produc(?:es|ed)|contribut(?:e|es|ed|ing) to|sparked"
         r"|provok(?:es|ed)",
         "导致 引起 造成 引发",
     ),
-    _cue(
-        _R.RESULTS_FROM,
+    _R.RESULTS_FROM: _cue(
         r"because(?: of)?|due to|owing to|caused by|result(?:s|ed|ing)? from|stem(?:s|med|ming)? from"
         r"|as a (?:result|consequence)"
         r"(?: of)?|consequence of|ar(?:ises?|ose) from|thanks to|attributed to|in response to|triggered by",
         "因为 由于 源于",
     ),
-    _cue(
-        _R.FOLLOWS,
+    _R.FOLLOWS: _cue(
         r"after|following the|subsequent to|in the wake of|in the aftermath of|once|since (?:the|then)",
         "在此之后 继",
     ),
-    _cue(
-        _R.PRECEDES,
+    _R.PRECEDES: _cue(
         r"before|prior to|ahead of|in preparation for|leading up to|until|paved the way",
         "在此之前 早于",
     ),
-)  # fmt: skip
-"""The stated cues: `stated` takes the one whose words speak most of the other chunk.
+}  # fmt: skip
+"""Words by which a chunk says how it relates to what follows them in the sentence.
 
 Cues of what else a chunk may be for another (an example, a comparison, its background ...) stand in many sentences
 without relating chunks: without them as many of the frozen pairs were right.
@@ -95,8 +79,8 @@ _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 
 @dataclass(frozen=True)
-class Stated:
-    """A relation that a source's words state, the sentence that states it, and the sentence of which it is stated."""
+class StatedRelation:
+    """A relation that a source states: how much of what its cue governs the target has, and a sentence on each side."""
 
     relation: ChunkRelation
     share: float
@@ -104,7 +88,7 @@ class Stated:
     target: Sentence
 
 
-def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -> Stated | None:
+def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -> StatedRelation | None:
     """What the sentences of a source say that it is to a target; None if nothing.
 
     A cue counts if one sentence of the target has at least two of the words that it governs, and half of them.
@@ -113,17 +97,17 @@ def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -
         sentences: Of the source.
         others: Of the target.
     """
-    best: Stated | None = None
+    best: StatedRelation | None = None
     words = [(other, stems(other.text)) for other in others]
     for sentence in sentences:
-        for cue in CUES:
-            if not (match := cue.pattern.search(sentence.text)):
+        for relation, cue in CUES.items():
+            if not (match := cue.search(sentence.text)):
                 continue
             about = _about(sentence.text, match)
             for other, own in words:
                 share = len(about & own) / max(1, len(about))
                 if len(about & own) >= 2 and share >= STATED and (best is None or share > best.share):
-                    best = Stated(cue.relation, share, sentence, other)
+                    best = StatedRelation(relation, share, sentence, other)
     return best
 
 
@@ -140,25 +124,21 @@ _OPENINGS: Mapping[Relation, ChunkRelation] = {
     Relation.EXPLANATION: _R.JUSTIFIES, Relation.RESTATEMENT: _R.SUPPORTS, Relation.SUMMARY: _R.GENERALIZES,
     Relation.SEQUENCE: _R.FOLLOWS, Relation.JOINT: _R.SUPPLEMENTS, Relation.BACKGROUND: _R.BACKGROUND_FOR,
 }  # fmt: skip
-_AT_ONCE = re.compile(
-    r"[\W_]*(?:meanwhile|at the same time|simultaneously|in the meantime|与此同时|同时|在此期间)", re.I
-)
-_LATER = re.compile(r"[\W_]*(?:later|since then|later on|后来|从那时起)", re.I)
-_EARLIER = re.compile(r"[\W_]*(?:earlier|previously|before that|until then|此前|在此之前)", re.I)
-_PARTICULAR = re.compile(r"[\W_]*(?:in particular|specifically|more precisely|具体来说|具体而言|尤其)", re.I)
-_INSTEAD = re.compile(r"[\W_]*(?:instead|in its place|取而代之)", re.I)
-_FIRST_TESTED = (
-    (_AT_ONCE, _R.SIMULTANEOUS),
-    (_LATER, _R.FOLLOWS),
-    (_EARLIER, _R.PRECEDES),
-    (_PARTICULAR, _R.SPECIFIES),
-    (_INSTEAD, _R.REPLACES),
+_TESTED_FIRST = tuple(
+    (re.compile(rf"[\W_]*(?:{words})", re.IGNORECASE), relation)
+    for words, relation in (
+        ("meanwhile|at the same time|simultaneously|in the meantime|与此同时|同时|在此期间", _R.SIMULTANEOUS),
+        ("later|since then|later on|后来|从那时起", _R.FOLLOWS),
+        ("earlier|previously|before that|until then|此前|在此之前", _R.PRECEDES),
+        ("in particular|specifically|more precisely|具体来说|具体而言|尤其", _R.SPECIFIES),
+        ("instead|in its place|取而代之", _R.REPLACES),
+    )
 )
 
 
 def opening_relation(sentence: str) -> ChunkRelation | None:
     """What a chunk that opens with ``sentence`` says that it is to the chunk before it in its document."""
-    for pattern, relation in _FIRST_TESTED:
+    for pattern, relation in _TESTED_FIRST:
         if pattern.match(sentence):
             return relation
     marker = opening(sentence)

@@ -129,7 +129,7 @@ def evidence_block(inputs: AnswerInputs, layout: Layout = "inline") -> str:
 
 
 def _fenced(number: int, chunk: Chunk, layout: Layout) -> str:
-    columns = " ".join(chunk.columns.split())  # of the table that the chunk goes on with
+    columns = " ".join(chunk.columns.split())  # of the table that the chunk continues
     where = " > ".join(dict.fromkeys(filter(None, (chunk.title, *chunk.headings, columns))))
     body = laid_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
     return f'<chunk id="{number}" source={quoteattr(where)}>\n{body}\n</chunk>'

@@ -5,7 +5,7 @@ labels every ordered pair in a line of its own; plan and answer are calls of the
 little to reuse; nothing is cited.
 
 The paper does not print how chunks, trees and graph are written into the prompts of plan and answer. Here each chunk
-stands there once, with its tree marked in it, and of the graph only the pairs that are related. Quoted text is fenced.
+is there once, with its tree marked in it, and of the graph only the pairs that are related. Quoted text is fenced.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def only_from(sources: range, k: int) -> str:
 def pair_labels(text: str, sources: range, k: int, *, known: frozenset[str]) -> Labels:
     """The labels of the pairs from ``sources`` to all ``k`` chunks, as far as a line names one of the known labels.
 
-    Bullets, bold, braces, other arrows and case, and a remark behind the label do not matter. A line with two labels is
+    Bullets, bold, braces, other arrows and case, and a remark after the label do not matter. A line with two labels is
     not read; of two lines for a pair the first counts.
 
     Raises:
@@ -116,7 +116,7 @@ class PaperEngine:
     Args:
         model: The gateway.
         templates: The prompt files.
-        sampling: How the model is asked.
+        sampling: Parameters of its calls.
         context_tokens: The model's context, by which a graph of many chunks is asked for in parts; None: in one call.
 
     Raises:
@@ -139,7 +139,7 @@ class PaperEngine:
     async def pairs(self, prompt: str, k: int, known: frozenset[str]) -> Outcome[Labels]:
         """A label for every ordered pair of ``k`` chunks, as far as the model gives one.
 
-        In one call; where its lines are more than the context holds beside the prompt, in several that all read all
+        In one call; where its lines are more than the context has room for, in several that all read all
         chunks, each for some sources (``counts`` says how many calls). A pair without a line is counted.
         """
         outcome: Outcome[Labels] = Outcome(value={})
@@ -291,7 +291,7 @@ def answer_of(text: str) -> str:
 
 
 def _under(name: str, text: str) -> str:
-    """Models leave the name out now and then, and nothing is lost with it."""
+    """Models omit the name now and then; the whole reply is taken then."""
     return parts_of(text, name).get(name, without_fences(text).strip())
 
 
@@ -379,9 +379,9 @@ class Baselines:
         return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.for_plan(MAX_QUERIES))
 
     async def answer_after_hint(self, inputs: AnswerInputs) -> Outcome[str]:
-        """Answer from what the queries brought; stage 1 stands before it as a turn (fig. 16, stage 2).
+        """Answer from what the queries found; stage 1 is the turn before it (fig. 16, stage 2).
 
-        Where stage 1 failed there is no plan to follow, and it is standard RAG (fig. 14).
+        If stage 1 failed, this is standard RAG (fig. 14).
         """
         said = inputs.turns.get("hint")
         if not said:
@@ -400,7 +400,7 @@ class Baselines:
         return outcome.holding(links_of(ids, outcome.value))
 
     async def answer_with_markers(self, inputs: AnswerInputs, links: Sequence[Link]) -> Outcome[str]:
-        """Answer as in standard RAG (fig. 14), the connectives beside the chunks (appendix F)."""
+        """Answer as in standard RAG (fig. 14), the connectives after the chunks (appendix F)."""
         lines = [f"CHUNK[{inputs.number(li.source)}] -> CHUNK[{inputs.number(li.target)}]: {li.marker}" for li in links]
         text = material(inputs) + "\n\n" + sections({"DISCOURSE MARKERS": "\n".join(lines) or NONE})
         return await self._answer(self.engine.templates.standard.render(material=text), inputs)
@@ -455,6 +455,6 @@ def hint_of(text: str) -> Hint:
 
 
 def links_of(ids: Sequence[str], labels: Labels) -> tuple[Link, ...]:
-    """The links that the labels of pairs make; NONE is no link, nor is a pair without a label."""
+    """The links that the labels of pairs make; NONE is not a link, nor is a pair without a label."""
     found = ((ids[i - 1], ids[j - 1], marker) for (i, j), marker in labels.items() if marker != NONE)
     return tuple(Link(source=a, target=b, marker=marker) for a, b, marker in found)

@@ -1,4 +1,4 @@
-"""What a language model can do of what we ask: found out by one call over fixed passages, whose reply is kept on disk.
+"""What a language model is able to do, found out by one call over fixed passages, whose reply is stored on disk.
 
 It answers a question about two short passages with marked trees and writes their graph, in one JSON object. Whether it
 copies marks, cites, and keeps to the schema says how it is shown trees, and which turns are left to the local engines.
@@ -33,19 +33,19 @@ PASSAGES = (
 )
 ANSWER_CHARACTERS = 600
 LATER_S = 30.0
-"""For so long a model that could not be asked is taken to be able."""
+"""How long a model that could not be reached is assumed to be able."""
 
 
 @dataclass(frozen=True)
 class Ability:
-    """What is known of a model; what is not known, it is taken to be able to do.
+    """What is known of a model; it is assumed to be able to do what is not known.
 
     Args:
         reads_marks: It answers without copying marks.
         cites: It cites passages.
-        keeps_schema: It returns the graph in the form that is asked for.
-        unknown: Why it was not found out; empty if it was.
-        chosen: The layout that somebody chose; None: by what the model can do.
+        keeps_schema: It returns the graph in the requested form.
+        unknown: Why nothing is known; empty if something is.
+        chosen: The configured layout; None: by what the model can do.
     """
 
     reads_marks: bool = True
@@ -95,14 +95,14 @@ class Prober:
     _locks: PerLoop[asyncio.Lock] = field(default_factory=lambda: PerLoop(asyncio.Lock))
 
     async def ability(self) -> Ability:
-        """What the model can do. Never fails: a model that cannot be asked is taken to be able, for a while."""
+        """What the model can do. Never fails: a model that cannot be reached is assumed to be able, for a while."""
         async with await self._locks.get():
             if self._known is None or monotonic() > self._until:
                 self._known, self._until = await self._found()
             return self._known
 
     def owed(self) -> Usage:
-        """What finding out has cost, told once: to whoever asks first."""
+        """The cost of the call, returned once: at the next call it is zero."""
         owed, self._owed = self._owed, Usage()
         return owed
 
@@ -160,7 +160,7 @@ def probe_schema() -> dict[str, Any]:
 
 
 def ability_of(text: str) -> Ability:
-    """What a reply shows; one that is no JSON is read as an answer."""
+    """What a reply shows; one that is not JSON is read as an answer."""
     answer, keeps_schema = text, False
     try:
         said = json.loads(text)

@@ -28,7 +28,7 @@ class _Question(BaseModel):
 
 
 async def standalone(question: str, history: Sequence[Message], model: LanguageModel, template: Template) -> Reply[str]:
-    """The question as it would be asked without the conversation before it.
+    """The question, rewritten so that it can be understood without the conversation before it.
 
     Args:
         question: The user's next question.
@@ -77,7 +77,7 @@ async def refine_answer(
     Args:
         model: The gateway.
         template: Prompt with the variables ``question``, ``passages`` and ``answer``.
-        question: What was asked.
+        question: The user's question.
         answer: The draft; its citations ``[n]`` count ``passages`` from 1.
         passages: What it may rest on.
         max_tokens: Limit of the refined answer.

@@ -13,7 +13,6 @@ from discorag.ingest.segment.reading import has_verb, quote
 from discorag.models.memo import packed
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
-from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk, Markup, UnitKind
 from discorag.schema.values import Span, Vectors
 from discorag.text.sentences import CJK, ITEM, language_of
@@ -41,7 +40,6 @@ class Sentence:
         number: Its own in the chunk.
         span: Its characters in the document.
         text: As the source has it.
-        satellite_weight: Of the satellite links above it in the tree (`RstTree.satellite_weight`).
         kind: What it is by its layout.
         headings: Those around it, outermost first.
         lead: Index in the table of the unit that introduces it: a list's lead-in, the sentence before code, a header
@@ -56,7 +54,6 @@ class Sentence:
     number: int
     span: Span
     text: str
-    satellite_weight: float
     kind: UnitKind = UnitKind.PROSE
     headings: tuple[str, ...] = ()
     lead: int | None = None
@@ -199,7 +196,7 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
         lead = starts.get(at) if at is not None else None
         headings = chunk.headings_at(span.start)
         introduction = _line_at(chunk, at)
-        unit = Sentence(number, i + 1, span, text, _weight(chunk.tree, span), kind, headings, lead, markup=chunk.markup)
+        unit = Sentence(number, i + 1, span, text, kind, headings, lead, markup=chunk.markup)
         units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
     leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
     return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
@@ -250,15 +247,3 @@ def _opened(name: str) -> str:
     if not name:
         return ""
     return f"{name}：" if language_of(name) == "zh" else f"{name}: "
-
-
-def _weight(tree: RstTree | None, sentence: Span) -> float:
-    """That of the most nuclear of a sentence's EDUs."""
-    if tree is None:
-        return 0
-    inside = [
-        w
-        for e, w in zip(tree.edus, tree.satellite_weight, strict=True)
-        if e.start < sentence.end and e.end > sentence.start
-    ]
-    return min(inside, default=0)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import replace
 
-from discorag.discourse.parse.parser import Parses, Unit, UnitParser, marked
+from discorag.discourse.parse.parser import Parses, Unit, UnitParser, embedded_version
 from discorag.retrieval.builders.base import Built, Source, paragraph_leaves, sentence_leaves
 from discorag.retrieval.builders.baselines import BisectionBuilder, cut_splits, halved
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
@@ -39,7 +39,7 @@ class DiscourseBuilder:
     @property
     def version(self) -> str:
         """With the parser's and the node text's."""
-        return f"{self.name}-1/{marked(self._parser)}/{self._text.version}"
+        return f"{self.name}-1/{embedded_version(self._parser)}/{self._text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""

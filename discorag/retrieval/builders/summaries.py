@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from discorag.discourse.parse.inline import escape, unescape
-from discorag.discourse.parse.parser import UnitParser, marked
+from discorag.discourse.parse.parser import UnitParser, embedded_version
 from discorag.discourse.parse.rules import RuleParser
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.errors import InvariantError, ModelError, Usage
@@ -60,7 +60,7 @@ class ExtractiveSummariser:
     @property
     def version(self) -> str:
         """The parser's."""
-        return f"nuclear:{marked(self._parser)}"
+        return f"nuclear:{embedded_version(self._parser)}"
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
         """Sentences under the lightest satellite links, earlier ones first, up to ``words``; all of them if they fit.

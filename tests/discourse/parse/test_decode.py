@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
-from discorag.discourse.parse.trained.decode import Decoded, cuts_of, decode, level_sums, likely, refined
+from discorag.discourse.parse.trained.decode import Decoded, cuts_of, decode, level_sums, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import Network, Reading, Units
 from discorag.schema.discourse import Nuclearity, Relation
 
@@ -117,7 +117,7 @@ _R, _N = Relation, Nuclearity
     ],
 )
 def test_a_stated_cue_names_the_special_case(relation: Relation, nuclearity: Nuclearity, right: str, wanted: Relation):
-    assert refined(relation, nuclearity, "Animals make sounds.", right) is wanted
+    assert refine_relation(relation, nuclearity, "Animals make sounds.", right) is wanted
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_a_stated_cue_names_the_special_case(relation: Relation, nuclearity: Nuc
     ],
 )
 def test_without_a_fitting_cue_the_relation_stays(relation: Relation, nuclearity: Nuclearity, right: str):
-    assert refined(relation, nuclearity, "Animals make sounds.", right) is relation
+    assert refine_relation(relation, nuclearity, "Animals make sounds.", right) is relation
 
 
 def test_the_satellite_on_the_left_is_asked_for_a_time():
-    assert refined(_R.CIRCUMSTANCE, _N.SN, "When it rains,", "we stay in.") is _R.TEMPORAL
-    assert refined(_R.CIRCUMSTANCE, _N.SN, "In the garden,", "when it rains") is _R.CIRCUMSTANCE
+    assert refine_relation(_R.CIRCUMSTANCE, _N.SN, "When it rains,", "we stay in.") is _R.TEMPORAL
+    assert refine_relation(_R.CIRCUMSTANCE, _N.SN, "In the garden,", "when it rains") is _R.CIRCUMSTANCE
 
 
 def test_hidden_labels_give_way_to_the_next_likely_one():
@@ -144,7 +144,7 @@ def test_hidden_labels_give_way_to_the_next_likely_one():
     p[JOINT_LABELS.index((_N.SN, "organization-heading"))] = 0.6
     p[JOINT_LABELS.index((_N.SN, "context-background"))] = 0.3
     p[JOINT_LABELS.index((_N.NN, "joint-list"))] = 0.1
-    assert likely(p) == (_N.SN, _R.BACKGROUND, pytest.approx(0.75))
+    assert most_likely(p) == (_N.SN, _R.BACKGROUND, pytest.approx(0.75))
 
 
 def test_labels_of_one_relation_are_counted_together():
@@ -152,7 +152,7 @@ def test_labels_of_one_relation_are_counted_together():
     p[JOINT_LABELS.index((_N.NS, "elaboration-additional"))] = 0.3
     p[JOINT_LABELS.index((_N.NS, "elaboration-attribute"))] = 0.3
     p[JOINT_LABELS.index((_N.NS, "causal-cause"))] = 0.4
-    assert likely(p)[:2] == (_N.NS, _R.ELABORATION)
+    assert most_likely(p)[:2] == (_N.NS, _R.ELABORATION)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,6 @@ def test_a_relation_that_is_too_unlikely_gives_way_to_the_one_that_claims_least(
 ):
     p = np.full(len(JOINT_LABELS), 0.001)
     p[JOINT_LABELS.index((nuclearity, label))] = 0.01
-    assert likely(p)[:2] == (nuclearity, plain)
+    assert most_likely(p)[:2] == (nuclearity, plain)
     p[JOINT_LABELS.index((nuclearity, label))] = 0.5
-    assert likely(p)[1] is not plain
+    assert most_likely(p)[1] is not plain

@@ -19,35 +19,23 @@ from tests.strategies import chunks, texts
     ("sentence", "relation", "nuclearity"),
     [
         ("However, the effect was small.", "CONTRAST", "NN"),
-        ("But nobody came.", "CONTRAST", "NN"),
-        ("By contrast, cats sleep.", "CONTRAST", "NN"),
         ("Although it rained, we went.", "CONCESSION", "NS"),
         ("Nevertheless, we went.", "CONCESSION", "SN"),
         ("For example, sodium burns.", "EXAMPLE", "NS"),
         ("Because it was late, we left.", "CAUSE", "NS"),
         ("Therefore it fails.", "RESULT", "NS"),
-        ("As a  result, it fails.", "RESULT", "NS"),
         ("In short, it works.", "SUMMARY", "NS"),
         ("Then add water.", "SEQUENCE", "NN"),
-        ("Finally, stir.", "SEQUENCE", "NN"),
         ("If it breaks, call.", "CONDITION", "NS"),
-        ("Unless told otherwise, wait.", "CONDITION", "NS"),
         ("Meanwhile, costs rose.", "TEMPORAL", "NN"),
         ("According to the WHO, it is safe.", "ATTRIBUTION", "NS"),
         ("An enzyme is a protein that speeds up a reaction.", "DEFINITION", "NS"),
         ("Power is defined as work per time.", "DEFINITION", "NS"),
         ("The term refers to any such case.", "DEFINITION", "NS"),
         ("然而，效果很小。", "CONTRAST", "NN"),
-        ("但是没有人来。", "CONTRAST", "NN"),
         ("虽然下雨，我们还是去了。", "CONCESSION", "NS"),
         ("尽管如此，我们还是去了。", "CONCESSION", "SN"),
-        ("例如，钠会燃烧。", "EXAMPLE", "NS"),
-        ("因为太晚了，我们走了。", "CAUSE", "NS"),
         ("因此它失败了。", "RESULT", "NS"),
-        ("总之，它有效。", "SUMMARY", "NS"),
-        ("然后加水。", "SEQUENCE", "NN"),
-        ("如果坏了，请打电话。", "CONDITION", "NS"),
-        ("与此同时，成本上升。", "TEMPORAL", "NN"),
         ("据统计，人口在增长。", "ATTRIBUTION", "NS"),
         ("酶是指加速反应的蛋白质。", "DEFINITION", "NS"),
     ],
@@ -58,9 +46,7 @@ def test_a_marker_names_relation_and_nuclearity(sentence: str, relation: str, nu
     assert (found.relation, found.nuclearity) == (Relation(relation), Nuclearity(nuclearity))
 
 
-@pytest.mark.parametrize(
-    "sentence", ["HOWEVER, no.", '"However, no."', "And however it ends, no.", "- However, no.", "“However, no.”"]
-)
+@pytest.mark.parametrize("sentence", ["HOWEVER, no.", "And however it ends, no.", "- However, no.", "“However, no.”"])
 def test_case_quotes_bullets_and_a_leading_and_do_not_hide_a_marker(sentence: str):
     found = opening(sentence)
     assert found is not None
@@ -107,11 +93,6 @@ def test_every_marker_is_found_where_it_opens_a_sentence():
         assert opening(f"{phrase.capitalize()} 7 and so on.") == marker, phrase
 
 
-@given(texts)
-def test_any_text_is_accepted(text: str):
-    opening(text)
-
-
 def _chunk(text: str, *, offset: int = 7) -> Chunk:
     sentences = sentence_spans(text, offset=offset)
     ends = [s.end - offset for s in sentences]
@@ -133,11 +114,6 @@ def _shape(chunk: Chunk) -> str:
     return show(0, len(tree.edus))
 
 
-@given(chunks())
-def test_the_edus_are_exactly_the_sentences(chunk: Chunk):
-    assert rule_tree(chunk).edus == chunk.sentences
-
-
 @given(texts)
 def test_any_text_that_has_sentences_gets_a_tree(text: str):
     if sentence_spans(text):
@@ -145,7 +121,8 @@ def test_any_text_that_has_sentences_gets_a_tree(text: str):
 
 
 @given(chunks())
-def test_the_same_chunk_gets_the_same_tree(chunk: Chunk):
+def test_the_edus_are_exactly_the_sentences_and_every_parse_gives_the_same_tree(chunk: Chunk):
+    assert rule_tree(chunk).edus == chunk.sentences
     assert rule_tree(chunk) == rule_tree(chunk.model_copy())
 
 
@@ -196,10 +173,6 @@ async def test_it_is_a_parser_that_costs_nothing():
 
 
 async def test_the_control_elaborates_every_sentence_by_all_that_follows():
-    text = "One stands. Two follows. However, three differs."
-    spans = sentence_spans(text)
-    whole = Span(start=0, end=len(text))
-    chunk = Chunk(id="c", doc_id="d", order=0, span=whole, text=text, sentences=spans)
-    tree = (await RightBranchingParser().parse(chunk)).tree
+    tree = (await RightBranchingParser().parse(_chunk("One stands. Two follows. However, three differs."))).tree
     assert [(s.start, s.mid, s.end) for s in tree.splits] == [(0, 1, 3), (1, 2, 3)]
     assert tree.satellite_depth == (0, 1, 2)

@@ -65,8 +65,7 @@ async def test_a_chunks_tree_is_in_document_offsets(leaves: Leaves):
     )
     parsed = await TrainedParser(leaves=leaves).parse(chunk)
     assert parsed.tree.span == chunk.span
-    alone = TrainedParser(leaves=leaves).parse_text(text)
-    assert parsed.tree.splits == alone.splits
+    assert parsed.tree.splits == TrainedParser(leaves=leaves).parse_text(text).splits
 
 
 @pytest.mark.parametrize("kind", ["edu", "sentence", "paragraph"])
@@ -86,10 +85,6 @@ def test_blank_units_are_refused(units: list[str]):
 @pytest.mark.parametrize("units", [["\u200b", "\u200b"], ["水泵坏了。", "因此停水。"]])
 def test_units_that_it_cannot_read_get_the_rules_tree(units: list[str]):
     assert _PARSER.parse_units(units) == RuleParser().parse_units(units, "paragraph")
-
-
-def test_the_same_text_gives_the_same_tree():
-    assert _checked(_VITAMIN) == TrainedParser().parse_text(_VITAMIN)
 
 
 def test_the_version_names_what_shapes_the_trees():

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from discorag.discourse.relate.follow import followed, wanted
+from discorag.discourse.relate.follow import follow_relations, relation_filter
 from discorag.schema.discourse import ChunkRelation, Edge, Nuclearity, Relation, RhetoricalGraph, RstTree, Split
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
@@ -26,7 +26,7 @@ from nodes.context import AnswerContext
     ],
 )
 def test_a_question_asks_for_a_relation_by_its_words(question: str, name: str | None) -> None:
-    found = wanted(question)
+    found = relation_filter(question)
     assert (found.name if found else None) == name
 
 
@@ -42,9 +42,9 @@ def _chunk(i: int, relation: Relation | None) -> Chunk:
 def _followed(relations: dict[int, Relation], edges: list[tuple[int, int, ChunkRelation, float]], k: int) -> list[int]:
     chunks = [_chunk(i, relations.get(i)) for i in range(9)]
     made = tuple(Edge(source=str(a), target=str(b), relation=r, confidence=c) for a, b, r, c in edges)
-    asked = wanted("Why?")
-    assert asked
-    return followed(chunks, RhetoricalGraph(chunks=tuple(c.id for c in chunks), edges=made), asked, k)
+    causes = relation_filter("Why?")
+    assert causes
+    return follow_relations(chunks, RhetoricalGraph(chunks=tuple(c.id for c in chunks), edges=made), causes, k)
 
 
 _ALL = dict.fromkeys(range(9), Relation.CAUSE)

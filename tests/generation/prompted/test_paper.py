@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import permutations
 from random import Random
@@ -136,12 +137,6 @@ def test_a_word_that_only_begins_like_the_name_stays() -> None:
     assert plan_of("PLANNING comes first.").paragraph == "PLANNING comes first."
 
 
-@pytest.mark.parametrize("text", ["", "ANSWER:", "ANSWER: ...", "ANSWER: \n **"])
-def test_an_answer_that_says_nothing_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="says nothing"):
-        answer_of(text)
-
-
 def test_a_plan_cannot_close_its_fence_nor_imitate_a_chunk() -> None:
     inputs = AnswerInputs(
         query="q", chunks=_case(1).chunks, plan=Plan(paragraph="Go.\n</plan>\nQUERY:\n<query>\nx\n</query>")
@@ -171,18 +166,6 @@ def test_a_plan_may_speak_of_the_answer() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "Yes.", "PLAN: x", "ANSWER: y", "PLAN: x ANSWER: y"])
-def test_a_missing_part_is_refused_with_the_form(text: str) -> None:
-    with pytest.raises(ValueError, match="PLAN and a paragraph, then, on a new line, ANSWER"):
-        planned_of(text)
-
-
-@pytest.mark.parametrize("text", ["PLAN:\nANSWER: y", "PLAN: x\nANSWER: ..."])
-def test_an_empty_part_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="says nothing"):
-        planned_of(text)
-
-
 @pytest.mark.parametrize(
     ("lines", "queries"),
     [
@@ -204,10 +187,19 @@ def test_no_more_queries_are_kept_than_the_limit() -> None:
     assert hint.queries == tuple(f"query {i}" for i in range(MAX_QUERIES))
 
 
-@pytest.mark.parametrize("text", ["", "PLAN: x", "RETRIEVAL HINT: a", "PLAN: x\nRETRIEVAL HINT:\n - \n", "one\ntwo"])
-def test_a_hint_without_plan_or_queries_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="RETRIEVAL HINT and one query a line"):
-        hint_of(text)
+@pytest.mark.parametrize(
+    ("read", "texts", "message"),
+    [
+        (answer_of, ["", "ANSWER:", "ANSWER: ...", "ANSWER: \n **"], "says nothing"),
+        (planned_of, ["PLAN:\nANSWER: y", "PLAN: x\nANSWER: ..."], "says nothing"),
+        (planned_of, ["", "Yes.", "PLAN: x", "ANSWER: y", "PLAN: x ANSWER: y"], "PLAN and a paragraph, .* ANSWER"),
+        (hint_of, ["", "PLAN: x", "RETRIEVAL HINT: a", "PLAN: x\nRETRIEVAL HINT:\n - \n", "a\nb"], "one query a line"),
+    ],
+)
+def test_an_empty_or_missing_part_is_refused(read: Callable[[str], object], texts: list[str], message: str) -> None:
+    for text in texts:
+        with pytest.raises(ValueError, match=message):
+            read(text)
 
 
 @given(st.text(alphabet='PLAN:ANSWER RETRIEVAL HINT-1.\n"x', max_size=60))
@@ -217,13 +209,9 @@ def test_any_text_is_read_or_a_value_error(text: str) -> None:
             assert read(text).plan.paragraph
 
 
-def test_the_markers_are_the_thirteen_of_the_paper() -> None:
-    assert len(set(MARKERS)) == 13
-
-
-@pytest.mark.parametrize("marker", MARKERS)
-def test_a_marker_is_a_link_and_none_is_not(marker: str) -> None:
-    assert links_of(["a", "b"], {(1, 2): NONE, (2, 1): marker}) == (Link(source="b", target="a", marker=marker),)
+def test_a_marker_is_a_link_and_none_is_not() -> None:
+    assert len(set(MARKERS)) == 13  # as in the paper
+    assert links_of(["a", "b"], {(1, 2): NONE, (2, 1): "but"}) == (Link(source="b", target="a", marker="but"),)
 
 
 def test_documents_are_put_together_again_without_chunk_numbers() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from discorag.discourse.parse.parser import Unit, joined
+from discorag.discourse.parse.parser import Unit, join_texts
 from discorag.ingest.segment.blocks import MARKDOWN
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import Source
@@ -31,7 +31,7 @@ class RightBranchingUnits:
     version = "right-branching"
 
     def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
-        _, units = joined(texts, kind)
+        _, units = join_texts(texts, kind)
         return RstTree(edus=units, splits=cut_splits(len(units), lambda start, _: start + 1))
 
 

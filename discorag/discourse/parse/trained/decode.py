@@ -60,8 +60,8 @@ def decode(
         reading: Of its n units.
         levels: What starts at each unit (`Level`), shape (n,).
         exact: Up to how many units all trees are compared.
-        openers: Units that only open what follows, such as headings: satellites of it, at the text's end of what stands
-            before; nuclei only among each other.
+        openers: Units that only open what follows, such as headings: satellites of it, at the end of the text of what
+            comes before; nuclei only among each other.
     """
     decoder = _Decoder(scorer, reading, levels, openers)
     chosen: dict[_Span, tuple[int, float]] = {}
@@ -230,7 +230,7 @@ _MARKED: Mapping[Relation, frozenset[Relation]] = {
 """What a marker at the start of the right-hand side may turn which relations into."""
 
 
-def likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
+def most_likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
     """The best pair of nuclearity and relation, and its probability among those that are shown.
 
     Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT of two nuclei, with the probability that this has.
@@ -248,7 +248,7 @@ def likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
     return nuclearity, relation, float(ps[best])
 
 
-def refined(relation: Relation, nuclearity: Nuclearity, left: str, right: str) -> Relation:
+def refine_relation(relation: Relation, nuclearity: Nuclearity, left: str, right: str) -> Relation:
     """The relation, or the special case of it that the texts of the two sides state."""
     satellite = left if nuclearity is Nuclearity.SN else right
     marker = opening(right)

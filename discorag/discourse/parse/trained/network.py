@@ -66,7 +66,7 @@ class Units:
 
     Args:
         first: Index of the first token of each, shape (n,).
-        last: Index behind its last token, shape (n,).
+        last: Index after its last token, shape (n,).
         levels: What starts there (`discorag.discourse.parse.trained.pieces.Level`), shape (n,).
         kind: Index into `KINDS`.
     """
@@ -235,7 +235,7 @@ def describe(folder: Path) -> Description:
     """Read what a folder of the parser says about itself.
 
     Raises:
-        ConfigError: There is no parser in it.
+        ConfigError: The folder holds no parser.
     """
     try:
         return Description.model_validate_json((folder / DESCRIPTION).read_bytes())
@@ -256,7 +256,7 @@ def _encoder_folder(description: Description) -> Path:
 
 
 def unit_ranges(pieces: Pieces, spans: Sequence[Span]) -> Ints:
-    """The first token of each span and the one behind its last, shape (2, spans)."""
+    """The first token of each span and the one after its last, shape (2, spans)."""
     return np.array([pieces.range_of(s) for s in spans], dtype=np.int64).reshape(-1, 2).T.copy()
 
 

@@ -12,9 +12,9 @@ from threading import Lock
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Leaves, Limits, ParsedTree, Unit, sentences_in
+from discorag.discourse.parse.parser import Leaves, Limits, ParsedTree, Unit, locate_texts
 from discorag.discourse.parse.rules import RuleParser, rule_tree
-from discorag.discourse.parse.trained.decode import decode, likely, refined
+from discorag.discourse.parse.trained.decode import decode, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import (
     PACKAGED_FOLDER,
     Description,
@@ -89,7 +89,7 @@ def edus(
 def _worded(text: str, cuts: Sequence[int], firm: Collection[int]) -> list[int]:
     """The cuts, with both ends, but those that set signs apart.
 
-    At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what stands
+    At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what comes
     before. A figure inside a sentence is left alone: GUM has years and citations as EDUs.
     """
     kept = [0]
@@ -111,10 +111,10 @@ def _tree(
     units = sentences_of(pieces, spans, kind)
     splits: dict[tuple[int, int], Split] = {}
     for d in decode(network, network.read(tokens, units), units.levels, openers=openers):
-        nuclearity, relation, p = likely(d.label_ps)
+        nuclearity, relation, p = most_likely(d.label_ps)
         left = text[spans[d.start].start : spans[d.mid - 1].end]
         right = text[spans[d.mid].start : spans[d.end - 1].end]
-        relation = refined(relation, nuclearity, left, right)
+        relation = refine_relation(relation, nuclearity, left, right)
         sure = network.confidence(d.split_p * p)
         splits[d.start, d.end] = Split(
             start=d.start, mid=d.mid, end=d.end, relation=relation, nuclearity=nuclearity, confidence=sure
@@ -168,7 +168,7 @@ class TrainedParser:
             return ParsedTree(tree=rule_tree(chunk))
         start = chunk.span.start
         sentences = tuple(Span(start=s.start - start, end=s.end - start) for s in chunk.sentences)
-        async with await self._turns.get():  # who waits takes no thread from others
+        async with await self._turns.get():  # whatever waits here occupies no thread
             tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts, chunk.kinds)
         return ParsedTree(tree=_moved(tree, start))
 
@@ -224,7 +224,7 @@ class TrainedParser:
         if any(language_of(t) != "en" for t in texts) or not any(map(str.isalnum, whole)):
             return RuleParser().parse_units(texts, kind)
         raise_if_cancelled()
-        return parse_units(self._loaded(), whole, sentences_in(texts, whole), kind)
+        return parse_units(self._loaded(), whole, locate_texts(texts, whole), kind)
 
     def _loaded(self) -> Network:
         with self._lock:

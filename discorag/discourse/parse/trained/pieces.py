@@ -36,7 +36,7 @@ class Layout:
 
     @property
     def whole(self) -> list[Span]:
-        """Stretches in which no EDU starts: what its layout makes one unit, and a speaker with the word behind it."""
+        """Stretches in which no EDU starts: what its layout makes one unit, and a speaker with the word after it."""
         known = zip(self.sentences, self.kinds, strict=True) if self.kinds else ()
         return [s if kind in WHOLE else _label_of(s, self.text) for s, kind in known if kind in WHOLE | {UnitKind.TURN}]
 
@@ -62,7 +62,7 @@ def layout_of(
 
 
 def _label_of(turn: Span, text: str) -> Span:
-    """The name at the start of a turn, and the first character of what is said."""
+    """The name at the start of a turn, and the first character of the speech."""
     said = without_speaker(turn.of(text)).lstrip()
     return Span(start=turn.start, end=min(turn.end, turn.end - len(said) + 1))
 
@@ -89,8 +89,8 @@ class Pieces:
     Args:
         ids: Vocabulary indices, shape (pieces,).
         starts: First character of each, in the text.
-        ends: Behind its last character.
-        opens: Whether an EDU may start there: it continues no word.
+        ends: One past its last character.
+        opens: Whether an EDU may start there, that is, the piece does not continue a word.
         levels: A `Level` for each.
         windows: Ranges of pieces that are encoded together, in order, without gaps.
     """
@@ -134,7 +134,7 @@ def cut_into_pieces(
 
 
 def _at(offsets: Ints, characters: Sequence[int]) -> Ints:
-    """The pieces at which these characters begin; those behind the last piece are left out."""
+    """The pieces at which these characters begin; those after the last piece are left out."""
     at = np.searchsorted(offsets[:, 0], characters)
     return at[at < len(offsets)]
 
