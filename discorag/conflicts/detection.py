@@ -27,7 +27,9 @@ CONFIDENCE = {Tier.SURE: 0.85, Tier.POSSIBLE: 0.6}
 _YES_OR_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have)\b", re.IGNORECASE
 )
-_STEM, _LEAST_ASKED, _COVERS = 5, 2, 0.5
+_STEM, _LEAST_ASKED, _COVERS = 5, 2, 0.6
+_NEAR = 0.75
+"""Least cosine of a sentence that affirms a question and one that denies it."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,10 @@ def _answers_yes_and_no(query: str, chunks: Sequence[Chunk], table: SentenceTabl
         negated = NEGATED.search(sentence.body)
         if sentence.statement and len(asked & _stems(negated[1] if negated else sentence.body)) >= _COVERS * len(asked):
             (denies if negated else says).append(i)
-    pairs = [(i, j) for i in says for j in denies if _document(chunks, table, i) != _document(chunks, table, j)]
-    for i, j in sorted(pairs, key=lambda pair: -float(table.vectors[pair[0]] @ table.vectors[pair[1]])):
+    cosines = {(i, j): float(table.vectors[i] @ table.vectors[j]) for i in says for j in denies}
+    for (i, j), cosine in sorted(cosines.items(), key=lambda pair: -pair[1]):
+        if cosine < _NEAR or _document(chunks, table, i) == _document(chunks, table, j):
+            continue
         limits = [m[0].strip() if (m := CONDITION.search(table.sentences[k].body)) else "" for k in (i, j)]
         one_sided = limits[0] or limits[1] if bool(limits[0]) != bool(limits[1]) else ""
         reason = "One source affirms what is asked, the other denies it"

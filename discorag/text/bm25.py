@@ -1,6 +1,6 @@
 """BM25 over groups of leaves: a group's terms are those of the leaves in it.
 
-An inner node of a retrieval tree is such a group, whatever text stands for it.
+An inner node of a retrieval tree is such a group, whatever its own text is.
 
 Source of the formula: Robertson and Zaragoza 2009, section 3.4.
 """

@@ -102,7 +102,7 @@ def _hard_breaks(text: str) -> Iterator[int]:
 
 
 def _with_first_indent(lines: list[str]) -> list[str]:
-    """The lines of a paragraph that begins behind its indentation, with as much as its second line has."""
+    """The lines of a paragraph whose first line lost its indentation, with that of its second line."""
     if len(lines) < 2 or lines[0][:1].isspace():
         return lines
     mark = ITEM.match(lines[0])

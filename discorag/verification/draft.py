@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import Literal
@@ -100,36 +99,31 @@ async def trace_draft(verifier: Verifier, inputs: AnswerInputs, draft: str, stor
 
 
 def replace_summaries(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:
-    """Inputs and draft with chunks of documents in place of cited summaries (of all, where nothing is cited); blocks.
+    """Inputs and draft in which cited summaries (all, if nothing is cited) give way to the chunks below them; blocks.
 
-    References are to whole chunks then. Relations of a summary to other passages are left out: they have no two
-    places in documents.
+    References are then to whole chunks. Relations of a summary to other passages are left out, since a summary has no
+    place in a document.
     """
     cited = {r.chunk for r in references(draft)} or set(range(1, len(inputs.chunks) + 1))
     chunks_of = cache(partial(store.chunks_of, scope))
-    found, parts, held = dict[str, Chunk](), defaultdict[str, list[Span]](list), dict[int, list[str]]()
+    found, parts, below = dict[str, Chunk](), defaultdict[str, list[Span]](list), dict[int, list[str]]()
     for number, chunk in enumerate(inputs.chunks, start=1):
         if number in cited or not chunk.stands_for:
             own = chunks_of(chunk.doc_id) if chunk.stands_for else [chunk]
             spans = chunk.stands_for or chunk.sentences
             inside = [c for c in own if any(s.start < c.span.end and c.span.start < s.end for s in spans)]
-            held[number] = [c.id for c in inside]
+            below[number] = [c.id for c in inside]
             for c in inside:
                 found[c.id] = c if chunk.stands_for else found.get(c.id, c)
                 parts[c.id] += spans
-    chunks = tuple(narrow(chunk, parts[i]) for i, chunk in found.items())
-    at = {i: number for number, i in enumerate(found, start=1)}
-    numbers = {number: [at[i] for i in ids] for number, ids in held.items()}
-    return _moved(inputs, chunks, numbers), renumbered(draft, numbers)
-
-
-def _moved(inputs: AnswerInputs, chunks: tuple[Chunk, ...], numbers: Mapping[int, list[int]]) -> AnswerInputs:
-    ids, graph = tuple(chunk.id for chunk in chunks), inputs.graph
+    ids, graph = tuple(found), inputs.graph
+    numbers = {number: [ids.index(i) + 1 for i in inside] for number, inside in below.items()}
     edges = tuple(e for e in graph.edges if {e.source, e.target} <= set(ids)) if graph else ()
-    return replace(
+    replaced = replace(
         inputs,
-        chunks=chunks,
+        chunks=tuple(narrow(chunk, parts[i]) for i, chunk in found.items()),
         graph=RhetoricalGraph(chunks=ids, edges=edges) if graph else None,
         plan=Plan(paragraph=renumbered(inputs.plan.paragraph, numbers)) if inputs.plan else None,
         known=Known(),
     )
+    return replaced, renumbered(draft, numbers)
