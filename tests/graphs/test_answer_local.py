@@ -40,7 +40,7 @@ def test_the_disagreement_of_the_vitamin_d_corpus_is_reported_with_both_spans(ra
 
 
 def test_following_a_relation_gives_the_last_places_to_what_hangs_on_the_best(rag: DiscoRAG) -> None:
-    question = "What is the evidence against vitamin D preventing infections?"
+    question = "Is there evidence against vitamin D preventing influenza?"
     plain = rag.ask(question, corpus="vitamin-d", top_k=4)
     found = rag.ask(question, corpus="vitamin-d", top_k=4, follow=True)
     assert [h.chunk_id for h in found.hits[:3]] == [h.chunk_id for h in plain.hits[:3]]

@@ -47,7 +47,7 @@ def test_the_table_of_switches_names_every_switch_and_no_other() -> None:
 @pytest.mark.server
 def test_the_curl_examples_work_as_they_stand(tmp_path: Path) -> None:
     commands = re.findall(r"^curl (?:.*\\\n)*.*", SERVE, re.MULTILINE)
-    assert len(commands) == 6
+    assert len(commands) == 7
     with serving(tmp_path) as (port, run):
         said: list[str] = []
         for command in commands:
@@ -56,7 +56,7 @@ def test_the_curl_examples_work_as_they_stand(tmp_path: Path) -> None:
                 wait_until(lambda job=job: '"done"' in run(f"curl -s http://127.0.0.1:{port}/ingest/{job}"))
                 command = command.replace("JOB", job)
             said.append(run(command.replace(":8080", f":{port}")))
-    ingest, done, answer, events, documents, chat = said
+    ingest, done, answer, events, documents, *_, chat = said
     assert json.loads(ingest)["total"] == json.loads(done)["settled"] == 2
     assert "influenza" in json.loads(answer)["text"]
     assert [events.index(f"event: {name}") for name in ("start", "token", "answer")] == sorted(

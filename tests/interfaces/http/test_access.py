@@ -116,6 +116,9 @@ KEYED = {
     ("POST", f"/ingest/{NOBODY}/retry"): Role.WRITE,
     ("DELETE", f"/ingest/{NOBODY}"): Role.WRITE,
     ("DELETE", f"/documents/{DOCUMENT}"): Role.WRITE,
+    ("POST", "/audit"): Role.READ,
+    ("GET", "/audit"): Role.READ,
+    ("PUT", f"/audit/{NOBODY}"): Role.WRITE,
     ("GET", "/metrics"): Role.OPERATE,
     ("GET", "/backup"): Role.OPERATE,
     ("POST", "/threads"): Role.READ,
@@ -142,7 +145,7 @@ def test_a_key_may_do_what_its_role_says_and_nothing_else(served: Served, keys: 
 
 def test_every_path_of_the_schema_is_in_the_tables_of_these_tests(apps: Apps, uploads: Path) -> None:
     found = {(m.upper(), p) for p, methods in apps(uploads).openapi()["paths"].items() for m in methods}
-    filled = {"{doc_id}": DOCUMENT, "{thread_id}": DOCUMENT, "{job_id}": NOBODY, "{name}": "disco-rag"}
+    filled = {"{doc_id}": DOCUMENT, "{thread_id}": DOCUMENT, "{job_id}": NOBODY, "{finding_id}": NOBODY, "{name}": "disco-rag"}
     for name, value in filled.items():
         found = {(method, path.replace(name, value)) for method, path in found}
     assert found == KEYED.keys() | {("GET", "/healthz"), ("GET", "/readyz")}

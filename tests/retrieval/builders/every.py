@@ -34,6 +34,7 @@ def every_builder(model: LanguageModel | None = None, *, window: int = 256) -> M
         settings=Settings(trees=TreeSettings(tau=0)),
         encoder=HashingEncoder(window + HashingEncoder(0).tokens.special_tokens),
         model=model,
+        model_for=lambda _role: model,
         template=prompts.load,
     )
     tools = TreeTools(cast("Toolbox", parts), RuleParser(), {})
