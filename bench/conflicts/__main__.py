@@ -8,7 +8,6 @@ chosen with urllib3 and tornado, and are scored on celery, pytest, scrapy and tr
 - ``ramdocs``: pairs of documents with a sure contradiction: that agree, namesakes, one of them wrong.
 - ``versions``: sure findings between two versions of four projects, and inside one version.
 - ``unrelated``: sure contradictions in folders whose texts are on different matters, per 100,000 words.
-- ``marked``: what two readers said of findings, see `marked.jsonl`.
 """
 
 from __future__ import annotations
@@ -39,9 +38,11 @@ from interfaces.audit import AuditReport
 
 OUT = Path("bench/results/conflicts.json")
 HOME = Path(".disco-rag/bench/conflicts")
-PLANTED, MARKED = Path(__file__).with_name("planted"), Path(__file__).with_name("marked.jsonl")
+PLANTED = Path(__file__).with_name("planted")
 SCORED = ("celery", "pytest", "scrapy", "traefik")
-UNRELATED = ("fairytaleqa", "qmsum", "lay_summaries")
+UNRELATED = ("fairytaleqa", "lay_summaries")
+TEXTS = 12
+"""Of each."""
 QUESTIONS = 150
 """Of RAMDocs."""
 
@@ -138,23 +139,10 @@ def unrelated(rag: DiscoRAG) -> dict[str, Any]:
 
 
 def _texts(name: str) -> list[str]:
-    """Some forty documents of a benchmark."""
-    files = {"fairytaleqa": "fairytaleqa", "qmsum": "qmsum/test.jsonl", "lay_summaries": "lay_summaries/test.json"}
-    dataset = {"lay_summaries": "lay-summaries"}.get(name, name)
-    return [d.text for d in list(load_benchmark(dataset, data_folder() / files[name]).documents.values())[:40]]
-
-
-def marked(_: DiscoRAG) -> dict[str, Any]:
-    """What the readers said: share of sure findings that both call right, and how often the readers agree."""
-    rows = [json.loads(line) for line in MARKED.read_text("utf-8").splitlines()]
-    sure = [all(row["right"]) for row in rows if row["reported"]]
-    agree = [row["right"][0] == row["right"][1] for row in rows]
-    missed = [any(row["right"]) for row in rows if not row["reported"]]
-    folders = len({row["folder"] for row in rows})
-    return {
-        "folders": folders, "sure": len(sure), "precision": mean(sure), "agreement": mean(agree),
-        "near_misses": len(missed), "near_misses_right": mean(missed),
-    }  # fmt: skip
+    """The first documents of a benchmark."""
+    path = {"fairytaleqa": "fairytaleqa", "lay_summaries": "lay_summaries/test.json"}[name]
+    benchmark = load_benchmark(name.replace("_", "-"), data_folder() / path)
+    return [document.text for document in list(benchmark.documents.values())[:TEXTS]]
 
 
 def audit_texts(rag: DiscoRAG, corpus: str, texts: list[GivenText]) -> AuditReport:
@@ -165,7 +153,7 @@ def audit_texts(rag: DiscoRAG, corpus: str, texts: list[GivenText]) -> AuditRepo
 
 
 KEYS: dict[str, Callable[[DiscoRAG], dict[str, Any]]] = {
-    f.__name__: f for f in (planted, wikicontradict, ramdocs, versions, unrelated, marked)
+    f.__name__: f for f in (planted, wikicontradict, ramdocs, versions, unrelated)
 }
 
 

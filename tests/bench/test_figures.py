@@ -69,6 +69,17 @@ def verify() -> Iterator[tuple[str, str]]:
     yield "README.md", f"of {f['forged']['n']} forged sentences none is called supported"
 
 
+def conflicts() -> Iterator[tuple[str, str]]:
+    f, page = result("conflicts")["figures"], "docs/audit.md"
+    planted, wiki = f["planted"]["reported"], f["wikicontradict"]
+    yield page, f"reported (none is false) | {planted['sure']} | {planted['possible']} |"
+    counts = (f"{wiki[tier]['right']}; {wiki[tier]['other']}" for tier in ("sure", "possible"))
+    yield page, f"another report | {' | '.join(counts)} |"
+    for kind, label in (("agree", "that agree"), ("namesakes", "namesakes"), ("wrong", "something wrong")):
+        shares = (fixed(100 * f["ramdocs"][kind][tier]["value"], 1) for tier in ("sure", "possible"))
+        yield page, f"{label} | {' | '.join(f'{share} %' for share in shares)} |"
+
+
 def answers() -> Iterator[tuple[str, str]]:
     f, page = result("answers")["figures"], "README.md"
     for name, label in (("hotpotqa", "HotpotQA"), ("nq", "Natural Questions")):
@@ -158,7 +169,7 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
-SHOWN = [speed, parser, verify, answers, retrieval, archive, differences, bills, table8]
+SHOWN = [speed, parser, verify, conflicts, answers, retrieval, archive, differences, bills, table8]
 
 
 @pytest.mark.parametrize("figures", SHOWN, ids=lambda f: f.__name__)
