@@ -181,9 +181,9 @@ test("why a relation is in the graph is shown", async () => {
   const all = await page.locator(".line").count();
   await page.locator(".react-flow__node").first().focus();
   await page.keyboard.press("Enter");
-  await page.locator(".why").getByRole("button", { name: /contradicts/ }).first().click();
+  await page.locator(".why").getByRole("button", { name: /contradicts|contrasts/ }).first().click();
   assert.equal(await page.locator(".why mark.lit").count(), 2);
-  await page.locator(".check", { hasText: "supports" }).click();
+  await page.locator(".check", { hasText: "contrasts" }).click();
   assert.ok((await page.locator(".line").count()) < all);
   await done();
 });
