@@ -250,8 +250,8 @@ class Edge(BaseModel, frozen=True):
 
     @property
     def outdates(self) -> bool:
-        """Whether a sentence of the source, a newer version of the target's document, is at odds with one of it."""
-        return self.relation is ChunkRelation.REPLACES and self.source_span is not None
+        """Whether a conflict was found in which the source is the newer version; a stated cue alone is not one."""
+        return self.relation is ChunkRelation.REPLACES and bool(self.reason)
 
 
 class RhetoricalGraph(Drawn, BaseModel, frozen=True):

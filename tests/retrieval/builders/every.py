@@ -30,11 +30,15 @@ def every_builder(model: LanguageModel | None = None, *, window: int = 256) -> M
         model: Writes summaries.
         window: Tokens that the encoder reads of a text; a small one makes many chunks of few sentences.
     """
+
+    def model_for(_: str) -> LanguageModel | None:
+        return model
+
     parts = SimpleNamespace(
         settings=Settings(trees=TreeSettings(tau=0)),
         encoder=HashingEncoder(window + HashingEncoder(0).tokens.special_tokens),
         model=model,
-        model_for=lambda _role: model,
+        model_for=model_for,
         template=prompts.load,
     )
     tools = TreeTools(cast("Toolbox", parts), RuleParser(), {})
