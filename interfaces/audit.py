@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.conflicts.audit import audit, audit_document, sort_findings
+from discorag.conflicts.audit import audit, sort_findings
 from discorag.conflicts.identity import DocumentIdentity, identify_document
 from discorag.conflicts.statements import AuditDocument
 from discorag.conflicts.verdicts import Finding, Tier, Verdict
@@ -26,14 +26,13 @@ _MEMORY = 100_000  # sentences of one document
 
 
 class AuditedDocument(BaseModel):
-    """A document of an audit, and who and when it speaks for."""
+    """A document of an audit; ``written`` is when it was stored."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
     doc_id: str
     title: str
     uri: str
-    identity: DocumentIdentity
     written: datetime | None
 
 
@@ -76,7 +75,7 @@ class AuditReport(BaseModel):
 async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: Progress | None = None) -> AuditReport:
     """Audit a corpus: only what changed since its last audit is compared again."""
     rows, manifests = Findings(store.database), await asyncio.to_thread(store.manifests, scope)
-    known = await asyncio.to_thread(rows.audited, scope)
+    known = await asyncio.to_thread(rows.fingerprints, scope)
     current = {m.doc_id: m.fingerprint for m in manifests}
     changed = {doc_id for doc_id, fingerprint in current.items() if known.get(doc_id) != fingerprint}
     stale = changed | (known.keys() - current.keys())
@@ -90,13 +89,14 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
 
 def stored_audit(store: Store, scope: Scope) -> AuditReport:
     """What the last audit of a corpus found between documents that are still the same."""
-    rows, current = Findings(store.database), {m.doc_id: m.fingerprint for m in store.manifests(scope)}
+    rows, manifests = Findings(store.database), store.manifests(scope)
+    current = {m.doc_id: m.fingerprint for m in manifests}
     return AuditReport(
         corpus=scope.corpus,
-        documents=describe_documents(store, scope),
-        findings=tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current(scope))),
-        settled=rows.settled(scope),
-        changed=len({doc_id for doc_id, _ in rows.audited(scope).items() ^ current.items()}),
+        documents=_audited(manifests),
+        findings=tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current_findings(scope))),
+        settled=rows.settled_notes(scope),
+        changed=len({doc_id for doc_id, _ in rows.fingerprints(scope).items() ^ current.items()}),
     )
 
 
@@ -104,12 +104,13 @@ async def compare_corpora(
     store: Store, encoder: Encoder, scope: Scope, against: Scope, progress: Progress | None = None
 ) -> AuditReport:
     """Where the documents of one corpus disagree with those of another; nothing is stored."""
-    own = await read_documents(store, encoder, scope, store.manifests(scope), progress)
-    other = await read_documents(store, encoder, against, store.manifests(against), progress)
+    manifests, others_manifests = store.manifests(scope), store.manifests(against)
+    own = await read_documents(store, encoder, scope, manifests, progress)
+    other = await read_documents(store, encoder, against, others_manifests, progress)
     only, others = ({d.id for d in documents} for documents in (own, other))
     found = await asyncio.to_thread(audit, [*own, *other], only=only, against=others)
-    described = (*describe_documents(store, scope), *describe_documents(store, against))
-    return AuditReport(corpus=f"{scope.corpus} against {against.corpus}", documents=described, findings=tuple(found))
+    documents = _audited([*manifests, *others_manifests])
+    return AuditReport(corpus=f"{scope.corpus} against {against.corpus}", documents=documents, findings=tuple(found))
 
 
 async def read_documents(
@@ -124,22 +125,17 @@ async def read_documents(
             for chunk in chunks:
                 memo.remember(chunk.unit_vectors)
             table = await sentence_table(tuple(chunks), memo)
-            found.append(audit_document(manifest.uri, manifest.title, chunks, table.vectors))
+            found.append(AuditDocument.of(chunks, table, range(len(table.sentences)), manifest.uri))
         if progress:
             progress(number, len(manifests))
     return found
 
 
-def describe_documents(store: Store, scope: Scope) -> tuple[AuditedDocument, ...]:
-    """The documents of a scope, each with who and when it speaks for."""
-    found: list[AuditedDocument] = []
-    for manifest in store.manifests(scope):
-        document = store.document(scope, manifest.doc_id)
-        identity = identify_document(manifest.uri, manifest.title, document.text, document.metadata)
-        found.append(
-            AuditedDocument(
-                doc_id=manifest.doc_id, title=manifest.title, uri=manifest.uri, identity=identity,
-                written=manifest.written,
-            )
-        )  # fmt: skip
-    return tuple(found)
+def _audited(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:
+    return tuple(map(AuditedDocument.model_validate, manifests))
+
+
+def identify_documents(store: Store, scope: Scope) -> dict[str, DocumentIdentity]:
+    """Who and when each document of a scope speaks for, by its id."""
+    documents = ((m.doc_id, store.document(scope, m.doc_id)) for m in store.manifests(scope))
+    return {doc_id: identify_document(d.uri, d.title, d.text, d.metadata) for doc_id, d in documents}

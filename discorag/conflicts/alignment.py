@@ -43,7 +43,6 @@ class Alignment:
     Args:
         left: Of the document that comes first.
         right: Of the other.
-        cosine: Of their vectors.
         overlap: Share of their words in common, weighted by idf.
         slots: Values that stand in the same place of both.
         anchored: Those of them next to a word that both have, as in "born 1871".
@@ -54,7 +53,6 @@ class Alignment:
 
     left: Statement
     right: Statement
-    cosine: float
     overlap: float
     slots: tuple[tuple[Value, Value], ...]
     anchored: tuple[tuple[Value, Value], ...]
@@ -109,7 +107,7 @@ def align_corpus(
 ) -> Iterator[Alignment]:
     """All pairs of a corpus, in the order of their first statement."""
     weights = WordWeights(statements)
-    for i, j, cosine in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
+    for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
         left, right = statements[i], statements[j]
         if not compared.holds(left.document, right.document):
             continue
@@ -117,15 +115,15 @@ def align_corpus(
             continue
         if normalise(right.text) in documents[left.document].texts:
             continue
-        found = align(left, right, cosine, weights)
+        found = align(left, right, weights)
         if found.overlap >= OVERLAP:
             yield found
 
 
 def _mutual_neighbours(
     statements: Sequence[Statement], vectors: Vectors, compared: Comparison
-) -> Iterator[tuple[int, int, float]]:
-    """Pairs of statements that are each other's nearest of the other's document, with their cosine."""
+) -> Iterator[tuple[int, int]]:
+    """Pairs of statements that are each other's nearest of the other's document."""
     owners = np.array([s.document for s in statements], dtype=np.int64)
     fields = np.array([s.names_a_default for s in statements], dtype=np.bool_)
     rows = np.flatnonzero(compared.rows[owners] & ~fields)
@@ -141,12 +139,12 @@ def _mutual_neighbours(
                     for one, other in ((i, j), (j, i)):
                         key, found = (one, int(owners[other])), (score, -other)
                         best[key] = max(best.get(key, found), found)
-    for (i, document), (score, j) in sorted(best.items()):
+    for (i, document), (_, j) in sorted(best.items()):
         if document > owners[i] and best[-j, int(owners[i])][1] == -i:
-            yield i, -j, score
+            yield i, -j
 
 
-def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int, float]]:
+def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]:
     """Fields such as "Default: 10" below one heading that is the only one of its name in both documents."""
     fields: dict[str, list[int]] = defaultdict(list)
     for i, statement in enumerate(statements):
@@ -158,10 +156,10 @@ def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int, 
             for j in same[at + 1 :]:
                 a, b = statements[i].document, statements[j].document
                 if a != b and counts[a] == counts[b] == 1:
-                    yield i, j, 1.0
+                    yield i, j
 
 
-def align(left: Statement, right: Statement, cosine: float, weights: WordWeights) -> Alignment:
+def align(left: Statement, right: Statement, weights: WordWeights) -> Alignment:
     """Align two statements word by word."""
     shared = 0.0
     slots: list[tuple[Value, Value]] = []
@@ -191,7 +189,6 @@ def align(left: Statement, right: Statement, cosine: float, weights: WordWeights
     return Alignment(
         left,
         right,
-        cosine,
         shared / total,
         tuple(slots),
         tuple(anchored),

@@ -1,7 +1,4 @@
-"""Where a corpus of documents disagrees, and why: from documents to findings, best first.
-
-Nothing is encoded: the sentences' vectors are those that the ingest stored.
-"""
+"""Where documents disagree, and why: from documents to findings, best first."""
 
 from __future__ import annotations
 
@@ -10,36 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from discorag.conflicts.alignment import Comparison, align_corpus
-from discorag.conflicts.identity import identify_document
 from discorag.conflicts.statements import AuditDocument, read_statements
 from discorag.conflicts.verdicts import Finding, Tier, Verdict, age, judge
-from discorag.ingest.segment.sentence_table import sentences_in
-from discorag.schema.document import Chunk
-from discorag.schema.values import Vectors
 
 _TIERS, _VERDICTS = list(Tier), list(Verdict)
-
-
-def audit_document(uri: str, title: str, chunks: Sequence[Chunk], vectors: Vectors) -> AuditDocument:
-    """Prepare a stored document for `audit`.
-
-    Args:
-        uri: Where it was read.
-        title: Its title.
-        chunks: All its chunks, in order.
-        vectors: Unit vectors of the chunks' sentences, shape (sentences, d).
-    """
-    sentences = sentences_in(chunks)
-    text = "\n".join(chunk.text for chunk in chunks[:8])
-    return AuditDocument(
-        id=chunks[0].doc_id,
-        title=title,
-        identity=identify_document(uri, title, text, chunks[0].metadata),
-        sentences=sentences,
-        chunk_ids=[chunks[s.chunk - 1].id for s in sentences],
-        pages=[chunks[s.chunk - 1].page_at(s.span.start) for s in sentences],
-        vectors=vectors,
-    )
 
 
 def audit(

@@ -6,12 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from discorag.conflicts.audit import audit
-from discorag.conflicts.identity import identify_document
 from discorag.conflicts.statements import AuditDocument
-from discorag.conflicts.verdicts import CONDITION, NEGATED, Tier, Verdict
+from discorag.conflicts.verdicts import CONDITION, NEGATED, Verdict
 from discorag.ingest.segment.sentence_table import SentenceTable
 from discorag.schema.discourse import ChunkRelation
 from discorag.schema.document import Chunk
@@ -22,8 +19,6 @@ RELATIONS = {
     Verdict.REPLACED: ChunkRelation.REPLACES,
     Verdict.DIFFERS: ChunkRelation.CONTRASTS_WITH,
 }
-CONFIDENCE = {Tier.SURE: 0.85, Tier.POSSIBLE: 0.6}
-"""Share of the findings of a tier that are right, see docs/audit.md."""
 _YES_OR_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have)\b", re.IGNORECASE
 )
@@ -40,14 +35,12 @@ class Conflict:
         relation: CONTRADICTS, REPLACES (``right`` replaces ``left``) or CONTRASTS_WITH.
         left: Index of the one sentence in the table.
         right: Of the other.
-        confidence: Of the finding's tier.
         reason: Why, in one plain sentence.
     """
 
     relation: ChunkRelation
     left: int
     right: int
-    confidence: float
     reason: str
 
 
@@ -67,8 +60,7 @@ def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) ->
     for finding in audit(_documents(chunks, table)):
         left, right = (places[side.doc_id, side.span] for side in (finding.left, finding.right))
         pair = frozenset(table.sentences[i].chunk - 1 for i in (left, right))
-        relation, confidence = RELATIONS[finding.verdict], CONFIDENCE[finding.tier]
-        found.setdefault(pair, Conflict(relation, left, right, confidence, finding.reason))
+        found.setdefault(pair, Conflict(RELATIONS[finding.verdict], left, right, finding.reason))
     for conflict in _answers_yes_and_no(query, chunks, table):
         found.setdefault(frozenset(table.sentences[i].chunk - 1 for i in (conflict.left, conflict.right)), conflict)
     return found
@@ -96,7 +88,7 @@ def _answers_yes_and_no(query: str, chunks: Sequence[Chunk], table: SentenceTabl
         reason = "One source affirms what is asked, the other denies it"
         reason += f'; only one of them is limited: "{one_sided}".' if one_sided else "."
         relation = ChunkRelation.CONTRASTS_WITH if one_sided else ChunkRelation.CONTRADICTS
-        yield Conflict(relation, i, j, CONFIDENCE[Tier.POSSIBLE], reason)
+        yield Conflict(relation, i, j, reason)
 
 
 def _document(chunks: Sequence[Chunk], table: SentenceTable, i: int) -> str:
@@ -110,21 +102,7 @@ def _stems(text: str) -> set[str]:
 
 def _documents(chunks: Sequence[Chunk], table: SentenceTable) -> list[AuditDocument]:
     """The documents of the chunks, as far as they were retrieved."""
-    found: list[AuditDocument] = []
-    for doc_id in dict.fromkeys(c.doc_id for c in chunks):
-        rows = [i for i, s in enumerate(table.sentences) if chunks[s.chunk - 1].doc_id == doc_id]
-        own = [chunks[table.sentences[i].chunk - 1] for i in rows]
-        first = next(c for c in chunks if c.doc_id == doc_id)
-        head = next((c.text for c in chunks if c.doc_id == doc_id and c.order == 0), "")
-        found.append(
-            AuditDocument(
-                id=doc_id,
-                title=first.title,
-                identity=identify_document(first.title, first.title, head, first.metadata),
-                sentences=[table.sentences[i] for i in rows],
-                chunk_ids=[c.id for c in own],
-                pages=[c.page_at(table.sentences[i].span.start) for c, i in zip(own, rows, strict=True)],
-                vectors=table.vectors[np.array(rows)],
-            )
-        )
-    return found
+    rows: dict[str, list[int]] = {}
+    for i in range(len(table.sentences)):
+        rows.setdefault(_document(chunks, table, i), []).append(i)
+    return [AuditDocument.of(chunks, table, own) for own in rows.values()]

@@ -9,13 +9,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
-from discorag.conflicts.identity import DocumentIdentity
+from discorag.conflicts.identity import DocumentIdentity, identify_document
 from discorag.conflicts.values import Value, find_values
-from discorag.ingest.segment.sentence_table import Sentence
-from discorag.schema.document import UnitKind
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
+from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Vectors
 from discorag.text.sentences import language_of
 
@@ -25,6 +26,7 @@ _MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\|)|::|https?://|<\w+[^>]*>|[=_~-
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
+_HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
 
@@ -34,17 +36,15 @@ class Statement:
 
     Args:
         document: Index of its document.
-        sentence: Where it stands: chunk, span in the document, headings.
-        chunk_id: Its chunk.
-        page: One-based page on which it starts, None where the source has no pages.
+        sentence: Where it stands: span in the document, headings.
+        chunk: Its chunk.
         text: Its words on one line.
         values: The values in ``text``.
     """
 
     document: int
     sentence: Sentence
-    chunk_id: str
-    page: int | None
+    chunk: Chunk
     text: str
     values: tuple[Value, ...]
 
@@ -75,15 +75,14 @@ class Statement:
 
 @dataclass(frozen=True)
 class AuditDocument:
-    """A document of an audit.
+    """A document as far as it is compared: all of it in an audit, its retrieved chunks in a question.
 
     Args:
         id: Its id in the store.
         title: Its title.
         identity: Who and when it speaks for.
-        sentences: All its sentences in order.
-        chunk_ids: Id of each sentence's chunk.
-        pages: Page of each sentence.
+        sentences: The sentences of its chunks, in order.
+        chunks: The chunk of each sentence.
         vectors: Unit vectors of the sentences, shape (n, d).
     """
 
@@ -91,9 +90,25 @@ class AuditDocument:
     title: str
     identity: DocumentIdentity
     sentences: Sequence[Sentence]
-    chunk_ids: Sequence[str]
-    pages: Sequence[int | None]
+    chunks: Sequence[Chunk]
     vectors: Vectors
+
+    @classmethod
+    def of(cls, chunks: Sequence[Chunk], table: SentenceTable, rows: Sequence[int], uri: str = "") -> Self:
+        """Take one document out of a sentence table.
+
+        Args:
+            chunks: Those of the table, in order.
+            table: Their sentences.
+            rows: Indices of the document's sentences.
+            uri: Where it was read; a question does not know it.
+        """
+        sentences = [table.sentences[i] for i in rows]
+        own = [chunks[s.chunk - 1] for s in sentences]
+        first = own[0]
+        head = "\n".join({c.id: c.text for c in own if c.order < _HEAD_CHUNKS}.values())
+        identity = identify_document(uri, first.title, head, first.metadata)
+        return cls(first.doc_id, first.title, identity, sentences, own, table.vectors[np.array(rows)])
 
     @cached_property
     def texts(self) -> frozenset[str]:
@@ -140,7 +155,7 @@ def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence)
     if sentence.kind not in _KINDS or _MARKUP.search(sentence.text):
         return None
     text = sentence.body
-    statement = Statement(number, sentence, document.chunk_ids[i], document.pages[i], text, find_values(text))
+    statement = Statement(number, sentence, document.chunks[i], text, find_values(text))
     if statement.names_a_default:
         return statement
     fits = sentence.statement and _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS

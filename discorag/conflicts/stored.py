@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from discorag.conflicts.audit import sort_findings
-from discorag.conflicts.detection import CONFIDENCE, RELATIONS
+from discorag.conflicts.detection import RELATIONS
 from discorag.conflicts.verdicts import Finding, Side, Verdict
 from discorag.schema.answer import Disagreement, EvidenceSpan
 from discorag.schema.document import Scope
@@ -41,5 +41,4 @@ def _disagreement(finding: Finding, store: Store, scope: Scope) -> Disagreement:
     sides = (finding.left, finding.right)
     chunks = store.chunks(scope, [side.chunk_id for side in sides])
     a, b = (EvidenceSpan.of(chunk, side.span) for chunk, side in zip(chunks, sides, strict=True))
-    relation, confidence = RELATIONS[finding.verdict], CONFIDENCE[finding.tier]
-    return Disagreement(relation=relation, a=a, b=b, reason=finding.reason, confidence=confidence)
+    return Disagreement(relation=RELATIONS[finding.verdict], a=a, b=b, reason=finding.reason)

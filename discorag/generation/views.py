@@ -115,9 +115,8 @@ def _source(source: EvidenceSpan) -> str:
 
 
 def _between(pair: Disagreement) -> str:
-    sure = "" if pair.confidence is None else f" ({pair.confidence:.0%})"
     relation = pair.relation.value.replace("_", " ").lower()
-    return f"{_source(pair.a)}<br><i>{relation}{sure}</i><br>{_source(pair.b)}"
+    return f"{_source(pair.a)}<br><i>{relation}</i> {escape(pair.reason)}<br>{_source(pair.b)}"
 
 
 def _list(items: Iterator[str], kind: str) -> str:

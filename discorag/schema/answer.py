@@ -138,15 +138,13 @@ class AnswerSentence(BaseModel, frozen=True):
 class Disagreement(BaseModel, frozen=True):
     """Two sources at odds, with the sentence of each that shows it; REPLACES: ``b`` is a newer version of ``a``.
 
-    ``reason`` says why in one plain sentence, where the engine knows; ``confidence`` is that of the edge of the
-    rhetorical graph, 0 to 1, None where the engine gives none.
+    ``reason`` says why in one plain sentence, where the engine knows.
     """
 
     relation: ChunkRelation
     a: EvidenceSpan
     b: EvidenceSpan
     reason: str = ""
-    confidence: float | None = None
 
 
 NO_ANSWER = "The documents do not answer this."

@@ -232,7 +232,7 @@ class Edge(BaseModel, frozen=True):
     """A directed relation from chunk ``source`` to chunk ``target`` (chunk ids).
 
     ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows;
-    ``confidence`` is from 0 to 1, and ``reason`` says why in one plain sentence, where the engine gives them.
+    ``reason`` says why in one plain sentence, where the engine gives it: the local one does for conflicts.
     """
 
     source: str
@@ -240,7 +240,6 @@ class Edge(BaseModel, frozen=True):
     relation: ChunkRelation
     source_span: Span | None = None
     target_span: Span | None = None
-    confidence: float | None = None
     reason: str = ""
 
     @property

@@ -24,7 +24,7 @@ class Findings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def audited(self, scope: Scope) -> dict[str, str]:
+    def fingerprints(self, scope: Scope) -> dict[str, str]:
         """The documents that the last audit read: id -> fingerprint."""
         with self._database.read() as db:
             rows = db.execute(
@@ -56,7 +56,7 @@ class Findings:
             if audited:
                 db.execute(insert(A), [own | {"doc_id": d, "fingerprint": f} for d, f in audited.items()])
 
-    def current(self, scope: Scope) -> list[str]:
+    def current_findings(self, scope: Scope) -> list[str]:
         """The findings of a scope whose documents have not changed since the last audit, as JSON."""
         with self._database.read() as db:
             return list(db.scalars(_current(scope)))
@@ -75,7 +75,7 @@ class Findings:
         with self._database.read() as db:
             return db.scalar(select(F.c.id).where(*own)) is not None
 
-    def settled(self, scope: Scope) -> dict[str, str]:
+    def settled_notes(self, scope: Scope) -> dict[str, str]:
         """The findings that a reader has settled: id -> note."""
         with self._database.read() as db:
             rows = db.execute(select(S.c.id, S.c.note).where(S.c.tenant == scope.tenant, S.c.corpus == scope.corpus))

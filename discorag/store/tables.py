@@ -34,6 +34,11 @@ def _document(name: str = "document", *, primary_key: bool = False) -> Column[in
     return Column(name, _NUMBER, key, primary_key=primary_key, nullable=False)
 
 
+def _scope_key() -> tuple[Column[str], Column[str]]:
+    """The scope as the first columns of a key."""
+    return Column("tenant", Text, primary_key=True), Column("corpus", Text, primary_key=True)
+
+
 about = Table(
     "about",
     metadata,
@@ -127,8 +132,7 @@ jobs = Table(
 uploads = Table(
     "uploads",
     metadata,
-    Column("tenant", Text, primary_key=True),
-    Column("corpus", Text, primary_key=True),
+    *_scope_key(),
     Column("name", Text, primary_key=True),
     Column("size", _NUMBER, nullable=False),
 )
@@ -146,8 +150,7 @@ conversions = Table(
 findings = Table(
     "findings",
     metadata,
-    Column("tenant", Text, primary_key=True),
-    Column("corpus", Text, primary_key=True),
+    *_scope_key(),
     Column("id", Text, primary_key=True),
     Column("left_doc", Text, nullable=False),
     Column("right_doc", Text, nullable=False),
@@ -158,8 +161,7 @@ findings = Table(
 audited = Table(
     "audited",
     metadata,
-    Column("tenant", Text, primary_key=True),
-    Column("corpus", Text, primary_key=True),
+    *_scope_key(),
     Column("doc_id", Text, primary_key=True),
     Column("fingerprint", Text, nullable=False),
 )
@@ -168,8 +170,7 @@ audited = Table(
 settled = Table(
     "settled",
     metadata,
-    Column("tenant", Text, primary_key=True),
-    Column("corpus", Text, primary_key=True),
+    *_scope_key(),
     Column("id", Text, primary_key=True),
     Column("note", Text, nullable=False),
 )

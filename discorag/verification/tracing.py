@@ -335,7 +335,6 @@ def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -
                 a=_evidence(inputs, i, table.sentences[a].span),
                 b=_evidence(inputs, j, table.sentences[b].span),
                 reason=edge.reason,
-                confidence=edge.confidence,
             )
             found.setdefault(frozenset({edge.source, edge.target}), disagreement)
     order = (ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WITH, ChunkRelation.REPLACES)

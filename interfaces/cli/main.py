@@ -29,7 +29,7 @@ from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.escaping import one_line
-from interfaces.audit import describe_documents
+from interfaces.audit import identify_documents
 from interfaces.cli.audit import audit
 from interfaces.cli.batch import answer_file, read_questions
 from interfaces.cli.cli_help import ABOUT, COMMANDS
@@ -224,7 +224,7 @@ def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False
     with _pipeline() as rag:
         scope = rag.scope(tenant=tenant, corpus=corpus)
         documents = rag.backends.store.manifests(scope)
-        identities = {d.doc_id: d.identity for d in describe_documents(rag.backends.store, scope)}
+        identities = identify_documents(rag.backends.store, scope)
         encoder, model = rag.backends.encoder.version, rag.backends.model
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
     if as_json:

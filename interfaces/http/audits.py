@@ -14,7 +14,6 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.verdicts import Finding
 from interfaces.audit import AuditReport
 from interfaces.background import end_task
@@ -29,12 +28,11 @@ Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of 
 
 
 class Audited(BaseModel):
-    """A document of an audit: ``name`` is its file's; ``identity`` says who and when it speaks for."""
+    """A document of an audit: ``name`` is its file's."""
 
     doc_id: str
     name: str
     title: str
-    identity: DocumentIdentity
 
 
 class Audit(BaseModel):
@@ -49,10 +47,7 @@ class Audit(BaseModel):
     @classmethod
     def of(cls, report: AuditReport) -> Self:
         """What clients see of a report: no folders of the server."""
-        documents = [
-            Audited(doc_id=d.doc_id, name=PurePath(d.uri).name, title=d.title, identity=d.identity)
-            for d in report.documents
-        ]
+        documents = [Audited(doc_id=d.doc_id, name=PurePath(d.uri).name, title=d.title) for d in report.documents]
         return cls(documents=documents, **{k: getattr(report, k) for k in ("corpus", "findings", "settled", "changed")})
 
 

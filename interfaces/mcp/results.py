@@ -244,7 +244,7 @@ def disagreements(answer: Answer) -> CallToolResult:
     return result(text or NO_DISAGREEMENT, Disagreements.of(answer.disagreements))
 
 
-def audited(report: AuditReport, limit: int) -> CallToolResult:
+def audit_result(report: AuditReport, limit: int) -> CallToolResult:
     """The summary of an audit and its first open findings."""
     lines, found = [summary(report)], list[AuditFinding]()
     for f in report.open[:limit]:

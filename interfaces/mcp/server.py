@@ -246,7 +246,7 @@ class Server(MCPServer, ABC):
         report = await run_to_end(run())
         shown = {side.doc_id for f in report.open[:limit] for side in (f.left, f.right)}
         caller.record("read", scope, sorted(shown))
-        return results.audited(report, limit)
+        return results.audit_result(report, limit)
 
     async def list_corpora(self, ctx: Context) -> Annotated[CallToolResult, results.Corpora]:
         """List the corpora (named sets of documents) that the other tools can be asked about, with their sizes."""

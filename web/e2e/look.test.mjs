@@ -86,7 +86,7 @@ function large(passages) {
     citations: [[]],
     hits: chunks.map((chunk_id) => ({ chunk_id, score: 1 })),
     evidence: {},
-    graph: { chunks, edges: single.map((e) => ({ ...e, source_span: null, target_span: null, confidence: 0.5 })) },
+    graph: { chunks, edges: single.map((e) => ({ ...e, source_span: null, target_span: null, reason: "" })) },
     draft: "",
     ledger: { stages: [] },
     seconds: 1,

@@ -93,7 +93,8 @@ def _arc(graph: RhetoricalGraph, edge: Edge, y: float) -> str:
 
 
 def _label(link: Split | Edge, space: str) -> str:
-    sure = "" if link.confidence is None else f" {link.confidence:.0%}"
+    confidence = link.confidence if isinstance(link, Split) else None
+    sure = "" if confidence is None else f" {confidence:.0%}"
     return f"{link.relation.value.lower().replace('_', space)}{sure}"
 
 

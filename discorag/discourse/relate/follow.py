@@ -91,7 +91,7 @@ def follow_relations(
     """Which of the retrieved chunks to keep: the best ones, and some that are related to them.
 
     At most a third of the places goes to chunks that search ranked lower: those that an edge of these relations joins
-    to one of the best ``top_k``, the most confident edge first, if their own tree holds one of the relations too.
+    to one of the best ``top_k``, conflicts first, if their own tree holds one of the relations too.
 
     Args:
         chunks: Best first, more than are kept.
@@ -103,12 +103,12 @@ def follow_relations(
         Indices into ``chunks``, best first, related chunks last.
     """
     index = {c.id: i for i, c in enumerate(chunks)}
-    confidence: dict[int, float] = {}
+    is_conflict: dict[int, bool] = {}
     for edge in graph.edges:
         a, b = sorted((index[edge.source], index[edge.target]))
         if edge.relation in relations.between and a < top_k <= b and _holds(chunks[b], relations):
-            confidence[b] = max(confidence.get(b, 0.0), edge.confidence or 0.0)
-    related = sorted(confidence, key=lambda i: (-confidence[i], i))[: top_k // 3]
+            is_conflict[b] = is_conflict.get(b, False) or bool(edge.reason)
+    related = sorted(is_conflict, key=lambda i: (not is_conflict[i], i))[: top_k // 3]
     return [*range(min(top_k, len(chunks)) - len(related)), *related]
 
 

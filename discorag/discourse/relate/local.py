@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Protocol
 
 from discorag.conflicts.detection import Conflict, find_conflicts
-from discorag.discourse.relate.stated import STATED_CONFIDENCE, opening_relation, stated_relation
+from discorag.discourse.relate.stated import opening_relation, stated_relation
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentences_of
 from discorag.models.protocol import Encoder
 from discorag.models.toolbox import Toolbox
@@ -71,7 +71,7 @@ def _conflict_edge(inputs: AnswerInputs, table: SentenceTable, conflict: Conflic
     if conflict.relation is not ChunkRelation.REPLACES and source.chunk < target.chunk:
         target, source = source, target
     edge = _edge(inputs.chunks[source.chunk - 1], inputs.chunks[target.chunk - 1], conflict.relation, source, target)
-    return edge.model_copy(update={"confidence": conflict.confidence, "reason": conflict.reason})
+    return edge.model_copy(update={"reason": conflict.reason})
 
 
 def _stated_edge(a: Chunk, b: Chunk, table: SentenceTable, i: int, j: int) -> Iterator[Edge]:
@@ -95,5 +95,4 @@ def _edge(source: Chunk, target: Chunk, relation: ChunkRelation, says: Sentence,
         relation=relation,
         source_span=says.span,
         target_span=said_of.span,
-        confidence=STATED_CONFIDENCE,
     )

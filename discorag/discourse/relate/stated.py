@@ -15,8 +15,6 @@ _R = ChunkRelation
 
 STATED = 0.5
 """Share of the words that a cue governs which a sentence of the target must have."""
-STATED_CONFIDENCE = 0.5
-"""Of a stated relation: about half were right among the frozen pairs."""
 
 
 def _cue(words: str, chinese: str) -> re.Pattern[str]:

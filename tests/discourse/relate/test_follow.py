@@ -39,9 +39,9 @@ def _chunk(i: int, relation: Relation | None) -> Chunk:
     return Chunk(id=str(i), doc_id="d", order=i, span=whole, text=text, sentences=(whole,), tree=tree)
 
 
-def _followed(relations: dict[int, Relation], edges: list[tuple[int, int, ChunkRelation, float]], k: int) -> list[int]:
+def _followed(relations: dict[int, Relation], edges: list[tuple[int, int, ChunkRelation, str]], k: int) -> list[int]:
     chunks = [_chunk(i, relations.get(i)) for i in range(9)]
-    made = tuple(Edge(source=str(a), target=str(b), relation=r, confidence=c) for a, b, r, c in edges)
+    made = tuple(Edge(source=str(a), target=str(b), relation=r, reason=why) for a, b, r, why in edges)
     causes = relation_filter("Why?")
     assert causes
     return follow_relations(chunks, RhetoricalGraph(chunks=tuple(c.id for c in chunks), edges=made), causes, k)
@@ -50,8 +50,8 @@ def _followed(relations: dict[int, Relation], edges: list[tuple[int, int, ChunkR
 _ALL = dict.fromkeys(range(9), Relation.CAUSE)
 
 
-def test_the_surest_of_the_linked_chunks_takes_the_last_place() -> None:
-    edges = [(5, 0, ChunkRelation.CAUSES, 0.4), (1, 7, ChunkRelation.RESULTS_FROM, 0.9)]
+def test_a_conflict_takes_the_last_place_before_what_is_only_stated() -> None:
+    edges = [(5, 0, ChunkRelation.CAUSES, ""), (1, 7, ChunkRelation.RESULTS_FROM, "They disagree.")]
     assert _followed(_ALL, edges, 3) == [0, 1, 7]
     assert _followed(_ALL, edges, 6) == [0, 1, 2, 3, 4, 7]  # 5 is among the best six already
 
@@ -59,20 +59,20 @@ def test_the_surest_of_the_linked_chunks_takes_the_last_place() -> None:
 @pytest.mark.parametrize(
     ("relations", "edge"),
     [
-        (_ALL, (5, 0, ChunkRelation.ELABORATES, 0.9)),  # another relation
-        ({}, (5, 0, ChunkRelation.CAUSES, 0.9)),  # its own tree states none
-        (_ALL, (5, 7, ChunkRelation.CAUSES, 0.9)),  # linked to none of the best
-        (_ALL, (1, 0, ChunkRelation.CAUSES, 0.9)),  # among the best already
+        (_ALL, (5, 0, ChunkRelation.ELABORATES, "They disagree.")),  # another relation
+        ({}, (5, 0, ChunkRelation.CAUSES, "They disagree.")),  # its own tree states none
+        (_ALL, (5, 7, ChunkRelation.CAUSES, "They disagree.")),  # linked to none of the best
+        (_ALL, (1, 0, ChunkRelation.CAUSES, "They disagree.")),  # among the best already
     ],
 )
 def test_without_a_wanted_link_the_search_stands(
-    relations: dict[int, Relation], edge: tuple[int, int, ChunkRelation, float]
+    relations: dict[int, Relation], edge: tuple[int, int, ChunkRelation, str]
 ) -> None:
     assert _followed(relations, [edge], 3) == [0, 1, 2]
 
 
 def test_one_or_two_places_are_never_given_away() -> None:
-    assert _followed(_ALL, [(5, 0, ChunkRelation.CAUSES, 0.9)], 2) == [0, 1]
+    assert _followed(_ALL, [(5, 0, ChunkRelation.CAUSES, "They disagree.")], 2) == [0, 1]
 
 
 @pytest.mark.parametrize("switches", [{"retriever": "all"}, {"preset": "paper"}])

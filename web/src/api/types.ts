@@ -48,7 +48,6 @@ export interface Audited {
   doc_id: string;
   name: string;
   title: string;
-  identity: DocumentIdentity;
 }
 
 export interface Body_ingest_ingest_post {
@@ -143,15 +142,6 @@ export interface Disagreement {
   a: EvidenceSpan;
   b: EvidenceSpan;
   reason: string;
-  confidence: number | null;
-}
-
-export interface DocumentIdentity {
-  entity: string;
-  period: string;
-  date: string;
-  version: string;
-  status: string;
 }
 
 export interface DocumentText {
@@ -173,7 +163,6 @@ export interface Edge {
   relation: ChunkRelation;
   source_span: Span | null;
   target_span: Span | null;
-  confidence: number | null;
   reason: string;
 }
 

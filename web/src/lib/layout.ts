@@ -21,15 +21,15 @@ function inRows(ids: string[]): Map<string, Point> {
   );
 }
 
-/** Enough edges to join what can be joined, the surest first: all of them would make one long column. */
-function surest(edges: Edge[]): Edge[] {
+/** Enough edges to join what can be joined, conflicts first: all of them would make one long column. */
+function spanning(edges: Edge[]): Edge[] {
   const group = new Map<string, string>();
   const root = (id: string): string => {
     const above = group.get(id);
     return above === undefined ? id : root(above);
   };
   return [...edges]
-    .sort((a, b) => (b.confidence ?? 1) - (a.confidence ?? 1))
+    .sort((a, b) => Number(Boolean(b.reason)) - Number(Boolean(a.reason)))
     .filter(({ source, target }) => {
       const [a, b] = [root(source), root(target)];
       if (a !== b) group.set(a, b);
@@ -44,7 +44,7 @@ export function placed(ids: string[], edges: Edge[]): Map<string, Point> {
   graph.setGraph({ rankdir: "TB", nodesep: 150, ranksep: 100, marginx: 24, marginy: 24 });
   graph.setDefaultEdgeLabel(() => ({}));
   ids.forEach((id) => graph.setNode(id, { ...CARD }));
-  surest(edges).forEach((edge) => graph.setEdge(edge.source, edge.target));
+  spanning(edges).forEach((edge) => graph.setEdge(edge.source, edge.target));
   dagre.layout(graph);
   return new Map(
     ids.map((id) => {

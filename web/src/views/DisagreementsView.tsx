@@ -5,7 +5,7 @@ import type { Answer, Disagreement, EvidenceSpan, Reply } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
 import { differing, ownWords } from "../lib/differing";
 import { CodeText, contextOf, pieces } from "../lib/text";
-import { confident, counted, relationName, tone } from "../lib/words";
+import { counted, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { NeedsResult } from "../ui/NeedsResult";
@@ -69,7 +69,6 @@ function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; 
       <header>
         <h2>
           <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
-          {found.confidence !== null && <span className="quiet small">confidence {confident(found.confidence)}</span>}
         </h2>
         {found.reason && <p className="small">{found.reason}</p>}
       </header>

@@ -13,7 +13,7 @@ import { Card } from "./graph/Card";
 import { Crowd } from "./graph/Crowd";
 import { drawing } from "./graph/drawing";
 import { distinct, isCrowd, lightsOf, linesOf, nodesOf, withSelected } from "./graph/elements";
-import { Filters, kept, type Filter } from "./graph/Filters";
+import { Filters, kept } from "./graph/Filters";
 import { Relation } from "./graph/Relation";
 import { Why } from "./graph/Why";
 
@@ -21,11 +21,11 @@ const TYPES = { card: Card };
 const LINES = { relation: Relation };
 const FIT = { padding: 0.08, maxZoom: 1 };
 
-function useDrawn(result: Reply, graph: RhetoricalGraph, filter: Filter, selected: string) {
+function useDrawn(result: Reply, graph: RhetoricalGraph, hidden: string[], selected: string) {
   const { passages, route } = useApp();
   const places = useMemo(() => placed(graph.chunks, graph.edges), [graph]);
   const lights = useMemo(() => lightsOf(result, route.s), [result, route.s]);
-  const edges = useMemo(() => kept(graph.edges, filter), [graph, filter]);
+  const edges = useMemo(() => kept(graph.edges, hidden), [graph, hidden]);
   const cards = useMemo(() => nodesOf(graph, places, passages, lights), [graph, places, passages, lights]);
   const nodes = useMemo(() => withSelected(cards, selected), [cards, selected]);
   const lines = useMemo(() => linesOf(graph, distinct(edges, selected), places, selected), [graph, edges, places, selected]);
@@ -33,14 +33,14 @@ function useDrawn(result: Reply, graph: RhetoricalGraph, filter: Filter, selecte
 }
 
 function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
-  const [filter, setFilter] = useState<Filter>({ hidden: [], least: 0 });
+  const [hidden, setHidden] = useState<string[]>([]);
   const [selected, setSelected] = useState("");
-  const { places, nodes, edges, lines } = useDrawn(result, graph, filter, selected);
+  const { places, nodes, edges, lines } = useDrawn(result, graph, hidden, selected);
   const picture = () => drawing(nodes, edges);
   return (
     <>
       <div className="graph-top">
-        <Filters edges={graph.edges} filter={filter} onChange={setFilter} />
+        <Filters edges={graph.edges} hidden={hidden} onChange={setHidden} />
         <div className="graph-save">
           <span className="quiet small" role="status">
             {counted(nodes.length, "passage")}, {edges.length.toLocaleString("en")} of {counted(graph.edges.length, "relation")}

@@ -1,7 +1,7 @@
 import type { Reply } from "../../api/types";
 import { disputes } from "../../lib/disputes";
 import { followed } from "../../lib/plan";
-import { confident, percent, relationName, tone } from "../../lib/words";
+import { percent, relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
 
 function Edges({ result, at }: { result: Reply; at: number }) {
@@ -15,7 +15,6 @@ function Edges({ result, at }: { result: Reply; at: number }) {
           <bdi>{passages.get(edge.source)?.title || `Passage ${from}`}</bdi>
           <span className={`relation ${tone(edge.relation)}`}>{relationName(edge.relation)}</span>
           <bdi>{passages.get(edge.target)?.title || `Passage ${to}`}</bdi>
-          {edge.confidence !== null && <span className="quiet small"> {confident(edge.confidence)}</span>}
         </li>
       ))}
     </ul>

@@ -1,14 +1,9 @@
-import { Checkbox, CheckboxGroup, Label, Slider, SliderOutput, SliderThumb, SliderTrack } from "react-aria-components";
+import { Checkbox, CheckboxGroup } from "react-aria-components";
 import type { Edge } from "../../api/types";
 import { relationName, tone } from "../../lib/words";
 
-export interface Filter {
-  hidden: string[];
-  least: number;
-}
-
-export function kept(edges: Edge[], filter: Filter): Edge[] {
-  return edges.filter((e) => !filter.hidden.includes(e.relation) && (e.confidence ?? 1) >= filter.least);
+export function kept(edges: Edge[], hidden: string[]): Edge[] {
+  return edges.filter((e) => !hidden.includes(e.relation));
 }
 
 function counts(edges: Edge[]): [string, number][] {
@@ -19,15 +14,15 @@ function counts(edges: Edge[]): [string, number][] {
 
 interface Props {
   edges: Edge[];
-  filter: Filter;
-  onChange: (filter: Filter) => void;
+  hidden: string[];
+  onChange: (hidden: string[]) => void;
 }
 
-export function Filters({ edges, filter, onChange }: Props) {
+export function Filters({ edges, hidden, onChange }: Props) {
   const relations = counts(edges);
-  const shown = relations.map(([name]) => name).filter((name) => !filter.hidden.includes(name));
+  const shown = relations.map(([name]) => name).filter((name) => !hidden.includes(name));
   const choose = (chosen: string[]) =>
-    onChange({ ...filter, hidden: relations.map(([name]) => name).filter((name) => !chosen.includes(name)) });
+    onChange(relations.map(([name]) => name).filter((name) => !chosen.includes(name)));
   return (
     <div className="filters">
       <CheckboxGroup className="checks" value={shown} onChange={choose} aria-label="Relations">
@@ -39,20 +34,6 @@ export function Filters({ edges, filter, onChange }: Props) {
           </Checkbox>
         ))}
       </CheckboxGroup>
-      <Slider
-        className="slider"
-        minValue={0}
-        maxValue={1}
-        step={0.05}
-        value={filter.least}
-        onChange={(least) => onChange({ ...filter, least: least as number })}
-      >
-        <Label>Least confidence</Label>
-        <SliderOutput className="small" />
-        <SliderTrack className="slider-track">
-          <SliderThumb className="slider-thumb" />
-        </SliderTrack>
-      </Slider>
     </div>
   );
 }

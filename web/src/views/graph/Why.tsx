@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { Chunk, Edge, Reply, Span } from "../../api/types";
 import { CodeText } from "../../lib/text";
-import { confident, relationName, tone } from "../../lib/words";
+import { relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { SentenceLinks } from "../../ui/SentenceLinks";
 import { placeAt, placeName } from "../../ui/Source";
@@ -48,7 +48,7 @@ function WhyEdge({ result, edge }: { result: Reply; edge: Edge }) {
       <Carried chunk={passages.get(edge.source)} span={edge.source_span} number={number(edge.source)} />
       <p className="why-relation">
         <span className={`relation ${tone(edge.relation)}`}>{relationName(edge.relation)}</span>
-        {edge.confidence !== null && <span className="quiet small">confidence {confident(edge.confidence)}</span>}
+        {edge.reason && <span className="small">{edge.reason}</span>}
       </p>
       <Carried chunk={passages.get(edge.target)} span={edge.target_span} number={number(edge.target)} />
     </>
@@ -83,7 +83,6 @@ function WhyCard({ result, id, onSelect }: { result: Reply; id: string; onSelect
             <button type="button" className="link" onClick={() => onSelect(edgeId(edge))}>
               {chunks.indexOf(edge.source) + 1} {relationName(edge.relation)} {chunks.indexOf(edge.target) + 1}
             </button>
-            <span className="quiet small"> {confident(edge.confidence)}</span>
           </li>
         ))}
       </ul>

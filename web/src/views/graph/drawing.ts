@@ -2,7 +2,7 @@ import type { Edge } from "../../api/types";
 import { CARD, joints, type Joint } from "../../lib/layout";
 import type { Picture } from "../../lib/save";
 import { shortened } from "../../lib/text";
-import { confident, relationName, tone } from "../../lib/words";
+import { relationName, tone } from "../../lib/words";
 import type { CardNode } from "./Card";
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -14,7 +14,7 @@ const colour = (name: string): string => getComputedStyle(document.documentEleme
 function line(edge: Edge, { from, to, label }: Joint): string {
   const turn = (Math.atan2(to.y - from.y, to.x - from.x) * 180) / Math.PI;
   const stroke = colour({ odds: "--odds", backs: "--backs", plain: "--line-strong" }[tone(edge.relation)]);
-  const said = escaped(`${relationName(edge.relation)} ${confident(edge.confidence)}`);
+  const said = escaped(relationName(edge.relation));
   const halo = `stroke="${colour("--ground")}" stroke-width="4" paint-order="stroke"`;
   return (
     `<path d="M${from.x} ${from.y}L${to.x} ${to.y}" stroke="${stroke}" stroke-width="1.5"/>` +

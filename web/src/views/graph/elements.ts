@@ -2,7 +2,7 @@ import { MarkerType, Position } from "@xyflow/react";
 import type { AnswerSentence, Edge, Reply, RhetoricalGraph } from "../../api/types";
 import { CARD, joints, type Point } from "../../lib/layout";
 import { shortened } from "../../lib/text";
-import { confident, relationName, tone } from "../../lib/words";
+import { relationName, tone } from "../../lib/words";
 import type { Passages } from "../../state/usePassages";
 import type { CardNode } from "./Card";
 import type { RelationLine } from "./Relation";
@@ -71,7 +71,6 @@ export function linesOf(graph: RhetoricalGraph, edges: Edge[], places: Map<strin
     const id = edgeId(edge);
     const chosen = id === selected;
     const color = COLOURS[tone(edge.relation)];
-    const said = `${relationName(edge.relation)} ${confident(edge.confidence)}`.trim();
     return {
       id,
       type: "relation" as const,
@@ -79,7 +78,7 @@ export function linesOf(graph: RhetoricalGraph, edges: Edge[], places: Map<strin
       source: edge.source,
       target: edge.target,
       selected: chosen,
-      label: labelled || chosen ? said : undefined,
+      label: labelled || chosen ? relationName(edge.relation) : undefined,
       className: `line line-${tone(edge.relation)}`,
       markerEnd: { type: MarkerType.ArrowClosed, color, width: 18, height: 18 },
       style: { stroke: color, strokeWidth: chosen ? 3 : 1.5 },
