@@ -176,7 +176,7 @@ bench-verify: .venv/eval.stamp ## What the verifier says of forged, true and par
 bench-answers: .venv/eval.stamp ## Answers without a language model, next to BM25, the encoder and the reranker alone: refusal, first sentences (an hour)
 	$(BIN)/python -m bench.answers
 
-bench-conflicts: .venv/eval.stamp ## What the audit finds: planted conflicts, WikiContradict, RAMDocs, versions, what readers said
+bench-conflicts: .venv/eval.stamp ## What the audit finds: planted conflicts, WikiContradict, RAMDocs
 	$(BIN)/python -m bench.conflicts
 
 bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a start, on default settings and real papers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 
 from pydantic import BaseModel, ConfigDict
@@ -15,7 +16,8 @@ from discorag.conflicts.verdicts import Finding, Tier, Verdict
 from discorag.ingest.segment.sentence_table import sentence_table
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
-from discorag.schema.document import Scope
+from discorag.schema.document import Chunk, Scope
+from discorag.schema.errors import NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import Manifest
 from discorag.store.store import Store
@@ -66,8 +68,8 @@ class AuditReport(BaseModel):
         return tuple(f for f in self.open if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS)
 
     def since(self, day: date) -> AuditReport:
-        """Only findings that touch a document stored on or after a date."""
-        recent = {d.doc_id for d in self.documents if d.written and d.written.date() >= day}
+        """Only findings that touch a document stored on or after a date, in local time."""
+        recent = {d.doc_id for d in self.documents if d.written and d.written.astimezone().date() >= day}
         kept = tuple(f for f in self.findings if {f.left.doc_id, f.right.doc_id} & recent)
         return self.model_copy(update={"findings": kept})
 
@@ -90,12 +92,13 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
 def stored_audit(store: Store, scope: Scope) -> AuditReport:
     """What the last audit of a corpus found between documents that are still the same."""
     rows, manifests = Findings(store.database), store.manifests(scope)
-    current = {m.doc_id: m.fingerprint for m in manifests}
+    current, notes = {m.doc_id: m.fingerprint for m in manifests}, rows.settled_notes(scope)
+    findings = tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current_findings(scope)))
     return AuditReport(
         corpus=scope.corpus,
         documents=_audited(manifests),
-        findings=tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current_findings(scope))),
-        settled=rows.settled_notes(scope),
+        findings=findings,
+        settled={f.id: notes[f.id] for f in findings if f.id in notes},
         changed=len({doc_id for doc_id, _ in rows.fingerprints(scope).items() ^ current.items()}),
     )
 
@@ -104,12 +107,17 @@ async def compare_corpora(
     store: Store, encoder: Encoder, scope: Scope, against: Scope, progress: Progress | None = None
 ) -> AuditReport:
     """Where the documents of one corpus disagree with those of another; nothing is stored."""
-    manifests, others_manifests = store.manifests(scope), store.manifests(against)
-    own = await read_documents(store, encoder, scope, manifests, progress)
-    other = await read_documents(store, encoder, against, others_manifests, progress)
+    mine, theirs = [await asyncio.to_thread(store.manifests, s) for s in (scope, against)]
+
+    def report(read: int, _: int) -> None:
+        if progress:
+            progress(read, len(mine) + len(theirs))
+
+    own = await read_documents(store, encoder, scope, mine, report)
+    other = await read_documents(store, encoder, against, theirs, lambda n, _: report(len(mine) + n, 0))
     only, others = ({d.id for d in documents} for documents in (own, other))
     found = await asyncio.to_thread(audit, [*own, *other], only=only, against=others)
-    documents = _audited([*manifests, *others_manifests])
+    documents = _audited([*mine, *theirs])
     return AuditReport(corpus=f"{scope.corpus} against {against.corpus}", documents=documents, findings=tuple(found))
 
 
@@ -119,8 +127,8 @@ async def read_documents(
     """The documents of a scope with their sentences and the vectors that the ingest stored."""
     found: list[AuditDocument] = []
     for number, manifest in enumerate(manifests, start=1):
-        chunks = await asyncio.to_thread(store.chunks_of, scope, manifest.doc_id)
-        if chunks:
+        with suppress(NotFoundError):  # deleted meanwhile: the next audit sees it
+            chunks = await asyncio.to_thread(_chunks_with_vectors, store, scope, manifest.doc_id)
             memo = MemoEncoder(encoder, size=_MEMORY)
             for chunk in chunks:
                 memo.remember(chunk.unit_vectors)
@@ -131,11 +139,20 @@ async def read_documents(
     return found
 
 
+def _chunks_with_vectors(store: Store, scope: Scope, doc_id: str) -> list[Chunk]:
+    """The chunks of a document with their sentences' vectors, so that nothing is encoded."""
+    return store.chunks(scope, [chunk_id for chunk_id, _ in store.chunk_spans(scope, doc_id)])
+
+
 def _audited(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:
     return tuple(map(AuditedDocument.model_validate, manifests))
 
 
 def identify_documents(store: Store, scope: Scope) -> dict[str, DocumentIdentity]:
     """Who and when each document of a scope speaks for, by its id."""
-    documents = ((m.doc_id, store.document(scope, m.doc_id)) for m in store.manifests(scope))
-    return {doc_id: identify_document(d.uri, d.title, d.text, d.metadata) for doc_id, d in documents}
+    found: dict[str, DocumentIdentity] = {}
+    for manifest in store.manifests(scope):
+        with suppress(NotFoundError):  # deleted meanwhile
+            document = store.document(scope, manifest.doc_id)
+            found[manifest.doc_id] = identify_document(document.uri, document.title, document.text, document.metadata)
+    return found

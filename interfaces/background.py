@@ -1,4 +1,4 @@
-"""Work beside the caller: an event loop in a thread of its own, and tasks that close what they have open."""
+"""Background work: an event loop in its own thread, and tasks that close what they have open."""
 
 from __future__ import annotations
 

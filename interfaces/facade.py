@@ -179,7 +179,7 @@ class DiscoRAG:
     async def aadd_texts(self, texts: Iterable[str | GivenText], **options: Unpack[IngestKeywords]) -> IngestResult:
         """Store texts that a program has; those that stay as they were are ``unchanged``.
 
-        They are kept as files beside the store (in memory: below the folder of temporary files), one folder a corpus.
+        They are stored as files next to the store (in memory: in a temporary folder), one folder per corpus.
 
         Args:
             texts: Documents, also from an iterator; with a name or metadata as `discorag.ingest.texts.GivenText`.
@@ -263,12 +263,14 @@ class DiscoRAG:
             progress: Called with the number of documents read, and of all.
 
         Raises:
-            InputError: A corpus holds no documents.
+            InputError: A corpus holds no documents, or is to be compared with itself.
         """
         backends = self.backends
         own, other = (self.scope(tenant=tenant, corpus=name) for name in (corpus, against or corpus))
-        for scope in (own, other):
-            if not backends.store.has(scope):
+        if against is not None and own == other:
+            raise InputError("A corpus cannot be compared with itself.", hint="Name two corpora.")
+        for scope in {own, other}:
+            if not await asyncio.to_thread(backends.store.has, scope):
                 raise nothing_in(backends.store, scope)
         if against is None:
             return await audit_corpus(backends.store, backends.encoder, own, progress)

@@ -161,10 +161,11 @@ class Threads:
 
     async def delete(self, thread: Thread) -> None:
         """Delete a thread with its checkpoints."""
-        async with _errors(), self._locks.pop(thread.id, asyncio.Lock()):  # when its runs have ended
+        async with _errors(), self._locks[thread.id]:  # when its runs have ended
             await self._saver.adelete_thread(thread.id)
             await self._db.execute("DELETE FROM threads WHERE id = ?", (thread.id,))
             await self._db.commit()
+        self._locks.pop(thread.id, None)
 
     async def run(
         self,

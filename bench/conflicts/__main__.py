@@ -1,19 +1,16 @@
 """What the audit finds: ``python -m bench.conflicts [KEY ...]`` (``make bench-conflicts``).
 
-Nothing was fitted or chosen on the sets here. Of `docversions`, rules were written with click, uvicorn and flask,
-chosen with urllib3 and tornado, and are scored on celery, pytest, scrapy and traefik.
+Nothing was fitted or chosen on the sets here. The rules were written while reading the documentation of nine projects
+in two versions each.
 
 - ``planted``: five pairs of documents of our own with three value conflicts and three others each.
 - ``wikicontradict``: of 118 pairs of passages, those between whose known sentences a contradiction is reported.
 - ``ramdocs``: pairs of documents with a sure contradiction: that agree, namesakes, one of them wrong.
-- ``versions``: sure findings between two versions of four projects, and inside one version.
-- ``unrelated``: sure contradictions in folders whose texts are on different matters, per 100,000 words.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import combinations
@@ -30,7 +27,6 @@ from bench.stats import mean
 from discorag import DiscoRAG
 from discorag.conflicts.verdicts import Finding, Tier, Verdict
 from discorag.ingest.texts import GivenText
-from eval.datasets.registry import load_benchmark
 from eval.datasets.wikicontradict import load_wikicontradict
 from eval.options import data_folder
 from eval.sample import DocSpan
@@ -39,21 +35,17 @@ from interfaces.audit import AuditReport
 OUT = Path("bench/results/conflicts.json")
 HOME = Path(".disco-rag/bench/conflicts")
 PLANTED = Path(__file__).with_name("planted")
-SCORED = ("celery", "pytest", "scrapy", "traefik")
-UNRELATED = ("fairytaleqa", "lay_summaries")
-TEXTS = 12
-"""Of each."""
 QUESTIONS = 150
 """Of RAMDocs."""
 
 
 def planted(rag: DiscoRAG) -> dict[str, Any]:
-    """Reports by tier and kind over the five pairs of `planted/README.md`."""
-    found: Counter[str] = Counter()
+    """How many findings of each tier are reported over the five pairs of `planted/README.md`."""
+    found: Counter[Tier] = Counter()
     for name in sorted({path.name.rpartition("-")[0] for path in PLANTED.glob("*-*.md")}):
         texts = [GivenText(path.read_text("utf-8"), path.stem) for path in sorted(PLANTED.glob(f"{name}-*.md"))]
-        found.update(f"{f.tier}" for f in audit_texts(rag, f"planted-{name}", texts).findings)
-    return {"conflicts": {"value": 15, "other": 15}, "reported": {tier.value: found[tier.value] for tier in Tier}}
+        found.update(f.tier for f in audit_texts(rag, f"planted-{name}", texts).findings)
+    return {"conflicts": {"value": 15, "other": 15}, "reported": {tier.value: found[tier] for tier in Tier}}
 
 
 def wikicontradict(rag: DiscoRAG) -> dict[str, Any]:
@@ -106,45 +98,6 @@ def _kind(a: dict[str, Any], b: dict[str, Any]) -> str:
     return "wrong" if types == {"correct", "misinfo"} else ""
 
 
-def versions(rag: DiscoRAG) -> dict[str, Any]:
-    """Sure findings of the scored projects, by verdict, and the time that they take."""
-    found: dict[str, Any] = {}
-    for project in track(SCORED, "Versions"):
-        folder = data_folder() / "docversions" / project
-        texts = [
-            GivenText(path.read_text("utf-8"), f"{path.parent.name}-{path.stem}", {"version": version})
-            for version, part in (("1", "old"), ("2", "new"))
-            for path in sorted((folder / part).iterdir())
-        ]
-        start = time.process_time()
-        result = audit_texts(rag, f"versions-{project}", texts)
-        counts = Counter(f"{f.tier} {f.verdict}" for f in result.findings)
-        words = sum(len(t.text.split()) for t in texts)
-        found[project] = {
-            "words": words,
-            "cpu_s": round(time.process_time() - start, 1),
-            **dict(sorted(counts.items())),
-        }
-    return found
-
-
-def unrelated(rag: DiscoRAG) -> dict[str, Any]:
-    """Sure contradictions among texts on different matters."""
-    found, words = 0, 0
-    for name in UNRELATED:
-        texts = [GivenText(text, f"text-{i}") for i, text in enumerate(_texts(name))]
-        words += sum(len(t.text.split()) for t in texts)
-        found += len(audit_texts(rag, f"unrelated-{name}", texts).contradictions)
-    return {"words": words, "false": found, "per_100_000_words": round(100_000 * found / words, 2)}
-
-
-def _texts(name: str) -> list[str]:
-    """The first documents of a benchmark."""
-    path = {"fairytaleqa": "fairytaleqa", "lay_summaries": "lay_summaries/test.json"}[name]
-    benchmark = load_benchmark(name.replace("_", "-"), data_folder() / path)
-    return [document.text for document in list(benchmark.documents.values())[:TEXTS]]
-
-
 def audit_texts(rag: DiscoRAG, corpus: str, texts: list[GivenText]) -> AuditReport:
     """The audit of some texts, stored once as a corpus."""
     if not rag.backends.store.has(rag.scope(corpus=corpus)):
@@ -152,9 +105,7 @@ def audit_texts(rag: DiscoRAG, corpus: str, texts: list[GivenText]) -> AuditRepo
     return rag.audit(corpus=corpus)
 
 
-KEYS: dict[str, Callable[[DiscoRAG], dict[str, Any]]] = {
-    f.__name__: f for f in (planted, wikicontradict, ramdocs, versions, unrelated)
-}
+KEYS: dict[str, Callable[[DiscoRAG], dict[str, Any]]] = {f.__name__: f for f in (planted, wikicontradict, ramdocs)}
 
 
 def main(

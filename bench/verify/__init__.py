@@ -1,1 +1,1 @@
-"""The verifier beside what people say."""
+"""The verifier compared with labels given by people."""

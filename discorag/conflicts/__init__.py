@@ -1,1 +1,1 @@
-"""Which statements of different sources are at odds."""
+"""Which statements of different sources disagree."""

@@ -9,6 +9,7 @@ import numpy as np
 from discorag.conflicts.alignment import Comparison, align_corpus
 from discorag.conflicts.statements import AuditDocument, read_statements
 from discorag.conflicts.verdicts import Finding, Tier, Verdict, age, judge
+from discorag.models.loops import raise_if_cancelled
 
 _TIERS, _VERDICTS = list(Tier), list(Verdict)
 
@@ -27,10 +28,14 @@ def audit(
         Findings, the sure ones first, contradictions before changes and differences, the closest sentences first.
     """
     ordered = sorted(documents, key=lambda d: (age(d.identity), d.title, d.id))
-    rows, columns = (np.array([ids is None or d.id in ids for d in ordered]) for ids in (only, against))
+    rows, columns = (np.array([ids is None or d.id in ids for d in ordered], dtype=np.bool_) for ids in (only, against))
     statements, vectors = read_statements(ordered)
-    pairs = align_corpus(ordered, statements, vectors, Comparison(rows, columns))
-    return sort_findings([found for pair in pairs if (found := judge(pair, ordered))])
+    found: list[Finding] = []
+    for pair in align_corpus(ordered, statements, vectors, Comparison(rows, columns)):
+        raise_if_cancelled()
+        if finding := judge(pair, ordered):
+            found.append(finding)
+    return sort_findings(found)
 
 
 def sort_findings(findings: Iterable[Finding]) -> list[Finding]:

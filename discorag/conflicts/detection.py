@@ -55,10 +55,10 @@ def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) ->
     Returns:
         By the zero-based numbers of the two chunks.
     """
-    places = {(chunks[s.chunk - 1].doc_id, s.span): i for i, s in enumerate(table.sentences)}
+    places = {(chunks[s.chunk - 1].id, s.span): i for i, s in enumerate(table.sentences)}
     found: dict[frozenset[int], Conflict] = {}
     for finding in audit(_documents(chunks, table)):
-        left, right = (places[side.doc_id, side.span] for side in (finding.left, finding.right))
+        left, right = (places[side.chunk_id, side.span] for side in (finding.left, finding.right))
         pair = frozenset(table.sentences[i].chunk - 1 for i in (left, right))
         found.setdefault(pair, Conflict(RELATIONS[finding.verdict], left, right, finding.reason))
     for conflict in _answers_yes_and_no(query, chunks, table):

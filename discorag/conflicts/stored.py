@@ -27,8 +27,8 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
     spans = list(evidence)
     rows = Findings(store.database).open_findings(scope, {e.doc_id for e in spans}) if spans else []
     findings = sort_findings(map(Finding.model_validate_json, rows))
-    sides = ((f, f.left, f.right) for f in findings if f.verdict is not Verdict.DIFFERS)
-    found = [f for f, left, right in sides if any(_holds(e, side) for e in spans for side in (left, right))]
+    relevant = (f for f in findings if f.verdict is not Verdict.DIFFERS)
+    found = [f for f in relevant if any(_holds(e, side) for e in spans for side in (f.left, f.right))]
     return [_disagreement(finding, store, scope) for finding in found[:MOST]]
 
 

@@ -1,13 +1,12 @@
 """Values in a sentence: amounts with their units, money, percentages, dates, versions, counts and defaults.
 
 Regular expressions, not `pint` or `dateparser`: both read too many ordinary words as units or dates ("in", "a", "at",
-"bar", "may"), and a sentence of prose has to be masked at exact characters.
+"bar", "may"), and the characters of each value must be known exactly.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isclose
@@ -140,7 +139,9 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
         rf"(?P<currency>[$€£]|\b(?:USD|EUR|GBP) )\s?(?P<number>{_NUMBER}){_SCALE}", re.IGNORECASE)),
     (ValueKind.MONEY, re.compile(
         rf"\b(?P<number>{_NUMBER}){_SCALE} ?(?P<currency>dollar|euro|USD|EUR|GBP|€)s?\b", re.IGNORECASE)),
-    (ValueKind.PERCENT, re.compile(rf"(?<![\w.])(?P<number>{_NUMBER})(?: ?%| per ?cent\b| percent\b)", re.IGNORECASE)),
+    (ValueKind.PERCENT, re.compile(rf"(?<![\w.,])(?P<number>{_NUMBER})(?: ?%| per ?cent\b| percent\b)", re.IGNORECASE)),
+    (ValueKind.DATE, re.compile(
+        r"(?:(?<=the )|(?<=early )|(?<=late )|(?<=mid )|(?<=mid-))(?P<year>1[5-9]\d0|20\d0)s\b", re.IGNORECASE)),
     (ValueKind.QUANTITY, re.compile(
         rf"(?<![\w.,$€£])(?P<number>{_NUMBER}){_SCALE}[ -]?(?P<unit>{_UNIT})s?\b(?![\w-])", re.IGNORECASE)),
     (ValueKind.VERSION, re.compile(r"(?<![\w.$€£/-])v?(?P<version>\d+(?:\.\d+){2,}|(?<=v)\d+(?:\.\d+)*)(?![\w%])")),
@@ -161,20 +162,6 @@ def find_values(sentence: str) -> tuple[Value, ...]:
     return tuple(sorted(found, key=lambda v: v.span.start))
 
 
-def mask(sentence: str, values: Sequence[Value]) -> str:
-    """The sentence with each value replaced by the name of its kind."""
-    return "".join(_masked(sentence, values))
-
-
-def _masked(sentence: str, values: Sequence[Value]) -> Iterator[str]:
-    at = 0
-    for value in values:
-        yield sentence[at : value.span.start]
-        yield value.kind.value
-        at = value.span.end
-    yield sentence[at:]
-
-
 def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
     groups = match.groupdict()
     start, end = match.span("literal") if kind is ValueKind.LITERAL else match.span()
@@ -189,7 +176,7 @@ def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
     number, rough = groups["number"], bool(_ROUGHLY.search(before))
     if kind is ValueKind.COUNT and re.fullmatch(r"\d+\.\d+", number) and _VERSIONED.search(before):
         return Value(ValueKind.VERSION, span, text, parts=tuple(map(int, number.split("."))))
-    if kind is ValueKind.COUNT and number.casefold() == "one":
+    if kind is ValueKind.COUNT and number.casefold() == "one" and not groups.get("scale"):
         return None
     amount, step = _amount(number, _SCALES.get((groups.get("scale") or "").casefold(), 1))
     unit, size = _unit(groups)

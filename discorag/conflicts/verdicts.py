@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from discorag.conflicts.alignment import SMALL_WORDS, Alignment
 from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.statements import AuditDocument, Statement
-from discorag.conflicts.values import Value, ValueKind
+from discorag.conflicts.values import Value, ValueKind, find_values
 from discorag.schema.values import Span, stable_id
 
 
@@ -104,6 +104,7 @@ _OPPOSITES = (
     ("permitted", "prohibited"), ("mandatory", "voluntary"), ("minimum", "maximum"), ("open", "closed"),
     ("if", "unless"), ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
 )  # fmt: skip
+_RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
 CLOSE = 0.55
 """Least overlap of two statements of which a finding is sure."""
 CLOSE_WORDING = 0.7
@@ -150,7 +151,7 @@ def _value_finding(
 
 
 def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
-    """Almost the same words, but one denies what the other says, or names somebody else: possible only."""
+    """Almost the same words, but one denies what the other says, or names something else: possible only."""
     left, right = ({w.casefold() for w in words} for words in pair.only)
     opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in left and b in right), None)
     only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
@@ -189,7 +190,8 @@ def _explain(
     if one.period and other.period and one.period != other.period and not same_time:
         return Verdict.DIFFERS, f"{claim}; the documents report on {one.period} and on {other.period}."
     if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
-        return Verdict.REPLACED, f"{claim}; one of the sentences says that this has changed."
+        verdict = Verdict.DIFFERS if age(one) == age(other) else Verdict.REPLACED  # which is newer is not known
+        return verdict, f"{claim}; one of the sentences says that this has changed."
     return Verdict.CONTRADICTS, f"{claim}."
 
 
@@ -209,7 +211,8 @@ def _finding(
         _side(s, documents[s.document], v.span if v else None)
         for s, v in zip((pair.left, pair.right), slot or (None, None), strict=True)
     ]
-    key = stable_id(*sorted(f"{s.doc_id}:{s.quote}" for s in sides))
+    fields = [f":{s.heading}" if s.names_a_default else "" for s in (pair.left, pair.right)]
+    key = stable_id(*sorted(f"{s.doc_id}:{s.quote}{field}" for s, field in zip(sides, fields, strict=True)))
     return Finding(
         id=key, verdict=verdict, tier=tier, kind=kind, left=sides[0], right=sides[1], reason=reason, score=pair.overlap
     )
@@ -230,6 +233,8 @@ def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Si
     )
 
 
-def age(identity: DocumentIdentity) -> tuple[tuple[int, ...], str]:
-    """What orders documents from old to new: version, then date."""
-    return tuple(int(part) for part in re.findall(r"\d+", identity.version)), identity.date
+def age(identity: DocumentIdentity) -> tuple[bool, tuple[int, ...], tuple[int, ...]]:
+    """What orders documents from old to new: retired ones first, then version, then date."""
+    version = tuple(int(part) for part in re.findall(r"\d+", identity.version))
+    date = next((v.parts for v in find_values(identity.date) if v.kind is ValueKind.DATE), ())
+    return identity.status not in _RETIRED, version, date

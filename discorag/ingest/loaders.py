@@ -151,7 +151,7 @@ def bytes_of(path: Path, *, max_bytes: int) -> bytes:
 
 def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
     if not S_ISREG(found.st_mode):
-        raise InputError(f"{path} is no regular file.", hint="Copy what it holds into a file.")
+        raise InputError(f"{path} is not a regular file.", hint="Copy what it holds into a file.")
     if found.st_size > max_bytes:
         raise DocumentTooLargeError(
             f"{path} has {found.st_size / 1e6:.1f} MB; the limit is {max_bytes / 1e6:.1f} MB.",

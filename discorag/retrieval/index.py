@@ -8,7 +8,6 @@ Source: DISRetrieval section 3.3 for one document; documents first for a corpus.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +25,7 @@ from discorag.schema.errors import NotFoundError, StoreError, Usage
 from discorag.schema.values import Vectors
 from discorag.store.records import SearchQuery
 from discorag.store.retrieval import Distinct, distinct
-from discorag.store.search import RRF_K
+from discorag.store.search import RRF_K, reciprocal_ranks
 from discorag.store.store import Store
 from discorag.text.bm25 import Bm25, TermCounts
 
@@ -85,8 +84,10 @@ class TreeIndex:
 
         def find(n: int) -> list[tuple[str, str]]:
             near = [doc_id for doc_id, _ in self._store.search_documents(self._scope, query, n)]
-            found = near if len(near) < n else _fused_rankings(near, self._of_best_chunks(query))[:n]
-            return [(doc_id, doc_id) for doc_id in found]
+            if len(near) >= n:
+                scores = reciprocal_ranks((near, self._of_best_chunks(query)))
+                near = sorted(scores, key=lambda doc_id: -scores[doc_id])[:n]
+            return [(doc_id, doc_id) for doc_id in near]
 
         return await asyncio.to_thread(distinct, self._store, self._scope, find, limit)
 
@@ -173,14 +174,6 @@ class TreeIndex:
 
         nodes = fused(by, lambda: forest.join([cosines[d] for d in trees]), bm25)
         return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
-
-
-def _fused_rankings(*rankings: Sequence[str]) -> list[str]:
-    scores: dict[str, float] = defaultdict(float)
-    for ranking in rankings:
-        for rank, doc_id in enumerate(ranking, start=1):
-            scores[doc_id] += 1 / (RRF_K + rank)
-    return sorted(scores, key=lambda doc_id: -scores[doc_id])
 
 
 def fused(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:

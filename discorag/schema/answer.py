@@ -136,7 +136,7 @@ class AnswerSentence(BaseModel, frozen=True):
 
 
 class Disagreement(BaseModel, frozen=True):
-    """Two sources at odds, with the sentence of each that shows it; REPLACES: ``b`` is a newer version of ``a``.
+    """Two sources that disagree, with a sentence of each; REPLACES: ``b`` is a newer version of ``a``.
 
     ``reason`` says why in one plain sentence, where the engine knows.
     """

@@ -244,7 +244,7 @@ class Edge(BaseModel, frozen=True):
 
     @property
     def disagrees(self) -> bool:
-        """Whether the two chunks are at odds (CONTRADICTS or CONTRASTS_WITH)."""
+        """Whether the two chunks disagree (CONTRADICTS or CONTRASTS_WITH)."""
         return self.relation in DISAGREEMENTS
 
     @property

@@ -20,6 +20,7 @@ from discorag.store.store import open_store
 
 Progress = Callable[[str], None]
 D = tables.documents
+S = tables.settled
 _CHECKSUM = 32  # bytes at the end of the file: the SHA-256 of what comes before
 _BATCH = 100
 
@@ -96,7 +97,7 @@ def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: 
 
 
 def _copy(source: Connection, target: Connection, progress: Progress, tenant: str | None) -> int:
-    """Copy all documents, or those of a tenant; how many."""
+    """Copy all documents and settled findings, or those of a tenant; how many documents."""
     documents = 0
     for table in (D, tables.contents, tables.chunks, tables.trees):
         query = select(table).order_by(*table.primary_key.columns)
@@ -107,6 +108,9 @@ def _copy(source: Connection, target: Connection, progress: Progress, tenant: st
             for row in rows if table is D else ():
                 documents += 1
                 progress(row["uri"])
+    notes = select(S) if tenant is None else select(S).where(S.c.tenant == tenant)
+    if rows := source.execute(notes).mappings().all():
+        target.execute(insert(S), [dict(row) for row in rows])
     return documents
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    or_,
     select,
     update,
 )
@@ -47,7 +48,7 @@ _PLACES = 10_000  # documents whose chunks' places are kept in memory
 _MANY = 10_000  # ids that one statement names
 _READ = 100  # documents that an index reads at a time
 
-D, K, C = tables.documents, tables.contents, tables.chunks
+D, K, C, F = tables.documents, tables.contents, tables.chunks, tables.findings
 
 
 class Documents:
@@ -113,6 +114,7 @@ class Documents:
             found = db.execute(delete(D).where(is_in(scope), D.c.doc_id == doc_id)).rowcount > 0
             if found:
                 db.execute(insert(tables.outbox), {"doc_id": doc_id})
+                db.execute(delete(F).where(or_(F.c.left_doc == doc_id, F.c.right_doc == doc_id)))  # they quote it
         return found
 
     def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:

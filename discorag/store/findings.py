@@ -10,6 +10,7 @@ from sqlalchemy import Select, and_, delete, insert, or_, select
 from discorag.schema.document import Scope
 from discorag.store import tables
 from discorag.store.database import Database
+from discorag.store.documents import in_parts
 
 D, F, A, S = tables.documents, tables.findings, tables.audited, tables.settled
 
@@ -44,9 +45,8 @@ class Findings:
             audited: All documents of the scope, id -> fingerprint.
         """
         own = {"tenant": scope.tenant, "corpus": scope.corpus}
-        ids = list(stale)
         with self._database.write() as db:
-            for part in (ids[i : i + 400] for i in range(0, len(ids), 400)):
+            for part in in_parts(list(stale)):
                 touched = or_(F.c.left_doc.in_(part), F.c.right_doc.in_(part))
                 db.execute(delete(F).where(F.c.tenant == scope.tenant, F.c.corpus == scope.corpus, touched))
             rows = [own | {"id": i, "left_doc": a, "right_doc": b, "body": body} for i, a, b, body in found]
@@ -62,7 +62,7 @@ class Findings:
             return list(db.scalars(_current(scope)))
 
     def open_findings(self, scope: Scope, doc_ids: Iterable[str]) -> list[str]:
-        """Those that are about one of these documents and that nobody has settled."""
+        """Those that are about one of these documents and that are not settled."""
         ids = list(doc_ids)
         settled = select(S.c.id).where(S.c.tenant == scope.tenant, S.c.corpus == scope.corpus)
         about = or_(F.c.left_doc.in_(ids), F.c.right_doc.in_(ids))

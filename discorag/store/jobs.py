@@ -112,7 +112,6 @@ class Conversions:
 
     Args:
         database: The store's.
-    --refresh to try again.
     """
 
     def __init__(self, database: Database) -> None:

@@ -109,8 +109,12 @@ class LiveIndex:
         """How many points the index has when it is up to date; None if it cannot be used."""
         with self._turn:
             if index := self._usable():
-                self._catch_up(index)
-                return index.count()
+                try:
+                    with _index_errors():
+                        self._catch_up(index)
+                        return index.count()
+                except IndexUnusableError as error:
+                    self._give_up(error)
             return None
 
     def optimise(self) -> None:

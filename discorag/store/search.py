@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -78,11 +78,17 @@ def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
 
     Source: Cormack, Clarke and Büttcher, SIGIR 2009.
     """
+    scores = reciprocal_ranks([hit.chunk_id for hit in ranking] for ranking in rankings)
+    return ordered([Hit(chunk_id=chunk_id, score=score) for chunk_id, score in scores.items()])
+
+
+def reciprocal_ranks(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
+    """For each id the sum of 1 / (60 + rank) over the rankings, ranks from 1."""
     scores: defaultdict[str, float] = defaultdict(float)
     for ranking in rankings:
-        for rank, hit in enumerate(ranking, start=1):
-            scores[hit.chunk_id] += 1 / (RRF_K + rank)
-    return ordered([Hit(chunk_id=chunk_id, score=score) for chunk_id, score in scores.items()])
+        for rank, item in enumerate(ranking, start=1):
+            scores[item] += 1 / (RRF_K + rank)
+    return scores
 
 
 MOST = 200_000

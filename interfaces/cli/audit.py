@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from discorag.config import read_settings
 from discorag.schema.errors import InputError
-from interfaces.cli.present import IngestProgress
+from interfaces.cli.present import AuditProgress, IngestProgress
 from interfaces.facade import DiscoRAG
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
 
@@ -40,19 +39,17 @@ def audit(
     """``disco-rag audit``."""
     if folder is None and (corpus is None or against is not None):
         raise InputError("There is nothing to audit.", hint="Name a folder, or a corpus with --corpus.")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    name = corpus or (folder.resolve().name if folder else None)
+    other = against.resolve().name if against else None
+    if other is not None and other == name:
+        hint = "Name the first one's corpus with --corpus."
+        raise InputError(f"Both folders would be stored as corpus {name!r}.", hint=hint)
     with DiscoRAG(read_settings()) as rag:
         for path in filter(None, (folder, against)):
             with IngestProgress(err) as ingest:
-                rag.ingest_for_audit(path, corpus=corpus if path is folder else None, progress=ingest.on_event)
-        name = corpus or (folder.resolve().name if folder else None)
-        with Progress(*columns, console=err) as bar:
-            task = bar.add_task("Audit")
-            report = rag.audit(
-                corpus=name,
-                against=against.resolve().name if against else None,
-                progress=lambda done, total: bar.update(task, completed=done, total=total),
-            )
+                rag.ingest_for_audit(path, corpus=name if path is folder else None, progress=ingest.on_event)
+        with AuditProgress(err) as bar:
+            report = rag.audit(corpus=name, against=other, progress=bar.on_document)
     report = report.since(since.date()) if since else report
     match format_:
         case Format.TEXT:

@@ -1,4 +1,4 @@
-"""A file of questions, answered into a file of replies; what is answered there already is not question again."""
+"""A file of questions, answered into a file of replies; questions that have an answer there are not asked again."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ async def answer_file(
 ) -> int:
     """Answer questions into ``out``, a line each, in the order in which they are done; returns how many failed.
 
-    The answers of an earlier run stay; questions that failed then are question again.
+    Answers of an earlier run stay; questions that failed are asked again.
 
     Args:
         rag: The opened pipeline.

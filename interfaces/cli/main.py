@@ -6,8 +6,6 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from threading import Timer
@@ -273,10 +271,8 @@ def main() -> None:
         sys.exit(2)
 
 
-@contextmanager
-def _pipeline(llm: str | None = None) -> Generator[DiscoRAG]:
-    with DiscoRAG(read_settings(), llm=llm) as rag:
-        yield rag
+def _pipeline(llm: str | None = None) -> DiscoRAG:
+    return DiscoRAG(read_settings(), llm=llm)
 
 
 async def _ask_streaming(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:

@@ -34,7 +34,6 @@ class _Bar:
     def __init__(self, console: Console, name: str, total: int | None = None) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bar = Progress(*columns, console=console)
-        self._name = name
         self._task = self._bar.add_task(name, total=total)
 
     def __enter__(self) -> Self:
@@ -44,12 +43,19 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def load(self) -> None:
-        """Say that models are loaded, until the first is done."""
-        self._bar.update(self._task, description=f"{self._name} (loading models)")
-
     def _advance(self) -> None:
-        self._bar.update(self._task, advance=1, description=self._name)
+        self._bar.update(self._task, advance=1)
+
+
+class AuditProgress(_Bar):
+    """A progress bar over the documents that an audit reads."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console, "Audit")
+
+    def on_document(self, read: int, total: int) -> None:
+        """Show how many documents are read, of how many."""
+        self._bar.update(self._task, completed=read, total=total)
 
 
 class IngestProgress(_Bar):

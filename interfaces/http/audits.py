@@ -27,7 +27,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
 
 
-class Audited(BaseModel):
+class DocumentName(BaseModel):
     """A document of an audit: ``name`` is its file's."""
 
     doc_id: str
@@ -39,7 +39,7 @@ class Audit(BaseModel):
     """Where the documents of a corpus disagree."""
 
     corpus: str
-    documents: list[Audited]
+    documents: list[DocumentName]
     findings: list[Finding] = Field(description="Best first, also those that are settled.")
     settled: dict[str, str] = Field(description="Id of a settled finding -> the reader's note.")
     changed: int = Field(description="Documents added, changed or deleted since the audit: not compared yet.")
@@ -47,7 +47,7 @@ class Audit(BaseModel):
     @classmethod
     def of(cls, report: AuditReport) -> Self:
         """What clients see of a report: no folders of the server."""
-        documents = [Audited(doc_id=d.doc_id, name=PurePath(d.uri).name, title=d.title) for d in report.documents]
+        documents = [DocumentName(doc_id=d.doc_id, name=PurePath(d.uri).name, title=d.title) for d in report.documents]
         return cls(documents=documents, **{k: getattr(report, k) for k in ("corpus", "findings", "settled", "changed")})
 
 
@@ -87,21 +87,22 @@ _EVENTS = (
 )
 async def run_audit(
     request: Request,
-    asked: AuditRequest,
+    body: AuditRequest,
     who: Asker,
     served: Served,
     accept: Annotated[str, Header()] = "application/json",
 ) -> Audit | StreamingResponse:
     """Compare the documents of a corpus, those that changed since the last audit, and return all findings."""
     if "text/event-stream" in accept:
-        return EventSourceResponse(_events(asked, who, served))
-    return _recorded(await unless_gone(request, _compare(asked, who, served)), who)
+        served.check_load()
+        return EventSourceResponse(_events(body, who, served))
+    return _record_and_reply(await unless_gone(request, _compare(body, who, served)), who)
 
 
 @router.get("/audit")
 async def last_audit(who: Reader, served: Served, corpus: Corpus = None) -> Audit:
     """What the last audit of a corpus found between documents that are still the same; nothing is compared."""
-    return _recorded(await asyncio.to_thread(served.rag.last_audit, tenant=who.tenant, corpus=corpus), who)
+    return _record_and_reply(await asyncio.to_thread(served.rag.last_audit, tenant=who.tenant, corpus=corpus), who)
 
 
 @router.put("/audit/{finding_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
@@ -115,7 +116,7 @@ async def settle(
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
-def _recorded(report: AuditReport, who: Principal) -> Audit:
+def _record_and_reply(report: AuditReport, who: Principal) -> Audit:
     """The reply; the audit log has the documents that it quotes."""
     quoted = {side.doc_id for finding in report.findings for side in (finding.left, finding.right)}
     audit("read", who, corpus=report.corpus, documents=quoted)
@@ -123,26 +124,26 @@ def _recorded(report: AuditReport, who: Principal) -> Audit:
 
 
 async def _compare(
-    asked: AuditRequest, who: Principal, served: Service, progress: Callable[[int, int], None] | None = None
+    body: AuditRequest, who: Principal, served: Service, progress: Callable[[int, int], None] | None = None
 ) -> AuditReport:
     """The audit, which counts as a question and ends at its deadline."""
     async with served.question():
-        return await served.rag.aaudit(corpus=asked.corpus, tenant=who.tenant, progress=progress)
+        return await served.rag.aaudit(corpus=body.corpus, tenant=who.tenant, progress=progress)
 
 
-async def _events(asked: AuditRequest, who: Principal, served: Service) -> AsyncGenerator[bytes]:
+async def _events(body: AuditRequest, who: Principal, served: Service) -> AsyncGenerator[bytes]:
     """Progress as it comes; an error ends the stream as an ``error`` event, its status cannot change."""
     queue = asyncio.Queue[DocumentsRead | None]()
 
     def progress(read: int, total: int) -> None:
         queue.put_nowait(DocumentsRead(read=read, total=total))
 
-    task = asyncio.create_task(_compare(asked, who, served, progress))
+    task = asyncio.create_task(_compare(body, who, served, progress))
     task.add_done_callback(lambda _: queue.put_nowait(None))
     try:
         while at := await queue.get():
             yield format_sse_event(event="progress", data_str=at.model_dump_json())
-        yield format_sse_event(event="audit", data_str=_recorded(await task, who).model_dump_json())
+        yield format_sse_event(event="audit", data_str=_record_and_reply(await task, who).model_dump_json())
     except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
         _, problem = problem_of(error)
         yield format_sse_event(event="error", data_str=problem.model_dump_json())

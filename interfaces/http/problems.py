@@ -141,16 +141,16 @@ _DESCRIPTIONS = {
     400: "The body cannot be read.",
     401: "No valid key.",
     403: "The key may not do this.",
-    404: "There is no such thing, or nothing to answer from.",
+    404: "Not found, or there is nothing to answer from.",
     409: "The thread is in a state in which this cannot be done.",
     413: "The request is too large.",
     415: "No loader reads files of this kind.",
     422: "The request cannot be carried out as it is.",
     429: "More than the key or its tenant may have; see Retry-After where waiting helps.",
-    502: "A model's server gave nothing of use.",
+    502: "A model's server returned nothing usable.",
     503: "Something that is needed is unavailable; see Retry-After.",
     504: "Not answered in time.",
-    507: "The disk is full; nothing was kept.",
+    507: "The disk is full; nothing was stored.",
 }
 
 

@@ -43,7 +43,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 def create_mcp_app(
     settings: Settings | None = None, *, rag: DiscoRAG | None = None, hosts: Sequence[str] = (), writable: bool = True
 ) -> FastAPI:
-    """The HTTP API, and MCP beside it.
+    """The HTTP API with MCP.
 
     Args:
         settings: See `interfaces.http.app.create_app`.

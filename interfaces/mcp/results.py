@@ -69,7 +69,7 @@ class Sentence(BaseModel):
 
 
 class Contradiction(BaseModel):
-    """Two sources at odds."""
+    """Two sources that disagree."""
 
     relation: str
     a: Passage
@@ -105,7 +105,7 @@ class AuditFinding(BaseModel):
     b: AuditSide
 
 
-class Audited(BaseModel):
+class AuditFindings(BaseModel):
     """Where the documents of a corpus disagree, best first, without what a reader has settled."""
 
     corpus: str
@@ -252,7 +252,7 @@ def audit_result(report: AuditReport, limit: int) -> CallToolResult:
         found.append(AuditFinding(verdict=f.verdict, tier=f.tier, reason=f.reason, a=a, b=b))
         sides = " / ".join(f"{markdown(s.title, 80)}: “{markdown(s.text)}”" for s in (a, b))
         lines.append(f"- {f.verdict} ({f.tier}): {markdown(f.reason)} {sides}")
-    return result("\n".join(lines), Audited(corpus=report.corpus, total=len(report.open), findings=found))
+    return result("\n".join(lines), AuditFindings(corpus=report.corpus, total=len(report.open), findings=found))
 
 
 def hits(found: Hits) -> CallToolResult:

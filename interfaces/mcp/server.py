@@ -231,7 +231,7 @@ class Server(MCPServer, ABC):
         ctx: Context,
         limit: Annotated[int, Field(ge=1, le=100, description="Findings at most; the surest come first.")] = 20,
         corpus: Corpus = None,
-    ) -> Annotated[CallToolResult, results.Audited]:
+    ) -> Annotated[CallToolResult, results.AuditFindings]:
         """Find where the documents of a corpus disagree, and why, whatever the question.
 
         Use show_disagreements for one question. Only what changed since the last audit is compared again.

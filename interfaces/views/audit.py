@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from discorag.conflicts.verdicts import Finding, Side, Tier, Verdict
-from discorag.schema.values import Span
 from discorag.text.escaping import one_line
 from interfaces.audit import AuditReport
 
@@ -42,7 +42,7 @@ def summary(report: AuditReport) -> str:
     return (
         f"{_count(len(report.documents), 'document')} in {report.corpus}: "
         f"{', '.join(_count(sure[verdict], noun) for verdict, noun in nouns.items())}; "
-        f"{_count(possible, 'possible finding')} to check; {len(report.settled)} settled."
+        f"{_count(possible, 'possible finding')} to check; {len(report.findings) - len(report.open)} settled."
     )
 
 
@@ -57,8 +57,8 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
     for group in groups[:limit]:
         finding = group[0]
         lines.append(Text(""))
-        head = Text(f"{finding.verdict.value.capitalize()}", _STYLES[finding.verdict])
-        head.append(f" ({finding.tier.value}) ", "dim").append(one_line(finding.reason, 300), "")
+        head = Text(finding.verdict.value.capitalize(), _STYLES[finding.verdict])
+        head.append(f" ({finding.tier.value}) ", "dim").append(one_line(finding.reason, 300))
         lines.append(head)
         lines += [_side_text(side) for side in (finding.left, finding.right)]
         if len(group) > 1:
@@ -93,12 +93,12 @@ def _place(side: Side) -> str:
 
 def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
     """The quote in pieces, each with whether it is what differs; invisible characters become spaces."""
-    quote, at = "".join(c if c.isprintable() else " " for c in side.quote), 0
+    text, at = "".join(c if c.isprintable() else " " for c in side.quote), 0
     for span in sorted(side.lit, key=lambda s: s.start):
-        yield quote[at : span.start], False
-        yield quote[span.start : span.end], True
+        yield text[at : span.start], False
+        yield text[span.start : span.end], True
         at = span.end
-    yield quote[at:], False
+    yield text[at:], False
 
 
 def audit_html(report: AuditReport) -> str:
@@ -121,18 +121,19 @@ def _article(group: Sequence[Finding]) -> str:
 
 
 def _side_html(side: Side) -> str:
-    quote = "".join(f"<mark>{escape(p)}</mark>" if lit else escape(p) for p, lit in _pieces(side))
+    said = "".join(f"<mark>{escape(p)}</mark>" if lit else escape(p) for p, lit in _pieces(side))
     conditions = f'<p class="place">Limits: {escape("; ".join(side.conditions))}</p>' if side.conditions else ""
-    return f'<div><blockquote>{quote}</blockquote><p class="place">{escape(_place(side))}</p>{conditions}</div>'
+    return f'<div><blockquote>{said}</blockquote><p class="place">{escape(_place(side))}</p>{conditions}</div>'
 
 
 def audit_sarif(report: AuditReport) -> dict[str, Any]:
     """SARIF 2.1.0: one result per open finding, with a location on each side."""
-    uris = {d.doc_id: d.uri for d in report.documents}
+    uris = {d.doc_id: quote(d.uri, safe="/:") for d in report.documents}
+    sure = {finding.id for finding in report.contradictions}
     results = [
         {
             "ruleId": finding.verdict.value,
-            "level": "error" if finding in report.contradictions else _LEVELS[finding.tier],
+            "level": "error" if finding.id in sure else _LEVELS[finding.tier],
             "message": {"text": f"{finding.reason} {finding.left.quote} / {finding.right.quote}"},
             "locations": [_location(uris, finding.left)],
             "relatedLocations": [_location(uris, finding.right)],
@@ -146,9 +147,6 @@ def audit_sarif(report: AuditReport) -> dict[str, Any]:
 
 
 def _location(uris: dict[str, str], side: Side) -> dict[str, Any]:
-    region = _region(side.span, side.quote)
-    return {"physicalLocation": {"artifactLocation": {"uri": uris.get(side.doc_id, side.title)}, "region": region}}
-
-
-def _region(span: Span, quote: str) -> dict[str, Any]:
-    return {"charOffset": span.start, "charLength": span.end - span.start, "snippet": {"text": quote}}
+    length = side.span.end - side.span.start
+    region = {"charOffset": side.span.start, "charLength": length, "snippet": {"text": side.quote}}
+    return {"physicalLocation": {"artifactLocation": {"uri": uris[side.doc_id]}, "region": region}}

@@ -68,11 +68,11 @@ def test_a_word_file_is_titled_by_its_first_heading_else_its_name(tmp_path: Path
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"PK\x03\x04 cut off", "damaged or no Word document"),
-        (b"plain text", "damaged or no Word document"),
-        (made()[:-200], "damaged or no Word document"),
-        (zipped({"xl/workbook.xml": "<workbook/>"}), "damaged or no Word document"),
-        (zipped({"word/document.xml": "<broken"}), "damaged or no Word document"),
+        (b"PK\x03\x04 cut off", "damaged, or is not a Word document"),
+        (b"plain text", "damaged, or is not a Word document"),
+        (made()[:-200], "damaged, or is not a Word document"),
+        (zipped({"xl/workbook.xml": "<workbook/>"}), "damaged, or is not a Word document"),
+        (zipped({"word/document.xml": "<broken"}), "damaged, or is not a Word document"),
         (b"\xd0\xcf\x11\xe0" + bytes(600), "locked by a password"),
     ],
     ids=["cut", "text", "no directory", "spreadsheet", "bad xml", "locked"],

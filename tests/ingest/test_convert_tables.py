@@ -51,7 +51,10 @@ def test_rows_of_other_lengths_keep_their_cells_under_the_first_columns() -> Non
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('a,b\n1,2\n3,"open\n4,5\n', r"t\.csv is no table: unexpected end.*begins at line 3.*quotation marks"),
+        (
+            'a,b\n1,2\n3,"open\n4,5\n',
+            r"t\.csv is not a valid CSV table: unexpected end.*begins at line 3.*quotation marks",
+        ),
         ('a,b\n"x" y,2\n', r"begins at line 2"),
         ("a,b\n" + "x" * 200_000 + ",2\n", r"field larger than field limit.*line 2"),
     ],
@@ -93,7 +96,7 @@ def test_longer_objects_are_sections_named_by_what_tells_them_apart() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("a.json", '{"a": 1,\n "b" 2}', r"a\.json is no JSON: Expecting ':' delimiter at line 2, column 6"),
+        ("a.json", '{"a": 1,\n "b" 2}', r"a\.json is not valid JSON: Expecting ':' delimiter at line 2, column 6"),
         ("a.json", '{"a": 1}\n{"a": 2}', r"Extra data at line 2.*name it \.jsonl"),
         ("a.jsonl", '{"a": 1}\n\n{"a": \n', r"at line 3, column 7"),
         ("a.json", "[" * 100_000 + "]" * 100_000, "nested too deeply"),

@@ -35,7 +35,7 @@ from nodes.inputs import load_inputs
 from nodes.state import AnswerState
 
 DISTRACTORS = 12
-"""Other documents that a question is asked of where its own are taken away, and beside them."""
+"""How many other documents a question is asked over, together with its own or instead of them."""
 
 
 class Example(BaseModel, frozen=True):

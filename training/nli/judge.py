@@ -21,7 +21,7 @@ _TOGETHER = 512  # word pieces of a run: bytes are scaled by the largest number 
 
 
 class Judge:
-    """The file in a folder, beside its ``tokenizer.json``; the reranker's own is read too.
+    """The file in a folder, next to its ``tokenizer.json``; the reranker's own is read too.
 
     Args:
         folder: Where the two files are.

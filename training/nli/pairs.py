@@ -91,7 +91,7 @@ def _of_pairs(found: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
 
 
 def _of_texts(home: Path, kept_apart: Apart, rng: random.Random) -> Iterator[Pair]:
-    """Edits of sentences beside a few sentences around them."""
+    """Edits of sentences with a few sentences around them."""
     for source, group, parts in texts(home):
         if Pair(source, group, " ".join(parts), "", NEUTRAL) in kept_apart:
             continue

@@ -41,7 +41,7 @@ _TABLE_LABELS = {"supports": ENTAILMENT, "not enough info": NEUTRAL, "refutes": 
 
 @dataclass(frozen=True)
 class Pair:
-    """A sentence beside its evidence.
+    """A sentence with its evidence.
 
     Args:
         source: One of `LICENCES`.
@@ -106,7 +106,7 @@ def _fever(folder: Path) -> Iterator[Pair]:
 
 
 def _condaqa(file: Path) -> Iterator[Pair]:
-    """Four versions of a passage, each beside the sentence in which another one differs.
+    """Four versions of a passage, each with the sentence in which another one differs.
 
     A paraphrase follows from the passage and the passage from it; with another scope or without the negation it does
     not. What these two say of each other is not known.

@@ -1,7 +1,7 @@
 """Relation-filtered retrieval: a question that names a relation also gets chunks so related to the best ones.
 
 "What causes X", "evidence against Y": the search finds chunks about X or Y; the answer may stand in a chunk that is
-less similar to the question, but is a cause of, or at odds with, what was found. Links are the graph's edges between
+less similar to the question, but is a cause of, or contradicts, what was found. Links are the graph's edges between
 chunks and the trees' relations inside them.
 """
 

@@ -6,7 +6,8 @@ honest graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
@@ -54,15 +55,19 @@ class LocalGraphEngine:
     async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
         """At most one edge for every unordered pair of chunks: a conflict, else what one states of the other."""
         table = await sentences_of(inputs, self.encoder)
-        conflicts = find_conflicts(inputs.query, inputs.chunks, table)
-        edges: list[Edge] = []
-        for i, j in combinations(range(len(inputs.chunks)), 2):
-            if conflict := conflicts.get(frozenset((i, j))):
-                edges.append(_conflict_edge(inputs, table, conflict))
-            else:
-                edges += _stated_edge(inputs.chunks[i], inputs.chunks[j], table, i, j)
-        ids = tuple(c.id for c in inputs.chunks)
-        return Outcome(value=RhetoricalGraph(chunks=ids, edges=tuple(edges)))
+        return Outcome(value=await asyncio.to_thread(_graph, inputs, table))
+
+
+def _graph(inputs: AnswerInputs, table: SentenceTable) -> RhetoricalGraph:
+    conflicts = find_conflicts(inputs.query, inputs.chunks, table)
+    own = [[table.sentences[k] for k in table.of_chunk(n + 1)] for n in range(len(inputs.chunks))]
+    edges: list[Edge] = []
+    for i, j in combinations(range(len(inputs.chunks)), 2):
+        if conflict := conflicts.get(frozenset((i, j))):
+            edges.append(_conflict_edge(inputs, table, conflict))
+        else:
+            edges += _stated_edge(inputs.chunks[i], inputs.chunks[j], own[i], own[j])
+    return RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks), edges=tuple(edges))
 
 
 def _conflict_edge(inputs: AnswerInputs, table: SentenceTable, conflict: Conflict) -> Edge:
@@ -74,8 +79,7 @@ def _conflict_edge(inputs: AnswerInputs, table: SentenceTable, conflict: Conflic
     return edge.model_copy(update={"reason": conflict.reason})
 
 
-def _stated_edge(a: Chunk, b: Chunk, table: SentenceTable, i: int, j: int) -> Iterator[Edge]:
-    one, other = ([table.sentences[k] for k in table.of_chunk(n + 1)] for n in (i, j))
+def _stated_edge(a: Chunk, b: Chunk, one: Sequence[Sentence], other: Sequence[Sentence]) -> Iterator[Edge]:
     if a.doc_id != b.doc_id:
         found = [(stated_relation(one, other), a, b), (stated_relation(other, one), b, a)]
         known = [(stated, source, target) for stated, source, target in found if stated]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from discorag.discourse.parse.rules import opening
 from discorag.ingest.segment.sentence_table import Sentence
@@ -96,17 +97,24 @@ def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -
         others: Of the target.
     """
     best: StatedRelation | None = None
-    words = [(other, stems(other.text)) for other in others]
+    words = [(other, _stems(other.text)) for other in others]
     for sentence in sentences:
-        for relation, cue in CUES.items():
-            if not (match := cue.search(sentence.text)):
-                continue
-            about = _about(sentence.text, match)
+        for relation, about in _claims(sentence.text):
             for other, own in words:
                 share = len(about & own) / max(1, len(about))
                 if len(about & own) >= 2 and share >= STATED and (best is None or share > best.share):
                     best = StatedRelation(relation, share, sentence, other)
     return best
+
+
+_stems = lru_cache(maxsize=4096)(stems)
+
+
+@lru_cache(maxsize=4096)
+def _claims(sentence: str) -> tuple[tuple[ChunkRelation, frozenset[str]], ...]:
+    """The relations that the cues of a sentence name, each with the stems of what the cue governs."""
+    matches = ((relation, cue.search(sentence)) for relation, cue in CUES.items())
+    return tuple((relation, _about(sentence, match)) for relation, match in matches if match)
 
 
 def _about(sentence: str, match: re.Match[str]) -> frozenset[str]:

@@ -38,7 +38,7 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
         max_bytes: Largest size of all its parts when they are unpacked.
 
     Raises:
-        DecodingError: It is damaged, locked by a password, or no Word document.
+        DecodingError: It is damaged, locked by a password, or not a Word document.
         DocumentTooLargeError: Unpacked, it is larger than ``max_bytes``.
         MissingExtraError: The extra ``docx`` is not installed.
     """
@@ -50,7 +50,7 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
 
 
 def _repacked(data: bytes, path: Path, max_bytes: int) -> bytes:
-    """The file anew, its parts as long as they say that they are, and without the text that is marked as hidden."""
+    """The file written again, with parts as long as they claim to be, and without text that is marked as hidden."""
     buffer = BytesIO()
     try:
         with ZipFile(BytesIO(data)) as packed, ZipFile(buffer, "w") as made:
@@ -123,5 +123,5 @@ def _html(data: bytes, path: Path) -> str:
 
 def _damaged(path: Path) -> DecodingError:
     return DecodingError(
-        f"{path} is damaged or no Word document.", hint="Open it in a word processor and save it anew."
+        f"{path} is damaged, or is not a Word document.", hint="Open it in a word processor and save it again."
     )

@@ -54,7 +54,7 @@ def decoded(data: bytes, path: Path) -> Decoded:
             raise _undecodable(error, marked or "utf-8", path) from error
         text, assumed = data.decode(WESTERN), WESTERN
     if "\x00" in text:
-        raise DecodingError(f"{path} is not text: it holds NUL characters.", hint="Save it anew as UTF-8.")
+        raise DecodingError(f"{path} is not text: it holds NUL characters.", hint="Save it again as UTF-8.")
     return Decoded(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), assumed)
 
 

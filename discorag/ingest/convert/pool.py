@@ -177,12 +177,12 @@ def _made(reply: Reply, request: Request, reading: ReadingSettings) -> Converted
             raise _limit(path, f"it takes more than {reading.convert_mb} MB of memory", "CONVERT_MB")
         case worker.OUTPUT if request.output_bytes < reading.output_bytes:
             reason = f"it swells to more than {request.output_bytes / 1e6:g} MB of text"
-            raise ConversionLimitError(path, reason, hint="Save it anew, as text if need be.")
+            raise ConversionLimitError(path, reason, hint="Save it again, as plain text if necessary.")
         case worker.OUTPUT:
             raise _limit(path, f"it has more than {reading.convert_output_mb:g} MB of text", "CONVERT_OUTPUT_MB")
         case worker.BUG:
             raise DecodingError(
-                f"{path} cannot be converted: {reply.message}.", hint="Save it anew, in a simpler form if need be."
+                f"{path} cannot be converted: {reply.message}.", hint="Save it again, in a simpler form if necessary."
             )
         case kind:
             raise getattr(errors, kind)(reply.message, hint=reply.hint)
@@ -202,7 +202,7 @@ def _died(request: Request, code: int) -> ConverterDiedError:
     return ConverterDiedError(
         request.path,
         f"its converter died of it ({_cause(code)})",
-        hint="Open it and save it anew, or print it to a new PDF.",
+        hint="Open it and save it again, or print it to a new PDF.",
     )
 
 

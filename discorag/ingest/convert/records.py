@@ -64,8 +64,8 @@ def _rows(text: str, delimiter: str, path: Path) -> Iterator[list[str]]:
             begins = reader.line_num + 1
     except csv.Error as error:
         raise DecodingError(
-            f"{path} is no table: {error}, in the row that begins at line {begins}.",
-            hint="Check its quotation marks, or save it anew as CSV.",
+            f"{path} is not a valid CSV table: {error}, in the row that begins at line {begins}.",
+            hint="Check its quotation marks, or save it as CSV again.",
         ) from error
 
 
@@ -115,7 +115,7 @@ def _parsed(text: str, path: Path, line: int) -> Value:
         return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
         raise DecodingError(
-            f"{path} is no JSON: {error.msg} at line {line + error.lineno - 1}, column {error.colno}.",
+            f"{path} is not valid JSON: {error.msg} at line {line + error.lineno - 1}, column {error.colno}.",
             hint="If it holds a value on each line, name it .jsonl." if error.msg == "Extra data" else "Correct it.",
         ) from error
 

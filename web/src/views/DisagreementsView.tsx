@@ -92,7 +92,7 @@ function Pairs({ result, asked }: { result: Reply; asked: Question }) {
   if (!answer.disagreements.length) {
     return (
       <Empty title="No disagreements were found">
-        <p>Among the passages that were found for this question, no two are known to be at odds.</p>
+        <p>No contradiction was found among the passages for this question.</p>
       </Empty>
     );
   }

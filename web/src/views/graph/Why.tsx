@@ -73,7 +73,7 @@ function WhyCard({ result, id, onSelect }: { result: Reply; id: string; onSelect
         </p>
       )}
       <p className="small">
-        {told.length ? "Told in " : "The answer does not tell it."}
+        {told.length ? "Used in " : "The answer does not use it."}
         <SentenceLinks at={told} />
       </p>
       {edges.length > 0 && <h3>Relations</h3>}
