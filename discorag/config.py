@@ -27,7 +27,7 @@ SECRETS_VARIABLE = "DISCO_RAG_SECRETS"
 """Folder of the files of secrets; ``/run/secrets`` if not set, as containers have it."""
 DATA_VARIABLE = "DISCO_RAG_DATA"
 """Folder of the benchmarks' data; read by the evaluation only."""
-HOW_TO_NAME_A_MODEL = "Set DISCO_RAG_MODEL, to ollama:qwen3:8b or http://localhost:8000/v1, for example."
+HOW_TO_NAME_A_MODEL = "Set DISCO_RAG_MODEL, for example to ollama:qwen3:8b or http://localhost:8000/v1."
 NAMELESS = "default"
 """A model without a name: the only one of its server."""
 Role = Literal["reader", "summariser", "router", "judge", "parser"]
@@ -35,7 +35,7 @@ Role = Literal["reader", "summariser", "router", "judge", "parser"]
 
 
 def _check_model_name(name: str) -> str:
-    if not name.partition(":")[1]:
+    if ":" not in name:
         raise ValueError(
             f"'{name}' names no provider: write ollama:{name}, openai:{name} or http://HOST:PORT/v1#{name}"
         )
@@ -51,12 +51,12 @@ class _Section(BaseModel):
 
 
 class EndpointSettings(_Section):
-    """A server of models, and how patiently it is asked."""
+    """A model server: its address, key and limits."""
 
     base_url: str | None = None
     api_key: SecretStr | None = None
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
-    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429 and 5xx.")
+    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
     failures: int = Field(
         default=3, ge=1, description="Calls in a row without an answer, after which the endpoint is left alone."
     )

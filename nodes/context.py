@@ -1,4 +1,4 @@
-"""What a run has besides its state: its options (in Studio, an assistant's configuration) and its backends."""
+"""What a run needs in addition to its state: its options (in Studio, an assistant's configuration) and its backends."""
 
 from __future__ import annotations
 
@@ -81,6 +81,11 @@ class AnswerContext(AnswerOptions, _Scoped):
         return self._in_profile
 
     @property
+    def local_relater(self) -> str:
+        """The engine of the graph that needs no language model."""
+        return "local" if self.relater in ("auto", "llm") else self.relater
+
+    @property
     def structured(self) -> bool:
         """False when everything is off: standard RAG."""
         return self.use_tree or self.use_graph or self.use_plan
@@ -125,24 +130,23 @@ class AnswerContext(AnswerOptions, _Scoped):
                 asked.
 
         Raises:
-            ConfigError: ``llm`` was asked for and no endpoint is configured.
+            ConfigError: The option is ``llm``, and no language model is configured.
         """
         backends = await self.open_backends()
         if choice not in ("auto", "llm") or (choice == "auto" and backends.model is None):
             return None
         if self.preset == "paper":
-            return self.paper_engine(backends)
+            return await self.paper_engine(backends)
         ability = await backends.ability(self.layout)
         if choice == "auto" and not ability.makes(stage):
             return None
         prompts = templates(backends.settings.prompts_dir)
         return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
 
-    def paper_engine(self, backends: Backends) -> PaperEngine:
+    async def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` where no language model is configured."""
-        settings = backends.settings
-        prompts = paper_templates(settings.prompts_dir)
-        return PaperEngine(backends.require_model(), prompts, self.sampling, settings.llm.context_tokens)
+        model, prompts = backends.require_model(), paper_templates(backends.settings.prompts_dir)
+        return PaperEngine(model, prompts, self.sampling, await backends.context_tokens())
 
     @property
     def sampling(self) -> Sampling:

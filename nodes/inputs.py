@@ -23,7 +23,7 @@ async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInput
     key = (state.get("hits"), state.get("copies"), state.get("evidence"), state.get("trees"))
     cache = context.cache
     if cache.key != key:
-        cache = EvidenceCache(key, await _chunks(state, context, cache.found))
+        cache = EvidenceCache(key, await _chunks(state, context, cache.found), found=cache.found)
         context.set_cache(cache)
     graph, plan = state.get("graph"), state.get("plan")
     return AnswerInputs(

@@ -9,6 +9,7 @@ from langgraph.config import get_stream_writer
 
 from discorag.schema.answer import Answer, Outcome
 from discorag.schema.errors import (
+    ContextTooLongError,
     DiscoRagError,
     InvalidOutputError,
     ModelError,
@@ -50,7 +51,7 @@ class Stage:
     def failed_model(self, error: ModelError, *, fallback: str) -> Json:
         """Count a language model's error; the update, by which one that could not be asked is not asked again."""
         self.failed(error, fallback=fallback)
-        return {"unavailable": not isinstance(error, InvalidOutputError | OutputTruncatedError)}
+        return {"unavailable": not isinstance(error, ContextTooLongError | InvalidOutputError | OutputTruncatedError)}
 
     def record_route(self, where: str, why: str) -> None:
         """Record that the run goes to this node, and why."""

@@ -71,9 +71,7 @@ class AnswerState(AnswerInput, total=False):
     rounds: Annotated[int, Field(description="Rounds of refinement used up: all, if one changed nothing.")]
     verbatim: Annotated[
         Json | None,
-        Field(
-            description="Of the verbatim answer, which stays if the language model fails: evidence, graph, plan, draft."
-        ),
+        Field(description="Of the verbatim answer, which stays if the language model fails: graph, plan, draft."),
     ]
     unavailable: Annotated[
         bool, Field(description="The language model could not be asked; it is not asked again for this question.")

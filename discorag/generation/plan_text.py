@@ -135,8 +135,9 @@ class Wording:
         """What contradicts the step before, or is different elsewhere."""
         if self.chinese:
             return f"对照{name}的{'相反说法' if contradicts else '另一种情况'}：{gist}"
-        lead, what = ("against", "which contradicts it") if contradicts else ("beside", "where it is otherwise")
-        return f"set {lead} it {name}, {what}: {gist}" if name else f"set {lead} it, {what}: {gist}"
+        if contradicts:
+            return f"set against it {name}, which contradicts it: {gist}" if name else f"set against it: {gist}"
+        return f"compare it with {name}, where it is different: {gist}" if name else f"compare it with this: {gist}"
 
     def then(self, words: Words, name: str, gist: str) -> str:
         """What belongs to the step before, and what it is to it."""

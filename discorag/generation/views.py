@@ -78,7 +78,8 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         yield ("\n" if i == 0 else "") + f"\n- {state}: {markdown(reason)}"
     for i, d in enumerate(answer.disagreements):
         sides = f"{place_of(d.a, markdown)} / {place_of(d.b, markdown)}"
-        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + f"\n- {d.relation}: {markdown(d.reason)} {sides}"
+        reason = f"{markdown(d.reason)} " if d.reason else ""
+        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + f"\n- {d.relation}: {reason}{sides}"
     if answer.notes:
         yield f"\n\n{WARNINGS}\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 CHARACTERS_PER_TOKEN = 16
 """A reply with more characters for each token of its limit is cut off: its server does not keep to ``max_tokens``."""
 _REFUSABLE = ("temperature", "schema")
-_REASONS = {"max_tokens": "length", "end_turn": "stop", "stop_sequence": "stop"}
-"""Names of other makers for why a model stopped."""
+_REASONS = {"max_tokens": "length"} | dict.fromkeys(("end_turn", "stop_sequence", "complete", "eos_token"), "stop")
+"""Why a model stopped, as providers other than OpenAI name it."""
 
 
 @dataclass
@@ -78,16 +78,14 @@ class ChatClient:
 
     async def context_tokens(self) -> int:
         """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
-        with typed_errors(VARIABLES):
-            async with in_time():
-                return (await self._connections.get()).context_tokens
+        return (await self._open()).context_tokens
 
     async def send(self, request: Request[Any]) -> Draft:
         """One call, waited for as a whole. It ends at the run's deadline if it has one (`discorag.models.deadline`).
 
         Raises:
             ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint; or, at once, after
-                some calls in a row that nobody answered (`discorag.models.breaker`).
+                several calls in a row without an answer (`discorag.models.breaker`).
             ConfigError: There is no such provider.
         """
         async with self._connected() as connection:
@@ -139,13 +137,19 @@ class ChatClient:
             async with in_time():
                 await slots.acquire()
         try:
+            connection = await self._open()
             with self._breaker.guard():
-                with typed_errors(VARIABLES):
-                    async with in_time():
-                        connection = await self._connections.get()
                 yield connection
         finally:
             slots.release()
+
+    async def _open(self) -> Connection:
+        """The running loop's connection. Only opening a new one counts for the breaker."""
+        if connection := self._connections.peek():
+            return connection
+        with self._breaker.guard(), typed_errors(VARIABLES):
+            async with in_time():
+                return await self._connections.get()
 
     def _finished(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
         """The draft, after what was refused is remembered."""

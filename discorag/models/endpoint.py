@@ -80,13 +80,17 @@ class Endpoint:
             await client.close()
 
 
+def key_of(settings: EndpointSettings) -> str:
+    """The key, or a placeholder: without one the openai client would send OPENAI_API_KEY."""
+    return settings.api_key.get_secret_value() if settings.api_key else "none"
+
+
 def openai_client(settings: EndpointSettings) -> AsyncOpenAI:
-    """A client for one event loop. It has a key in any case: without one it would send OPENAI_API_KEY."""
-    key = settings.api_key.get_secret_value() if settings.api_key else "none"
+    """A client for one event loop."""
     http = DefaultAsyncHttpxClient(timeout=settings.timeout_s)
     return AsyncOpenAI(
         base_url=settings.base_url,
-        api_key=key,
+        api_key=key_of(settings),
         timeout=settings.timeout_s,
         max_retries=settings.retries,
         http_client=http,

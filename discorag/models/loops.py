@@ -70,6 +70,11 @@ class PerLoop(Generic[T]):
                 entry.value = await asyncio.to_thread(self._make)
             return entry.value
 
+    def peek(self) -> T | None:
+        """The running loop's value, if it was made already."""
+        entry = self._entries.get(asyncio.get_running_loop())
+        return entry.value if entry else None
+
     def pop(self) -> T | None:
         """Forget the running loop's value and return it, so that the caller can close it."""
         entry = self._entries.pop(asyncio.get_running_loop(), None)

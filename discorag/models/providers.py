@@ -9,10 +9,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
+from openai import DefaultAsyncHttpxClient, OpenAI
 
 from discorag.config import NAMELESS, LlmSettings
 from discorag.extras import extra
-from discorag.models.endpoint import as_model_error, typed_errors
+from discorag.models.endpoint import as_model_error, key_of, typed_errors
 from discorag.models.protocol import Request
 from discorag.schema.errors import ConfigError, DiscoRagError, ModelError, ModelRejectedError, ModelUnavailableError
 
@@ -109,21 +110,16 @@ def _compatible_server(settings: LlmSettings, base_url: str) -> Connection:
         served = _served_models(settings, base_url)
         name = _only([str(model["id"]) for model in served], f"The server at {base_url}", f"{base_url}#NAME")
         context = min(context, *(model.get("max_model_len") or context for model in served))
-    key = settings.api_key.get_secret_value() if settings.api_key else "none"  # else OPENAI_API_KEY would be sent
-    return _openai(settings, name, context, base_url=base_url, api_key=key)
+    return _openai(settings, name, context, base_url=base_url, api_key=key_of(settings))
 
 
 def _served_models(settings: LlmSettings, base_url: str) -> list[dict[str, Any]]:
-    headers = {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"} if settings.api_key else {}
-    with typed_errors(VARIABLES):
-        reply = httpx.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=min(_ASK_S, settings.timeout_s))
-        return list(reply.raise_for_status().json()["data"])
+    timeout = min(_ASK_S, settings.timeout_s)
+    with typed_errors(VARIABLES), OpenAI(base_url=base_url, api_key=key_of(settings), timeout=timeout) as client:
+        return [model.model_dump() for model in client.with_options(max_retries=0).models.list().data]
 
 
 def _openai(settings: LlmSettings, name: str, context_tokens: int, **where: str) -> Connection:
-    with extra("llm"):
-        from openai import DefaultAsyncHttpxClient
-
     if not where and settings.api_key:
         where = {"api_key": settings.api_key.get_secret_value()}
     chat: Any = _init_chat_model(
@@ -175,6 +171,7 @@ def _ollama(settings: LlmSettings) -> Connection:
     with _ollama_errors():
         name = _installed_model(client, _model_name(settings))
         shown = client.show(name)
+    client.close()
     own = [n for key, n in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
     context = min(settings.context_tokens, *own)
     thinks = "thinking" in (shown.capabilities or ())  # it would think within the limit of its output

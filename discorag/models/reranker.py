@@ -12,19 +12,15 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from pydantic import BaseModel, FiniteFloat
 
 from discorag.config import RerankerSettings
 from discorag.models.cross_encoder import OnnxCrossEncoder, PairModel, TorchCrossEncoder, is_onnx_folder
-from discorag.models.endpoint import Endpoint, typed_errors
 from discorag.models.hub import model_version
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
 from discorag.registry import Registry
 from discorag.schema.errors import ConfigError, InvalidOutputError
 
 VARIABLES = "DISCO_RAG_RERANKER"
-_BATCH = 64
-"""Texts a request to a server."""
 
 
 class Reranker(Protocol):
@@ -57,7 +53,7 @@ register_reranker = RERANKERS.register
 
 RERANKERS.offer("packaged", "discorag.models.reranker:packaged_reranker", "ms-marco-MiniLM-L-12-v2, in this process")
 RERANKERS.offer("cross-encoder", "discorag.models.reranker:named_reranker", "a cross-encoder by name or folder")
-RERANKERS.offer("endpoint", "discorag.models.reranker:ServerReranker", "a server's /rerank or /score")
+RERANKERS.offer("endpoint", "discorag.models.reranker_server:ServerReranker", "a server's /rerank or /score")
 
 
 def reranker_from(settings: RerankerSettings) -> Reranker:
@@ -146,76 +142,3 @@ class CrossEncoderReranker:
                 f"'{self._version}' gives {logits[~np.isfinite(logits)][0]} as a score.", hint="Name another reranker."
             )
         return tuple(logits[:, 0].astype(float).tolist())
-
-
-class _Ranked(BaseModel):
-    index: int
-    relevance_score: FiniteFloat
-
-
-class _RerankReply(BaseModel):
-    results: list[_Ranked]
-
-
-class _Scored(BaseModel):
-    index: int
-    score: FiniteFloat
-
-
-class _ScoreReply(BaseModel):
-    data: list[_Scored]
-
-
-class ServerReranker:
-    """A `Reranker` over an endpoint: ``/rerank`` as Cohere and Jina have it, or vLLM's ``/score``.
-
-    Args:
-        settings: Address, model and limits.
-
-    Raises:
-        ConfigError: No address is configured.
-
-    Source: vLLM documentation, "Re-rank API" and "Score API".
-    """
-
-    def __init__(self, settings: RerankerSettings) -> None:
-        self._path, self._model = settings.path, settings.model or "default"
-        self._endpoint = Endpoint(settings, self._model, VARIABLES)
-
-    @property
-    def version(self) -> str:
-        """The model's name, and that it is served."""
-        return f"{self._model}@server"
-
-    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return the scores as the server gives them.
-
-        Raises:
-            ModelError: As `Endpoint.call`; InvalidOutputError unless there is one finite score for each text.
-        """
-        batches = [await self._batch(query, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
-        return tuple(score for batch in batches for score in batch)
-
-    async def aclose(self) -> None:
-        """Close the running loop's connections."""
-        await self._endpoint.aclose()
-
-    async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
-        one, many = ("query", "documents") if self._path == "/rerank" else ("text_1", "text_2")
-        reply = await self._endpoint.post(self._path, {"model": self._model, one: query, many: list(texts)})
-        with typed_errors(VARIABLES):
-            found = _indexed(reply)
-        if sorted(index for index, _ in found) != list(range(len(texts))):
-            raise InvalidOutputError(
-                f"The reranker gave scores for texts {[index for index, _ in found][:10]}, not one for each of "
-                f"{len(texts)}.",
-                hint=f"Check the server at {VARIABLES}__BASE_URL.",
-            )
-        return [score for _, score in sorted(found)]
-
-
-def _indexed(reply: object) -> list[tuple[int, float]]:
-    """Each text's place in the request, and its score. Raises ``ValueError`` if the reply has neither form."""
-    if isinstance(reply, dict) and "data" in reply:
-        return [(item.index, item.score) for item in _ScoreReply.model_validate(reply).data]
-    return [(item.index, item.relevance_score) for item in _RerankReply.model_validate(reply).results]

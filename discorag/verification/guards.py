@@ -63,8 +63,8 @@ def _missing_figures(sentence: str, evidence: str) -> list[str]:
 
 
 def _figures(text: str) -> list[Value]:
-    """Its values that have a number: amounts, counts, versions and years."""
-    return [v for v in find_values(text) if v.number or v.kind is ValueKind.VERSION or v.year]
+    """Its amounts, counts, versions and years."""
+    return [v for v in find_values(text) if v.year or v.kind not in (ValueKind.DATE, ValueKind.LITERAL)]
 
 
 def _digits(text: str) -> set[str]:
@@ -79,9 +79,9 @@ def _is_same(figure: Value, other: Value) -> bool:
     """Whether both may state one amount; a count is compared as written, as its unit may stand elsewhere."""
     if figure.is_comparable(other):
         return not figure.excludes(other)
-    return ValueKind.COUNT in (figure.kind, other.kind) and (figure.number or figure.year) == (
-        other.number or other.year
-    )
+    kinds = {figure.kind, other.kind}
+    is_count = ValueKind.COUNT in kinds and ValueKind.VERSION not in kinds
+    return is_count and (figure.number or figure.year) == (other.number or other.year)
 
 
 def _is_computed(figure: Value, theirs: list[Value]) -> bool:

@@ -93,10 +93,11 @@ class CountingModel(LanguageModel):
 
     Args:
         counter: The encoder's tokenizer; a generator's own counts differ by a tenth or two.
+        context_tokens: How long prompt and output may be together; by default as the settings' default.
     """
 
-    def __init__(self, counter: TokenCounter) -> None:
-        self._counter = counter
+    def __init__(self, counter: TokenCounter, context_tokens: int = LlmSettings().context_tokens) -> None:
+        self._counter, self._context_tokens = counter, context_tokens
         self._sent: set[int] = set()  # hashes of all prompts
 
     @property
@@ -105,8 +106,8 @@ class CountingModel(LanguageModel):
         return "dry run"
 
     async def context_tokens(self) -> int:
-        """As long as the settings allow."""
-        return LlmSettings().context_tokens
+        """As given."""
+        return self._context_tokens
 
     async def complete(self, request: Request[T]) -> Reply[T]:
         """See `LanguageModel.complete`; never fails."""

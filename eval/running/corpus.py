@@ -29,7 +29,7 @@ class Corpus:
         name: Corpus in the store.
         stored: Document id of the benchmark -> id in the store.
         known: The reverse.
-        failures: Trees that the suite's parser could not make at ingest: the local parser's stand in their place.
+        failures: Trees that the suite's parser could not make at ingest: the local parser's are used instead.
         usage: What a language model that parses took at this ingest.
     """
 
@@ -63,7 +63,7 @@ async def ingest(
     """
     name = f"{benchmark.name}-{_digest(benchmark)[:8]}" + (f"-{parser}" if parser != "local" else "")
     if parser in PROMPTED:
-        name += f"-{digest(rag.backends.require_model().name)[:8]}"
+        name += f"-{digest(rag.backends.require_model('parser').name)[:8]}"
     folder = home / "documents" / name
     files = await asyncio.to_thread(_write, benchmark.documents, folder)
     result = await rag.aingest(

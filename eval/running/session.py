@@ -109,7 +109,7 @@ class Session:
     async def bill(self) -> list[Bill]:
         """What a parser's and each system's model calls would cost over the suite's questions; no model is asked."""
         backends = self.rag.backends
-        model = CountingModel(backends.encoder.tokens)
+        model = CountingModel(backends.encoder.tokens, backends.settings.llm.context_tokens)
         no_roles = backends.settings.model_copy(update={"models": ModelRoles()})
         counting = DiscoRAG(backends=Backends(no_roles, backends.store, backends.encoder, model))
         corpus = await self._corpus(counting, refresh=self.suite.parser in PROMPTED)

@@ -85,7 +85,7 @@ async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage
 
 
 async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """generate: from what the queries brought (fig. 16, stage 2)."""
+    """generate: from what the queries found (fig. 16, stage 2)."""
     context = await answer_context(runtime)
     calls = await _calls(context)
     return await _written(state, context, calls, calls.answer_after_hint)
@@ -107,7 +107,7 @@ async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 
 async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """generate: standard RAG with the markers beside the chunks."""
+    """generate: standard RAG with the markers after the chunks."""
     context = await answer_context(runtime)
     calls = await _calls(context)
     links = [Link.model_validate(m) for m in state.get("markers", [])]
@@ -138,7 +138,7 @@ async def _written(
 
 async def _calls(context: AnswerContext) -> Baselines:
     """Raises `ConfigError` where no language model is configured."""
-    return Baselines(context.paper_engine(await context.open_backends()))
+    return Baselines(await context.paper_engine(await context.open_backends()))
 
 
 def _name(calls: Baselines) -> str:

@@ -23,8 +23,9 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context = await answer_context(runtime)
     stage = Stage("generate")
     inputs = await load_inputs(state, context)
-    llm = await context.llm(context.generator)
-    if llm is None:
+    is_unavailable = state.get("unavailable", False)
+    llm = None if is_unavailable else await context.llm(context.generator)
+    if llm is None and not is_unavailable:
         if context.refine:
             raise ConfigError(
                 f"refine is {context.refine}, but no language model is configured.",
@@ -33,12 +34,12 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return await draft_update(inputs, context, stage, None, "", None)
 
     async def write(inputs: AnswerInputs) -> Outcome[str]:
-        if state.get("unavailable"):
-            raise ModelError("It was not asked, because a call before failed.")
+        if llm is None:
+            raise ModelError("It was not called because an earlier call failed.")
         return await stream_answer(llm.answer(inputs, structured=context.structured), stage)
 
-    verbatim = state.get("verbatim") or {}
-    update = await draft_update(inputs, context, stage, write, llm.model.name, verbatim.get("draft"))
+    verbatim, model = state.get("verbatim") or {}, (await context.open_backends()).require_model()
+    update = await draft_update(inputs, context, stage, write, model.name, verbatim.get("draft"))
     return update if update["written_by"] else {**update, **verbatim}
 
 

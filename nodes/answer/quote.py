@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
@@ -39,8 +38,6 @@ async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     preliminary = stage.with_notes(answer, state).model_dump(mode="json")
     stage.emit({"stage": "quote", "event": "preliminary", "answer": preliminary})
     verbatim: Json = {
-        "hits": state.get("hits"),
-        "evidence": state.get("evidence"),
         "draft": draft,
         "graph": inputs.graph.model_dump(mode="json") if inputs.graph else None,
         "plan": inputs.plan.paragraph if inputs.plan else None,
@@ -52,8 +49,7 @@ async def _planned(inputs: AnswerInputs, context: AnswerContext) -> AnswerInputs
     """With the local engines' graph and plan. Raises `ModelError` if an endpoint of theirs fails."""
     backends = await context.open_backends()
     if context.use_graph:
-        name = "local" if context.relater in ("auto", "llm") else context.relater
-        engine = await asyncio.to_thread(RELATION_ENGINES[name], backends)  # reads its weights at first
+        engine = RELATION_ENGINES[context.local_relater](backends)
         inputs = replace(inputs, graph=(await engine.relate(inputs)).value)
     if context.use_plan:
         inputs = replace(inputs, plan=(await RulePlanEngine(backends.selector).plan(inputs)).value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from langgraph.runtime import Runtime
 
 from discorag.discourse.relate.local import RELATION_ENGINES, GraphEngine
@@ -21,15 +19,15 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    name = "local" if context.relater in ("auto", "llm") else context.relater
+    name = context.local_relater
     llm, update = await context.llm(context.relater, "relate"), Json()
-    engine: GraphEngine = llm or await asyncio.to_thread(RELATION_ENGINES[name], backends)  # reads its weights at first
+    engine: GraphEngine = llm or RELATION_ENGINES[name](backends)
     try:
         outcome = await engine.relate(inputs)
     except ModelError as error:
         update = stage.failed_model(error, fallback="local")
-        local, llm, name = await asyncio.to_thread(RELATION_ENGINES["local"], backends), None, "local"
-        outcome = await local.relate(inputs)
+        llm, name = None, "local"
+        outcome = await RELATION_ENGINES[name](backends).relate(inputs)
     model = llm.model.name if llm else ""
     preview = ", ".join(
         f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in outcome.value.edges

@@ -21,7 +21,7 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     inputs = await load_inputs(ranked, context)
     hits = ranked.get("hits", [])[: await context.readable(inputs)]
     if len(hits) < len(inputs.chunks):
-        tokens = (await context.open_backends()).settings.llm.context_tokens
+        tokens = await (await context.open_backends()).context_tokens()
         error = ContextTooLongError(
             f"A context of {tokens} tokens (DISCO_RAG_LLM__CONTEXT_TOKENS) holds {len(hits)} of the "
             f"{len(inputs.chunks)} chunks that were found."

@@ -13,7 +13,7 @@ from discorag.models.encoder_server import ServerEncoder
 from discorag.models.gateway import Gateway
 from discorag.models.nli import ServerNli
 from discorag.models.protocol import Reply
-from discorag.models.reranker import ServerReranker
+from discorag.models.reranker_server import ServerReranker
 from discorag.schema.errors import InvalidOutputError, ModelRejectedError, ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector

@@ -20,7 +20,8 @@ from pydantic import SecretStr
 
 from discorag.config import RerankerSettings
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
-from discorag.models.reranker import CrossEncoderReranker, ServerReranker, reranker_from
+from discorag.models.reranker import CrossEncoderReranker, reranker_from
+from discorag.models.reranker_server import ServerReranker
 from discorag.schema.errors import (
     ConfigError,
     InvalidOutputError,

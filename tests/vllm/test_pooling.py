@@ -10,7 +10,7 @@ import pytest
 from discorag.config import EncoderSettings, RerankerSettings
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.encoder_server import ServerEncoder
-from discorag.models.reranker import ServerReranker
+from discorag.models.reranker_server import ServerReranker
 from discorag.schema.errors import ContextTooLongError, ModelRejectedError
 from tests.conftest import EXAMPLES
 from tests.vllm.server import VllmServer

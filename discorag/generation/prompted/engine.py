@@ -80,7 +80,7 @@ _BESIDE = 12  # of these, those that are looked up together
 def tidied(text: str, passages: Sequence[str]) -> str:
     """``text`` without marks, fences, gaps and escapes that are none of the passages' own.
 
-    Marks beside words that no passage has stay: see `marks_left`.
+    Marks next to words that no passage has stay: see `marks_left`.
     """
     held = "\n".join(passages)
     text = _ENTITY.sub(lambda m: m[0] if m[0] in held else unescape(m[0]), text)
@@ -196,7 +196,8 @@ def declined(text: str) -> str:
     ''
     """
     first, *others = [span.of(text) for span in sentence_spans(text)] or [""]
-    if not _DECLINES.match(first) or any(references(sentence) for sentence in others):
+    cites = bool(references(text))
+    if not _DECLINES.match(first) or any(references(sentence) or not cites for sentence in others):
         return ""
     return without_references(text, chunks=10_000).strip()
 

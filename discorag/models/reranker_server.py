@@ -1,0 +1,88 @@
+"""A reranker behind an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, FiniteFloat
+
+from discorag.config import RerankerSettings
+from discorag.models.endpoint import Endpoint, typed_errors
+from discorag.models.reranker import VARIABLES
+from discorag.schema.errors import InvalidOutputError
+
+_BATCH = 64
+"""Texts a request."""
+
+
+class _Ranked(BaseModel):
+    index: int
+    relevance_score: FiniteFloat
+
+
+class _RerankReply(BaseModel):
+    results: list[_Ranked]
+
+
+class _Scored(BaseModel):
+    index: int
+    score: FiniteFloat
+
+
+class _ScoreReply(BaseModel):
+    data: list[_Scored]
+
+
+class ServerReranker:
+    """A `Reranker` over an endpoint: ``/rerank`` as Cohere and Jina have it, or vLLM's ``/score``.
+
+    Args:
+        settings: Address, model and limits.
+
+    Raises:
+        ConfigError: No address is configured.
+
+    Source: vLLM documentation, "Re-rank API" and "Score API".
+    """
+
+    def __init__(self, settings: RerankerSettings) -> None:
+        self._path, self._model = settings.path, settings.model or "default"
+        self._endpoint = Endpoint(settings, self._model, VARIABLES)
+
+    @property
+    def version(self) -> str:
+        """The model's name, and that it is served."""
+        return f"{self._model}@server"
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return the scores as the server gives them.
+
+        Raises:
+            ModelError: As `Endpoint.call`; InvalidOutputError unless there is one finite score for each text.
+        """
+        batches = [await self._batch(query, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        return tuple(score for batch in batches for score in batch)
+
+    async def aclose(self) -> None:
+        """Close the running loop's connections."""
+        await self._endpoint.aclose()
+
+    async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
+        one, many = ("query", "documents") if self._path == "/rerank" else ("text_1", "text_2")
+        reply = await self._endpoint.post(self._path, {"model": self._model, one: query, many: list(texts)})
+        with typed_errors(VARIABLES):
+            found = _indexed(reply)
+        if sorted(index for index, _ in found) != list(range(len(texts))):
+            raise InvalidOutputError(
+                f"The reranker gave scores for texts {[index for index, _ in found][:10]}, not one for each of "
+                f"{len(texts)}.",
+                hint=f"Check the server at {VARIABLES}__BASE_URL.",
+            )
+        return [score for _, score in sorted(found)]
+
+
+def _indexed(reply: object) -> list[tuple[int, float]]:
+    """Each text's place in the request, and its score. Raises ``ValueError`` if the reply has neither form."""
+    if isinstance(reply, dict) and "data" in reply:
+        return [(item.index, item.score) for item in _ScoreReply.model_validate(reply).data]
+    return [(item.index, item.relevance_score) for item in _RerankReply.model_validate(reply).results]
