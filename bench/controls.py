@@ -22,7 +22,7 @@ import numpy as np
 
 from discorag.discourse.parse.parser import Unit, join_texts
 from discorag.retrieval.builders.base import Builder, Built, Source, sentence_leaves
-from discorag.retrieval.builders.baselines import Cut, built_by, cut_splits
+from discorag.retrieval.builders.baselines import Cut, build_binary_tree, cut_splits
 from discorag.retrieval.builders.discourse import UnifiedBuilder
 from discorag.retrieval.builders.node_text import Concat, NodeText
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, window_tree
@@ -76,7 +76,7 @@ class ShapedBuilder:
 
     async def build(self, source: Source) -> Built:
         """A tree of n leaves and n - 1 inner nodes over n sentences."""
-        return await built_by(self.name, source, self.text, self.cut(source.document.content_hash))
+        return await build_binary_tree(self.name, source, self.text, self.cut(source.document.content_hash))
 
 
 class RandomUnits:

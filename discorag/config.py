@@ -119,8 +119,8 @@ class EncoderSettings(EndpointSettings):
     max_tokens: int | None = Field(
         default=None,
         ge=16,
-        description="Window of an endpoint's model, special tokens included, beside tokenizer. None: what the endpoint "
-        "says (vLLM does).",
+        description="Window of an endpoint's model, special tokens included; set it together with tokenizer. "
+        "None: what the endpoint says (vLLM does).",
     )
     batch_size: int = Field(default=32, ge=1)
 

@@ -23,7 +23,7 @@ Profile = Literal["auto", "verbatim", "written"]
 Preset = Literal["default", "local", "standard", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
 Layout = Literal["auto", "inline", "indented", "plain"]
 DEFAULT_RETRIEVER = "snapped"
-"""What brought the most evidence on development documents of QMSum and FairytaleQA (`docs/retrieval.md`)."""
+"""The retriever with the most evidence on development documents of QMSum and FairytaleQA (`docs/retrieval.md`)."""
 
 PLAIN: dict[str, Any] = {
     "use_tree": False,
@@ -122,7 +122,7 @@ class AnswerOptions(Options):
         default=None,
         ge=1,
         le=MOST_TOKENS,
-        description="The same in tokens of the encoder, in the place of evidence_words (RAPTOR: 2,000).",
+        description="The same in tokens of the encoder, used instead of evidence_words (RAPTOR: 2,000).",
     )
     context: Literal["evidence", "nodes"] = Field(
         default="evidence",
@@ -148,7 +148,7 @@ class AnswerOptions(Options):
     follow: bool = Field(
         default=False,
         description="Let a question that names a relation (what causes, evidence against, under what conditions) give "
-        "up to a third of the places to chunks that hang on the best ones by that relation.",
+        "up to a third of the places to chunks that this relation joins to the best ones.",
     )
     rerank: bool = Field(
         default=False,
@@ -173,7 +173,7 @@ class AnswerOptions(Options):
         "its nucleus means. None: whole chunks.",
     )
     parser: ParserName = Field(
-        default="auto", description=f"Who parses what lacks a tree. auto: as configured. {PARSERS.described()}."
+        default="auto", description=f"Parser for chunks without a tree. auto: as configured. {PARSERS.described()}."
     )
     relater: RelaterName = Field(
         default="auto",
@@ -182,7 +182,7 @@ class AnswerOptions(Options):
     )
     verifier: VerifierName = Field(
         default="auto",
-        description=f"Who checks sentences that are not quoted word for word. {VERIFIERS.described()}.",
+        description=f"Verifier for sentences that are not quoted word for word. {VERIFIERS.described()}.",
     )
     layout: Layout = Field(
         default="auto",
@@ -195,7 +195,7 @@ class AnswerOptions(Options):
     )
     detail: Detail = Field(
         default="enough",
-        description="How much an answer without a language model tells. enough: until a further sentence adds nothing; "
+        description="How long an answer without a language model is. enough: until a further sentence adds nothing; "
         "full: all that is relevant, within its limit, for questions that want a survey.",
     )
     refine: int = Field(
@@ -268,7 +268,7 @@ class AnswerOptions(Options):
         return self.model_copy(update={**update, "profile": profile})
 
     @model_validator(mode="after")
-    def _written_by_somebody(self) -> Self:
+    def _check_profile(self) -> Self:
         if (self.profile, self.generator) in {("verbatim", "llm"), ("written", "local")}:
             raise ValueError(f"profile={self.profile!r} and generator={self.generator!r} exclude each other.")
         return self
@@ -325,8 +325,8 @@ class IngestOptions(Options):
 
     parser: IngestParserName = Field(
         default="auto",
-        description="Who makes the trees. auto: as configured; none: a chunk's is left to the question. "
-        f"{PARSERS.described()}.",
+        description="Parser for the chunks' trees. auto: as configured; none: chunks are parsed when a question "
+        f"needs them. {PARSERS.described()}.",
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,

@@ -131,7 +131,7 @@ class Backends:
         return load(name, self.settings.prompts_dir)
 
     def parser(self, name: str, limits: Limits | None = None) -> TreeParser:
-        """The parser of this name. One that asks a language model is made anew, others once: they may hold a model.
+        """The parser of this name: created for each call if it calls a language model, once if it may hold one.
 
         Raises:
             UnknownNameError: There is none; the error lists those that there are.
@@ -197,7 +197,7 @@ def _check_prompts(settings: Settings) -> None:
     try:
         check(settings.prompts_dir)
     except PromptError as error:
-        hint = "Mend the file, or leave it out: ours is used then. DISCO_RAG_PROMPTS_DIR names the folder."
+        hint = "Repair the file or remove it; the packaged prompt is used then. DISCO_RAG_PROMPTS_DIR names the folder."
         raise ConfigError(str(error), hint=hint) from error
 
 

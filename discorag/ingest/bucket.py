@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from discorag.extras import extra
 from discorag.ingest import survey as disk
 from discorag.ingest.loaders import SUFFIXES, Source
-from discorag.ingest.survey import DocumentOutcome, Status, Survey, survey, vanished
+from discorag.ingest.survey import DocumentOutcome, Status, Survey, find_vanished, survey
 from discorag.schema.errors import ConfigError, DocumentTooLargeError, InputError, MissingPathError
 from discorag.store.records import Manifest
 
@@ -75,12 +75,12 @@ def vanished_at(
 ) -> list[Manifest]:
     """See `discorag.ingest.survey.vanished`; one object makes nothing vanish either."""
     if not is_bucket(path):
-        return vanished(stored, Path(path), outcomes, present)
+        return find_vanished(stored, Path(path), outcomes, present)
     return [m for m in stored if m.uri not in present] if path not in present else []
 
 
 @contextmanager
-def fetched(uri: str, max_bytes: int) -> Generator[Path]:
+def fetch(uri: str, max_bytes: int) -> Generator[Path]:
     """A copy of the object in a temporary folder, under the last part of its key.
 
     Raises:

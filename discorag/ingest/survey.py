@@ -172,7 +172,9 @@ def below(root: Path) -> str:
     return root.resolve().as_posix().rstrip("/") + "/"
 
 
-def vanished(stored: list[Manifest], root: Path, outcomes: list[DocumentOutcome], present: set[str]) -> list[Manifest]:
+def find_vanished(
+    stored: list[Manifest], root: Path, outcomes: list[DocumentOutcome], present: set[str]
+) -> list[Manifest]:
     """Stored documents that were read from below ``root`` and are gone from the disk, or repeat another one now.
 
     Args:

@@ -22,8 +22,8 @@ class Breaker:
     or answers nonsense, is there.
 
     Args:
-        failures: So many in a row, and the endpoint is left alone.
-        pause_s: For so long; then one call in each further ``pause_s`` tries it.
+        failures: Failures in a row after which the endpoint is left alone.
+        pause_s: Seconds for which it is left alone; after that, one call every ``pause_s`` seconds tries it.
     """
 
     def __init__(self, failures: int, pause_s: float) -> None:

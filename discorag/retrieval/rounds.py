@@ -63,7 +63,7 @@ class Rounds:
         ]
 
     async def next(self, query: TreeQuery) -> Rounds:
-        """All walks that go on, one step further."""
+        """Take every unfinished walk one step further."""
         walks = await step_all(query.question, list(self.walks.values()), query.router, query.unfold)
         return Rounds(dict(zip(self.walks, walks, strict=True)))
 

@@ -26,7 +26,7 @@ _BATCH = 100
 
 
 def backup(database: Database, file: Path, progress: Progress = lambda _: None, *, tenant: str | None = None) -> int:
-    """Write all documents into a file; questions and ingests may go on meanwhile.
+    """Write all documents into a file; questions and ingests may run at the same time.
 
     The file is one state of the database. A file of this name is replaced when the new one is whole.
 

@@ -108,7 +108,7 @@ class Database:
             raise StoreFullError(
                 f"The disk of {self.file.parent} is nearly full ({free / 1e6:.0f} MB free, "
                 f"{self._min_free / 1e6:.0f} MB are kept free): nothing is stored.",
-                hint="Make room: it goes on by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
+                hint="Free disk space; writing then resumes by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
             )
 
     def _free(self) -> int:

@@ -86,7 +86,7 @@ class JobTable:
         with self._database.read() as db:
             return db.scalar(select(func.count()).where(J.c.tenant == tenant, J.c.ended.is_(None))) or 0
 
-    def uploaded(self, tenant: str) -> tuple[int, int]:
+    def upload_usage(self, tenant: str) -> tuple[int, int]:
         """How many uploaded files a tenant has in all corpora, and their bytes."""
         with self._database.read() as db:
             count, size = db.execute(select(func.count(), func.sum(U.c.size)).where(U.c.tenant == tenant)).one()

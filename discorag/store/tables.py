@@ -127,7 +127,7 @@ jobs = Table(
     Column("body", Text, nullable=False),
     Index("jobs_by_tenant", "tenant", "ended"),
 )
-"""Ingest jobs of the server; ``ended`` is empty for those that go on."""
+"""Ingest jobs of the server; ``ended`` is empty while a job runs."""
 
 uploads = Table(
     "uploads",

@@ -102,7 +102,7 @@ def escaped_brackets(text: str) -> str:
     return "".join(piece if is_reference else piece.replace("[", "\\[") for piece, is_reference in pieces)
 
 
-def renumbered(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
+def renumber(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
     """``text`` whose references to a chunk refer to these chunks instead, whole; others are escaped."""
 
     def cited(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ _OPEN_NUMBER = re.compile(r"[-+.\deE]+\Z")  # more digits may have followed
 _WHOLE = re.compile(r"[.!?。！？…][\"'”’)\]」』*]*\Z")
 
 
-def closed(text: str) -> str:
+def close_json(text: str) -> str:
     """Cut-off JSON, closed after its last whole value; compact.
 
     Raises:

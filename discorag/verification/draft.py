@@ -21,7 +21,7 @@ from discorag.schema.discourse import Plan, RhetoricalGraph
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
 from discorag.store.store import Store
-from discorag.text.citations import references, renumbered, without_references
+from discorag.text.citations import references, renumber, without_references
 from discorag.text.sentences import sentence_spans
 from discorag.verification.verifier import Verifier
 
@@ -123,7 +123,7 @@ def replace_summaries(inputs: AnswerInputs, draft: str, store: Store, scope: Sco
         inputs,
         chunks=tuple(narrow(chunk, parts[i]) for i, chunk in found.items()),
         graph=RhetoricalGraph(chunks=ids, edges=edges) if graph else None,
-        plan=Plan(paragraph=renumbered(inputs.plan.paragraph, numbers)) if inputs.plan else None,
+        plan=Plan(paragraph=renumber(inputs.plan.paragraph, numbers)) if inputs.plan else None,
         known=Known(),
     )
-    return replaced, renumbered(draft, numbers)
+    return replaced, renumber(draft, numbers)

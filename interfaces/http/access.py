@@ -277,7 +277,7 @@ class Quotas:
         if await asyncio.to_thread(self._table.under_way, tenant) >= quota.jobs:
             message, hint = f"{quota.jobs} jobs have not ended.", "Wait for one, or cancel one: DELETE /ingest/JOB."
             raise _over_quota(message, hint, retry_s=10)
-        count, stored = await asyncio.to_thread(self._table.uploaded, tenant)
+        count, stored = await asyncio.to_thread(self._table.upload_usage, tenant)
         if count + self._files[tenant] + files > quota.documents:
             message = f"There would be more than {quota.documents} documents."
             raise _over_quota(message, "Delete some: DELETE /documents/ID.")

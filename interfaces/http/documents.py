@@ -16,7 +16,7 @@ from pydantic.json_schema import SkipJsonSchema
 from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.discourse.formats.text import tree_mermaid
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.retrieval.levels import Levels, unfolded
+from discorag.retrieval.levels import Levels, unfold
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, StoreError, UnknownFormatError
 from discorag.schema.ledger import Failure
@@ -206,7 +206,7 @@ async def nodes(who: Reader, served: Served, doc_id: UUID, query: Annotated[Leve
     """The stored retrieval tree of a document, level by level; none is built."""
     scope, store = served.rag.scope(tenant=who.tenant, corpus=query.corpus), served.rag.backends.store
     part = (query.builder, query.node, query.offset, query.limit)
-    found = await asyncio.to_thread(unfolded, store, scope, str(doc_id), *part)
+    found = await asyncio.to_thread(unfold, store, scope, str(doc_id), *part)
     audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return found
 

@@ -30,7 +30,7 @@ from interfaces.http.documents import accept
 from interfaces.http.jobs import Job
 from interfaces.http.problems import RefusedError, problem_of
 from interfaces.http.service import Guard, Service
-from interfaces.mcp.results import Ingested, Outcome, ingested
+from interfaces.mcp.results import Ingested, Outcome, ingest_result
 from interfaces.mcp.server import Caller, Corpus, Server
 from interfaces.results import AskResult
 
@@ -162,7 +162,7 @@ class KeyedServer(Server):
         await ctx.report_progress(0, len(job.files))
         job = await _wait_for(job, service)
         await ctx.report_progress(sum(f.status is not None for f in job.files), len(job.files))
-        return ingested(_outcomes(job, service))
+        return ingest_result(_outcomes(job, service))
 
 
 async def _wait_for(job: Job, service: Service) -> Job:

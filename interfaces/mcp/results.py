@@ -233,7 +233,7 @@ def result(text: str, structured: BaseModel, *, failed: bool = False) -> CallToo
     return CallToolResult(content=[content], structured_content=structured.model_dump(mode="json"), is_error=failed)
 
 
-def answered(found: AskResult) -> CallToolResult:
+def answer_result(found: AskResult) -> CallToolResult:
     """An answer with its sources and disagreements, and what a language model did not do."""
     return result("".join(answer_markdown(found.answer)).strip(), Answered.to(found))
 
@@ -283,7 +283,7 @@ def trees(found: Trees) -> CallToolResult:
     return result(code_block(found.trees), found)
 
 
-def ingested(outcomes: Sequence[Outcome]) -> CallToolResult:
+def ingest_result(outcomes: Sequence[Outcome]) -> CallToolResult:
     """How many of which fate, and why those that have a note; an error where a document failed."""
     counts = Counter(o.status or "being read" for o in outcomes)
     line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "Nothing to do"

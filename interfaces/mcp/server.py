@@ -153,7 +153,7 @@ class Server(MCPServer, ABC):
         switches = {"instruction": instruction}
         if retriever != DEFAULT_RETRIEVER:  # else the profile chooses
             switches["retriever"] = retriever
-        return results.answered(await self._answer(ctx, question, corpus, switches))
+        return results.answer_result(await self._answer(ctx, question, corpus, switches))
 
     async def show_disagreements(
         self, ctx: Context, question: Question, corpus: Corpus = None

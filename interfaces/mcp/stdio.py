@@ -18,7 +18,7 @@ from discorag.schema.errors import DiscoRagError, InputError
 from discorag.schema.values import stable_id
 from discorag.text.escaping import one_line
 from interfaces.facade import DiscoRAG
-from interfaces.mcp.results import Ingested, Outcome, ingested
+from interfaces.mcp.results import Ingested, Outcome, ingest_result
 from interfaces.mcp.server import Caller, Corpus, Server, run_to_end
 
 
@@ -80,7 +80,7 @@ class LocalServer(Server):
             )
             for o in result.outcomes
         ]
-        return ingested(outcomes)
+        return ingest_result(outcomes)
 
     def _allowed(self, given: str) -> Path:
         path = (self._folders[0] / Path(given).expanduser()).resolve()

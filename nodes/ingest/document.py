@@ -161,7 +161,7 @@ async def segment(document: IngestedDocument, run: Run) -> IngestedDocument:
 
 
 async def parse(document: IngestedDocument, run: Run) -> IngestedDocument:
-    """Add an RST tree to every chunk; where the llm engine fails on one, the local engine's tree stands in."""
+    """Add an RST tree to every chunk; where the llm engine fails on one, the local engine's tree is used instead."""
     engine = run.context.tree_engine(run.backends)
     if engine == NOT_MADE:
         run.record(StageRecord(stage="parse", engine="off"))

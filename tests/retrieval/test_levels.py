@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.retrieval.levels import TEXT, Levels, authored, overlapping, shown, unfolded
+from discorag.retrieval.levels import TEXT, Levels, author_levels, overlapping, shown, unfold
 from discorag.schema.document import Hierarchy, Kind, Node
 from discorag.schema.errors import NotFoundError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def of(rag: DiscoRAG, *below: int, builder: str | None = None, offset: int = 0, limit: int = 100) -> Levels:
     [document] = rag.documents()
-    return unfolded(rag.backends.store, rag.scope(), document.doc_id, builder, below, offset, limit)
+    return unfold(rag.backends.store, rag.scope(), document.doc_id, builder, below, offset, limit)
 
 
 def told(levels: Levels) -> list[str]:
@@ -117,7 +117,7 @@ def test_a_document_a_builder_or_a_node_that_is_not_there_is_not_found(rag: Disc
     with pytest.raises(NotFoundError, match="discourse"):
         of(rag, builder="discourse")
     with pytest.raises(NotFoundError):
-        unfolded(rag.backends.store, rag.scope(), "0" * 32)
+        unfold(rag.backends.store, rag.scope(), "0" * 32)
 
 
 def leaf(start: int, end: int, text: str = "x") -> RetrievalNode:
@@ -142,4 +142,4 @@ def test_leaves_that_straddle_paragraphs_stand_beside_them() -> None:
     parts = [(Kind.DOCUMENT, 0, 20, 0, None), (Kind.PARAGRAPH, 0, 10, 1, 0), (Kind.PARAGRAPH, 10, 20, 1, 0)]
     nodes = tuple(Node(kind=k, span=Span(start=a, end=b), depth=d, parent=p) for k, a, b, d, p in parts)
     assert overlapping(tree)
-    assert authored(tree, Hierarchy(nodes=nodes)).nodes[-1].children == (0, 1, 2)
+    assert author_levels(tree, Hierarchy(nodes=nodes)).nodes[-1].children == (0, 1, 2)

@@ -13,7 +13,7 @@ from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
-from discorag.text.citations import renumbered
+from discorag.text.citations import renumber
 from discorag.verification.draft import replace_summaries
 from tests.conftest import Pipelines
 from tests.inputs import selector_of
@@ -76,7 +76,7 @@ def test_relations_between_passages_of_documents_stay(rag: DiscoRAG) -> None:
 
 
 def test_references_move_and_those_to_nothing_are_no_references_any_more() -> None:
-    assert renumbered("A [1], b [2.3-4], c [3], \\[1].", {1: [2], 2: [1, 3]}) == "A [2], b [1][3], c \\[3], \\[1]."
+    assert renumber("A [1], b [2.3-4], c [3], \\[1].", {1: [2], 2: [1, 3]}) == "A [2], b [1][3], c \\[3], \\[1]."
 
 
 async def test_the_closest_passages_of_a_refusal_are_sentences_of_documents(rag: DiscoRAG, encoder: Encoder) -> None:

@@ -287,7 +287,7 @@ class LlmEngine:
         return self._outcome("relate", await self.model.complete(replace(request, schema=graph_schema(k))))
 
     async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
-        """One paragraph that cites the chunks (fig. 12); a plan in all but its citations is used, and it is told."""
+        """One paragraph that cites the chunks (fig. 12); wrong citations are reported and left out."""
         limit = self.sampling.for_plan(len(inputs.chunks))
         request = self._request("plan", "plan", inputs, lambda text: plan_of(text, inputs), limit)
         made = self._outcome("plan", await self.model.complete(replace(request, cut=whole_sentences)))

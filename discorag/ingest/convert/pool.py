@@ -1,4 +1,4 @@
-"""Converters in child processes: whatever a file does to one, it can be stopped, and this process goes on.
+"""Converters in child processes: whatever a file does to one, it can be stopped, and this process continues.
 
 The pools of anyio and multiprocessing, and those built on it, were no fit: their children run the user's script once
 more, send pickles, which run code, and outlive a parent that is killed while they are at work.

@@ -23,13 +23,13 @@ from discorag.ingest.convert.formats import convert
 from discorag.schema.errors import DiscoRagError
 
 IDLE_S = 300.0
-"""A child that nobody asks for so long leaves."""
+"""Seconds without a request after which a child exits."""
 FILES = 500
-"""A child leaves after as many: what its libraries leave in memory counts against the limit."""
+"""Files after which a child exits: memory that its libraries do not free counts against the limit."""
 READY = b"ready\n"
-"""What a child says first."""
+"""The first line that a child writes."""
 OUTPUT, MEMORY, BUG = "output", "memory", "bug"
-"""In a reply, errors that are none of ours."""
+"""In a reply, errors that this project does not raise itself."""
 _NICENESS = 10  # questions come first
 
 

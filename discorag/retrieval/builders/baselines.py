@@ -65,15 +65,15 @@ class BisectionBuilder:
 
     async def build(self, source: Source) -> Built:
         """A tree of one root and n - 1 inner nodes over n sentences."""
-        return await built_by(self.name, source, self._text, halved)
+        return await build_binary_tree(self.name, source, self._text, halve)
 
 
-def halved(start: int, end: int) -> int:
+def halve(start: int, end: int) -> int:
     """In the middle."""
     return (start + end + 1) // 2
 
 
-async def built_by(name: str, source: Source, text: NodeText, cut: Cut) -> Built:
+async def build_binary_tree(name: str, source: Source, text: NodeText, cut: Cut) -> Built:
     """The binary tree over all sentences that ``cut`` makes from the root downwards; it has no relations."""
     leaves = sentence_leaves(source)
     growth = Growth(list(leaves), text)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from discorag.discourse.parse.parser import Parses, Unit, UnitParser, embedded_version
 from discorag.retrieval.builders.base import Built, Source, paragraph_leaves, sentence_leaves
-from discorag.retrieval.builders.baselines import BisectionBuilder, cut_splits, halved
+from discorag.retrieval.builders.baselines import BisectionBuilder, cut_splits, halve
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
 from discorag.schema.discourse import RstTree, Split
 from discorag.schema.document import Hierarchy, Kind
@@ -111,7 +111,7 @@ class ParagraphBuilder(BisectionBuilder):
         """A tree of one root over all sentences."""
         growth = Growth(list(sentence_leaves(source)), self._text)
         groups = paragraph_leaves(source)
-        splits = (cut_splits(len(group), halved) for group in groups)
+        splits = (cut_splits(len(group), halve) for group in groups)
         branches, roots = _branches_over(splits, groups, len(growth.nodes))
         await growth.add([replace(branch, relation="") for branch in branches])
         await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discorag.discourse.parse.inline import mark
 from discorag.generation.prompted.engine import Shown, copied, marks_left, tidied
 from discorag.schema.discourse import RstTree
-from discorag.text.cut_off import closed, whole_sentences
+from discorag.text.cut_off import close_json, whole_sentences
 from tests.strategies import parsed_texts
 
 _LETTERS = str.maketrans(dict.fromkeys("|&<>`[", "x"))  # what only a source of its own marks would hold
@@ -96,9 +96,9 @@ def test_prose_without_a_whole_sentence_is_not_kept(text: str) -> None:
     ],
 )
 def test_json_is_closed_behind_its_last_whole_value(text: str, kept: str) -> None:
-    assert closed(text) == kept
+    assert close_json(text) == kept
 
 
 def test_prose_is_no_json_that_could_be_closed() -> None:
     with pytest.raises(ValueError, match="expected"):
-        closed("I think")
+        close_json("I think")
