@@ -16,7 +16,7 @@ from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.extras import extra
-from discorag.schema.errors import ConfigError, DiscoRagError
+from discorag.schema.errors import DiscoRagError
 from discorag.text.escaping import one_line
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder, judge_settings, metric_models, renamed
@@ -30,7 +30,7 @@ from eval.running.folder import load_run
 from eval.running.record import Run
 from eval.running.session import Place, Session, open_pipeline
 from eval.sample import Benchmark
-from eval.suite import Suite, load_suite, suite_names, systems
+from eval.suite import Suite, find_system, load_suite, suite_names, systems
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 out, err = Console(width=None if sys.stdout.isatty() else 160), Console(stderr=True)
@@ -157,8 +157,8 @@ def expect(folder: Path, expected: Path, tolerance: Annotated[float, typer.Optio
 
 def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:
     update = {k: v for k, v in changes.items() if v is not None}
-    if unknown := [s for s in update.get("systems", ()) if s not in systems()]:
-        raise ConfigError(f"There are no systems {unknown}.", hint=f"There are {', '.join(systems())}.")
+    for name in update.get("systems", ()):
+        find_system(name)
     return Suite.model_validate({**suite.model_dump(), **update})
 
 

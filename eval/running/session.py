@@ -30,10 +30,10 @@ from eval.running.corpus import Corpus, ingest
 from eval.running.folder import RunFolder, load_run
 from eval.running.progress import RunProgress
 from eval.running.record import Record, Run
-from eval.running.runner import FULL, Runner, skipped
+from eval.running.runner import Runner, skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark
-from eval.suite import Suite, System, chosen_from, systems
+from eval.suite import Suite, System, chosen_from, find_system
 from interfaces.cli.present import IngestProgress
 from nodes.backends import Backends
 from prompts import load, names
@@ -92,8 +92,8 @@ class Session:
         """Run what is missing in the folder ``out`` and sum up; see `Runner.run` for what it raises."""
         start, before = time.perf_counter(), _seconds(out)
         has_llm = self.rag.backends.model is not None
-        skips = skipped(systems(), self.suite.systems, has_llm=has_llm)
-        wanted = [systems()[n] for n in self.suite.systems if n not in skips]
+        skips = skipped(self.suite.systems, has_llm=has_llm)
+        wanted = [find_system(n) for n in self.suite.systems if n not in skips]
         run = self._new(wanted, skips)
         with RunFolder.open(out, run.key) as folder:
             folder.write_run(run.model_copy(update={"seconds": before}))
@@ -113,17 +113,15 @@ class Session:
         no_roles = backends.settings.model_copy(update={"models": ModelRoles()})
         counting = DiscoRAG(backends=Backends(no_roles, backends.store, backends.encoder, model))
         corpus = await self._corpus(counting, refresh=self.suite.parser in PROMPTED)
-        answerer = Answerer(self.suite, corpus, counting)
+        answerer = Answerer(self.suite, corpus, counting, self.benchmark.samples)
         ledgers: dict[str, list[Ledger]] = {}
-        wanted = [systems()[n] for n in self.suite.systems if systems()[n].kind == "graph"]
-        branching = [s for s in wanted if s.again]
-        first = [s for s in wanted if not s.again]
-        if branching and systems()[FULL] not in first:
-            first.append(systems()[FULL])
+        wanted = [s for n in self.suite.systems if (s := find_system(n)).kind == "graph"]
         for sample in self.benchmark.samples:
-            for system in [*first, *branching]:
-                ledgers.setdefault(system.name, []).append((await answerer.answer(sample, system)).ledger)
-            await answerer.forget(sample)
+            for root in dict.fromkeys(s.of or s.name for s in wanted):
+                branches = [s for s in wanted if s.of == root]
+                for system in (find_system(root), *branches):
+                    ledgers.setdefault(system.name, []).append((await answerer.answer(sample, system)).ledger)
+                await answerer.forget(sample, root)
         bills = [Bill.of(s.name, ledgers[s.name]) for s in wanted]
         return [Bill.once("trees of the documents", corpus.usage), *bills] if corpus.usage.calls else bills
 
@@ -133,7 +131,7 @@ class Session:
         with RunProgress(self.console, self.suite.label, total, done) as progress:
             runner = Runner(
                 benchmark=self.benchmark,
-                answerer=Answerer(self.suite, corpus, self.rag),
+                answerer=Answerer(self.suite, corpus, self.rag, self.benchmark.samples),
                 systems=wanted,
                 metrics=self.metrics.ready,
                 folder=folder,

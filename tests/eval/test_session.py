@@ -22,7 +22,6 @@ from eval.suite import Suite
 from tests.conftest import Pipelines
 from tests.eval.helpers import FIXTURES, session, suite
 from tests.graphs import paper_scripts
-from tests.graphs.scripts import model
 from tests.models.helpers import gateway
 from tests.servers.scripted import ScriptedServer
 
@@ -95,7 +94,7 @@ async def test_a_published_run_holds_no_path_no_host_and_no_text_of_the_data(
     rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISCO_RAG_DATA", str(FIXTURES))
-    wanted = suite("lay-summaries", limit=1, systems=["full", "lead", "local-local-llm"])
+    wanted = suite("lay-summaries", limit=1, systems=["full", "lead", "paper-standard"])
     models = {m: tmp_path / "models" / m for m in ("bertscore", "summac")}
     done = await run(rag, tmp_path, wanted, **models)
     assert done.systems["full"].missing["bertscore"].startswith("bertscore holds no model")
@@ -121,16 +120,16 @@ async def test_a_judges_prose_is_counted_and_left_out_of_the_mean(rag: DiscoRAG,
 
 
 async def test_systems_that_need_a_model_are_run_only_where_there_is_one(pipeline: Pipelines, tmp_path: Path) -> None:
-    wanted = suite("lay-summaries", limit=1, systems=["lead", "local-local-llm"], metrics=["rougeL"])
+    wanted = suite("lay-summaries", limit=1, systems=["lead", "paper-standard"], metrics=["rougeL"])
     done = await run(pipeline(), tmp_path, wanted)
     assert list(done.systems) == ["lead"]
-    assert "DISCO_RAG_MODEL" in done.skipped["local-local-llm"]
+    assert "DISCO_RAG_MODEL" in done.skipped["paper-standard"]
     assert done.finished
-    with ScriptedServer(model()) as server:
+    with ScriptedServer(paper_scripts.model()) as server:
         with_model = await run(pipeline(llm=server.base_url, name="other"), tmp_path / "other", wanted)
-    assert list(with_model.systems) == ["lead", "local-local-llm"]
+    assert list(with_model.systems) == ["lead", "paper-standard"]
     assert with_model.skipped == {}
-    assert with_model.systems["local-local-llm"].calls == 1
+    assert with_model.systems["paper-standard"].calls == 1
     assert "Write a lay summary of the study" in json.dumps(server.requests[0]["messages"])
 
 
