@@ -16,16 +16,20 @@ from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.extras import extra
-from discorag.schema.errors import DiscoRagError
+from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line
 from eval.datasets.registry import load_benchmark
-from eval.options import data_folder, judge_settings, metric_models, renamed
+from eval.experiment import Experiment, experiment_names, load_experiment, state, total_of
+from eval.options import data_folder, find_data, judge_settings, metric_models, renamed
+from eval.ratings import same_form, table_of_ratings
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
 from eval.reporting.compare import compare as compare_systems
 from eval.reporting.compare import comparison_tables
+from eval.running.attention import Attention
 from eval.running.bill import write_bills
+from eval.running.experiment import ExperimentRun
 from eval.running.folder import load_run
 from eval.running.record import Run
 from eval.running.session import Place, Session, open_pipeline
@@ -43,6 +47,17 @@ Fields = Annotated[
     typer.Option("--field", help="ROLE=NAME: a field's name in the data file, where it is not the official one."),
 ]
 Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default: DISCO_RAG_DATA).")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite or experiment says.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Questions under way at once.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")]
+JudgeUrl = Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")]
+JudgeModel = Annotated[str, typer.Option(help="Its model.")]
+JudgeKey = Annotated[str, typer.Option(help="Environment variable that holds its key.")]
+JudgePrompt = Annotated[Path | None, typer.Option(help="File with the official judge prompt.")]
+ReaderFolder = Annotated[Path | None, typer.Option("--reader", help="Folder of a SQuAD 2.0 reader, for Disambig-F1.")]
+BertScoreFolder = Annotated[Path | None, typer.Option("--bertscore", help="Folder of a BERTScore model.")]
+SummacFolder = Annotated[Path | None, typer.Option("--summac", help="Folder of an NLI model, for SummaC.")]
 
 
 @app.command("list")
@@ -54,7 +69,7 @@ def list_all() -> None:
 @app.command()
 def run(
     suites: Annotated[list[str], typer.Argument(help="Names of suites, or suite files.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite says.")] = None,
+    limit: Limit = None,
     pool: Annotated[
         Literal["all", "chosen"] | None, typer.Option(help="all or chosen: whose documents an open suite searches.")
     ] = None,
@@ -66,21 +81,21 @@ def run(
     relater: Annotated[
         str | None, typer.Option(help=f"Who relates chunks without a language model: {', '.join(RELATION_ENGINES)}.")
     ] = None,
-    to: Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")] = None,
+    to: Out = None,
     data: Data = None,
     field: Fields = None,
     home: Home = HOME,
-    concurrency: Annotated[int, typer.Option(min=1, help="Questions under way at once.")] = 4,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")] = False,
-    judge_url: Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")] = None,
-    judge_model: Annotated[str, typer.Option(help="Its model.")] = "default",
-    judge_key: Annotated[str, typer.Option(help="Environment variable that holds its key.")] = "",
-    judge_prompt: Annotated[Path | None, typer.Option(help="File with the official judge prompt.")] = None,
-    reader: Annotated[Path | None, typer.Option(help="Folder of a SQuAD 2.0 reader, for Disambig-F1.")] = None,
-    bertscore: Annotated[Path | None, typer.Option(help="Folder of a BERTScore model.")] = None,
-    summac: Annotated[Path | None, typer.Option(help="Folder of an NLI model, for SummaC.")] = None,
+    concurrency: Concurrency = 4,
+    dry_run: DryRun = False,
+    judge_url: JudgeUrl = None,
+    judge_model: JudgeModel = "default",
+    judge_key: JudgeKey = "",
+    judge_prompt: JudgePrompt = None,
+    reader: ReaderFolder = None,
+    bertscore: BertScoreFolder = None,
+    summac: SummacFolder = None,
 ) -> None:
-    """Run suites, or go on where a run was cut off; every answer is recorded as soon as it is scored."""
+    """Run suites, or resume a run that was cut off; every answer is recorded as soon as it is scored."""
     changes = {
         "limit": limit,
         "pool": pool,
@@ -100,9 +115,90 @@ def run(
             if dry_run:
                 bills = asyncio.run(session.bill())
                 write_bills(folder, suite, bills)
-                out.print(tables.bills(suite, bills))
+                out.print(tables.bills(suite.label, bills, suite.official))
             else:
                 out.print(tables.run(asyncio.run(session.run(folder, concurrency=concurrency)), suite.main))
+
+
+@app.command()
+def experiments(data: Data = None) -> None:
+    """The tables and figures of papers, and what each needs to be run."""
+    folder, has_model = data or find_data(), bool(read_settings().llm_for("reader").provider)
+    found = [load_experiment(name) for name in experiment_names()]
+    out.print(tables.experiments([(e, state(e, folder, has_model=has_model)) for e in found]))
+
+
+@app.command()
+def experiment(
+    name: Annotated[str, typer.Argument(help="As `experiments` lists it.")],
+    limit: Limit = None,
+    to: Out = None,
+    data: Data = None,
+    home: Home = HOME,
+    concurrency: Concurrency = 4,
+    dry_run: DryRun = False,
+    ratings: Annotated[
+        list[Path] | None, typer.Option(help="A form that a rater has filled in; repeatable. Nothing is run.")
+    ] = None,
+    attention: Annotated[
+        Path | None, typer.Option(help="Folder of a causal language model, for attention entropy.")
+    ] = None,
+    judge_url: JudgeUrl = None,
+    judge_model: JudgeModel = "default",
+    judge_key: JudgeKey = "",
+    judge_prompt: JudgePrompt = None,
+    reader: ReaderFolder = None,
+    bertscore: BertScoreFolder = None,
+    summac: SummacFolder = None,
+) -> None:
+    """Run a table or figure of a paper: what is missing, the bill, the run (resumed), the table next to the paper's."""
+    chosen = load_experiment(name)
+    if chosen.command:
+        raise ConfigError(f"{chosen.item} is not run from here.", hint=f"Run {chosen.command}.")
+    folder, judge = (to or home / "runs") / name, None
+    if ratings:
+        _print_ratings(chosen, folder, ratings)
+        return
+    if judge_url:
+        judge = judge_settings(judge_url, judge_model, judge_key, home / "judge")
+    current = ExperimentRun(
+        experiment=chosen,
+        settings=read_settings(),
+        place=Place(data=data or data_folder(), home=home),
+        models=metric_models(judge, judge_prompt, reader=reader, bertscore=bertscore, summac=summac),
+        out=folder,
+        console=err,
+        limit=limit,
+        attention=Attention(attention) if attention else None,
+    )
+    for what, why in current.missing().items():
+        out.print(Text(f"{what}: {why}", style="yellow"))
+    bills = current.bill()
+    out.print(tables.bills(chosen.name, bills), f"In all: {total_of(bills)}.")
+    if not dry_run:
+        out.print(current.run(concurrency=concurrency), soft_wrap=True, markup=False)
+        for form in current.write_forms() if chosen.form else ():
+            out.print(f"To be filled in by each rater: {form}, with guidelines.md next to it.")
+
+
+@app.command()
+def prompts(
+    suite: Annotated[str, typer.Argument(help="Name of a suite.")],
+    to: Annotated[Path, typer.Option("--out", help="JSON lines of prompt and completion, as trl reads them.")],
+    system: Annotated[str, typer.Option(help="Whose prompts: paper, or paper-standard without structure.")] = "paper",
+    path: Annotated[str, typer.Option(help="The data file below the data folder; default: the suite's.")] = "",
+    parser: Annotated[str, typer.Option(help="Whose trees.")] = "paper",
+    limit: Limit = None,
+    data: Data = None,
+    home: Home = HOME,
+) -> None:
+    """Write training data for an answering model (table 10): the prompt of each answer, and the reference."""
+    changes = {"limit": limit, "path": path or None, "parser": parser, "systems": (system,)}
+    with closing(open_pipeline(read_settings(), home)) as rag:
+        place = Place(data=data or data_folder(), home=home)
+        session = Session(_changed(load_suite(suite), changes), place, rag, metric_models(None, None), err)
+        n = asyncio.run(session.export(to, system))
+    out.print(f"{n} examples in {to}")
 
 
 @app.command()
@@ -153,6 +249,14 @@ def check(folder: Path, expected: Path) -> None:
 def expect(folder: Path, expected: Path, tolerance: Annotated[float, typer.Option(min=0)] = 0.5) -> None:
     """Write down a run's numbers as those expected from now on, with a tolerance in score points."""
     write_expected(folder, expected, tolerance)
+
+
+def _print_ratings(chosen: Experiment, folder: Path, forms: list[Path]) -> None:
+    """The forms of the point to whose folder they belong: each is a copy of that folder's form."""
+    for point in chosen.points:
+        at = folder / (point.label.replace(" ", "-") or "run")
+        if own := [form for form in forms if same_form(at, form)]:
+            out.print(f"{point.label or chosen.item}\n{table_of_ratings(at, own, chosen.reference)}", markup=False)
 
 
 def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:

@@ -73,6 +73,7 @@ class Suite(BaseModel):
         about: One line.
         dataset: A key of `eval.datasets.registry.LOADERS`.
         path: The dataset's file or folder below the data folder.
+        source: Where it comes from.
         fields: What the loader reads -> its name in the file, where that is not the official one.
         split: Shown beside every number.
         official: Questions of the official test set, to which a dry run scales its bill; None: not known.
@@ -100,6 +101,7 @@ class Suite(BaseModel):
     about: str
     dataset: str
     path: str
+    source: str = ""
     fields: dict[str, str] = {}
     split: str = "development split, subset"
     official: int | None = None

@@ -76,6 +76,15 @@ def paired(a: Sequence[float], b: Sequence[float], *, seed: int, resamples: int 
     )
 
 
+def corrected(ps: Sequence[float]) -> list[float]:
+    """The p of several comparisons, corrected for their number (Holm)."""
+    if not ps:
+        return []
+    from statsmodels.stats.multitest import multipletests
+
+    return [float(p) for p in multipletests(ps, method="holm")[1]]
+
+
 def mean_interval(values: Sequence[float], *, seed: int, resamples: int = RESAMPLES) -> Interval | None:
     """95 % percentile bootstrap interval of a mean; None for fewer than two values."""
     array = np.asarray(values, dtype=np.float64)

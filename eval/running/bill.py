@@ -67,12 +67,12 @@ class Bill(BaseModel):
 
     def for_questions(self, n: int) -> Bill:
         """The bill scaled to ``n`` questions; what is paid once stays."""
-        if not self.questions:
-            return self
-        scaled = {
-            k: round(getattr(self, k) * n / self.questions) for k in ("calls", "tokens_in", "cached", "tokens_out")
-        }
-        return self.model_copy(update={"questions": n, **scaled})
+        return self.scaled(n / self.questions).model_copy(update={"questions": n}) if self.questions else self
+
+    def scaled(self, by: float) -> Bill:
+        """So many times the calls and tokens."""
+        counts = ("calls", "tokens_in", "cached", "tokens_out")
+        return self.model_copy(update={k: round(getattr(self, k) * by) for k in counts})
 
 
 def write_bills(folder: Path, suite: Suite, bills: Sequence[Bill]) -> None:
