@@ -149,25 +149,18 @@ def load_experiment(name: str) -> Experiment:
     experiment = checked(Experiment, read_yaml(path), path.name)
     for system in experiment.rows.values():
         find_system(system)
-    named = [
-        experiment.reference,
-        *(p.row for p in experiment.printed),
-        *(r for p in experiment.points for r in p.rows),
-    ]
-    if unknown := sorted(set(filter(None, named)) - experiment.rows.keys()) if experiment.rows else []:
+    named = {p.row for p in experiment.printed}.union(*(p.rows for p in experiment.points), [experiment.reference])
+    if unknown := sorted(named - {"", *experiment.rows}):
         raise ConfigError(f"{path.name} has no rows {unknown}.", hint=f"Its rows: {', '.join(experiment.rows)}.")
     return experiment
 
 
 def state(experiment: Experiment, data: Path | None, *, has_model: bool) -> str:
     """Whether an experiment runs here, else what it lacks: data and from where, an endpoint and the bill, people."""
-    lacking = list(experiment.needs)
-    if experiment.command:
-        lacking.append(f"by {experiment.command}")
-    lacking += [
-        f"data: {suite.path} from {suite.source}" for suite in _suites(experiment) if not _is_there(suite, data)
-    ]
-    lacking += [f"a language model: {p.model}" for p in experiment.points if p.model and not os.environ.get(p.model)]
+    names = dict.fromkeys(p.suite or experiment.suite for p in experiment.points)
+    suites = [load_suite(name) for name in names if name]
+    lacking = [f"data: {s.path} from {s.source}" for s in suites if data is None or not (data / s.path).exists()]
+    lacking += [f"a language model in {p.model}" for p in experiment.points if p.model and not os.environ.get(p.model)]
     if not has_model and any(find_system(s).needs_llm for s in experiment.rows.values()):
         lacking.append(f"an endpoint{_committed_bill(experiment)}")
     lacking += [MODELS[metric] for metric in experiment.columns.values() if metric in MODELS]

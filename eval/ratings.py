@@ -106,18 +106,19 @@ def table_of_ratings(folder: Path, forms: Sequence[Path], reference: str) -> str
     written: Any = json.loads((folder / "key.json").read_text(encoding="utf-8"))
     key, (asked, values) = dict[str, str](written["key"]), SCALES[written["kind"]]
     raters = [_read(form, key, asked, values) for form in forms]
-    rows = [["", *asked], ["--"] * (1 + len(asked))]
-    for name in dict.fromkeys(key.values()):
-        rows.append(
-            [name, *(_cell(_ratings(raters, key, name, c), _ratings(raters, key, reference, c)) for c in asked)]
-        )
-    if len(asked) > 1:
-        rows.append(["Fleiss' kappa", *(f"{kappa(_ratings(raters, key, '', c).values()):.3f}" for c in asked)])
-    else:  # of the trees, of the graphs and of the plans apart
-        rows += [
-            [f"kappa, {name}", f"{kappa(_ratings(raters, key, name, VERDICT).values()):.3f}"]
-            for name in dict.fromkeys(key.values())
-        ]
+    names = list(dict.fromkeys(key.values()))
+
+    def mean(name: str, criterion: str) -> str:
+        return _cell(_ratings(raters, key, name, criterion), _ratings(raters, key, reference, criterion))
+
+    def agreement(name: str, criterion: str) -> str:
+        return f"{kappa(_ratings(raters, key, name, criterion).values()):.3f}"
+
+    rows = [["", *asked], ["--"] * (1 + len(asked)), *([name, *(mean(name, c) for c in asked)] for name in names)]
+    if asked == CRITERIA:
+        rows.append(["Fleiss' kappa", *(agreement("", c) for c in asked)])
+    else:  # of trees, graphs and plans apart
+        rows += [[f"Fleiss' kappa, {name}", agreement(name, VERDICT)] for name in names]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
