@@ -15,10 +15,8 @@ from rich.text import Text
 from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
-from discorag.extras import extra
 from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line
-from eval.datasets.registry import load_benchmark
 from eval.experiment import Experiment, experiment_names, load_experiment, state, total_of
 from eval.options import data_folder, find_data, judge_settings, metric_models, renamed
 from eval.ratings import same_form, table_of_ratings
@@ -27,13 +25,11 @@ from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
 from eval.reporting.compare import compare as compare_systems
 from eval.reporting.compare import comparison_tables
+from eval.reporting.report import report as markdown_report
 from eval.running.attention import Attention
 from eval.running.bill import write_bills
 from eval.running.experiment import ExperimentRun
-from eval.running.folder import load_run
-from eval.running.record import Run
 from eval.running.session import Place, Session, open_pipeline
-from eval.sample import Benchmark
 from eval.suite import Suite, find_system, load_suite, suite_names, systems
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
@@ -219,20 +215,13 @@ def compare(
 @app.command()
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
-    to: Annotated[Path, typer.Option("--out", help="The page.")] = HOME / "report.html",
-    texts: Annotated[bool, typer.Option(help="Show texts of the data; not for publication.")] = True,
-    data: Data = None,
-    field: Fields = None,
+    to: Annotated[Path, typer.Option("--out", help="The Markdown file.")] = HOME / "report.md",
     baseline: Annotated[str, typer.Option(help="System that others are compared with.")] = BASELINE,
 ) -> None:
-    """One self-contained page over several runs."""
-    root = data or (data_folder() if texts else Path())
-    benchmarks = {f: _benchmark_of(load_run(f)[0], root, renamed(field)) for f in folders} if texts else {}
-    with extra("eval"):
-        from eval.reporting.report import write_report
-
-    write_report(folders, to, texts=texts, benchmarks=benchmarks, baseline=baseline)
-    out.print(f"{to} ({to.stat().st_size / 1e6:.1f} MB)")
+    """One Markdown page over several runs, without any text of the data."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_text(markdown_report(folders, baseline=baseline), encoding="utf-8")
+    out.print(to)
 
 
 @app.command()
@@ -264,11 +253,6 @@ def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:
     for name in update.get("systems", ()):
         find_system(name)
     return Suite.model_validate({**suite.model_dump(), **update})
-
-
-def _benchmark_of(run: Run, root: Path, fields: dict[str, str]) -> Benchmark:
-    suite = load_suite(run.suite.partition("/")[0])
-    return load_benchmark(suite.dataset, root / suite.path, {**suite.fields, **fields})
 
 
 def main() -> None:

@@ -19,7 +19,8 @@ from discorag.discourse.formats.text import tree_text
 from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.answer import AnswerInputs
 from eval.errors import DataError
-from eval.reporting.stats import paired
+from eval.reporting.report import markdown_table
+from eval.reporting.stats import paired_by_question
 
 Form = Mapping[str, Mapping[str, int]]
 """A filled form: line -> criterion -> value."""
@@ -114,12 +115,12 @@ def table_of_ratings(folder: Path, forms: Sequence[Path], reference: str) -> str
     def agreement(name: str, criterion: str) -> str:
         return f"{kappa(_ratings(raters, key, name, criterion).values()):.3f}"
 
-    rows = [["", *asked], ["--"] * (1 + len(asked)), *([name, *(mean(name, c) for c in asked)] for name in names)]
+    rows = [[name, *(mean(name, c) for c in asked)] for name in names]
     if asked == CRITERIA:
         rows.append(["Fleiss' kappa", *(agreement("", c) for c in asked)])
     else:  # of trees, graphs and plans apart
         rows += [[f"Fleiss' kappa, {name}", agreement(name, VERDICT)] for name in names]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+    return markdown_table(["", *asked], rows) + "\n"
 
 
 def kappa(ratings: Iterable[Sequence[int]]) -> float:
@@ -137,11 +138,8 @@ def _ratings(raters: Sequence[Form], key: Mapping[str, str], name: str, criterio
 def _cell(own: Mapping[str, Sequence[int]], reference: Mapping[str, Sequence[int]]) -> str:
     """The mean; with the p of the paired t-test against the reference over the items that both have."""
     ours, theirs = ({id[:-1]: fmean(values) for id, values in given.items()} for given in (own, reference))
-    mean, shared = f"{fmean(ours.values()):.2f}", [item for item in ours if item in theirs]
-    if own == reference or not shared:
-        return mean
-    p = paired([theirs[i] for i in shared], [ours[i] for i in shared], seed=0).p
-    return mean if p is None else f"{mean} (p {p:.3f})"
+    found, mean = paired_by_question(theirs, ours, seed=0), f"{fmean(ours.values()):.2f}"
+    return mean if own == reference or found is None or found.p is None else f"{mean} (p {found.p:.3f})"
 
 
 def _texts(form: Path) -> dict[str, str]:

@@ -9,7 +9,8 @@ from math import sqrt
 from statistics import fmean
 
 from eval.experiment import DERIVED, Experiment, Point
-from eval.reporting.stats import Paired, corrected, paired
+from eval.reporting.report import markdown_table
+from eval.reporting.stats import Paired, corrected, paired_by_question
 from eval.running.record import Record
 from eval.sample import Sample
 
@@ -54,7 +55,7 @@ def lines_of(
                 paper=experiment.printed_for(row, point.label, where, column),
                 ours=ours,
                 n=len(own or (parts[0] if parts else ())),
-                gain=_gain(theirs, own, seed) if row != experiment.reference else None,
+                gain=paired_by_question(theirs, own, seed=seed) if row != experiment.reference else None,
             )
         )
     return found
@@ -71,11 +72,9 @@ def markdown(experiment: Experiment, lines: Sequence[Line]) -> str:
         labels = [*([line.point] if len(head) == 9 else []), line.row, where, line.column]
         ours = "–" if line.ours is None else f"{line.ours:.2f}"
         p = f"{next(ps):.3f}" if line.gain and line.gain.p is not None else "–"
-        rows.append([*labels, line.paper, ours, str(line.n), _interval(line.gain), p])
-    table = [head, ["--"] * len(head), *rows]
-    text = "\n".join("| " + " | ".join(cells) + " |" for cells in table)
+        rows.append([*labels, line.paper, ours, str(line.n), line.gain.shown if line.gain else "–", p])
     note = f"\n\n{experiment.note}" if experiment.note else ""
-    return f"# {experiment.item}\n\n{experiment.about}\n\n{text}{note}\n"
+    return f"# {experiment.item}\n\n{experiment.about}\n\n{markdown_table(head, rows)}{note}\n"
 
 
 def _groups(experiment: Experiment, samples: Sequence[Sample]) -> list[dict[str, str]]:
@@ -96,19 +95,6 @@ def _value(record: Record, metric: str) -> float | None:
     if metric == "tokens":
         return float(record.ledger.usage.total)
     return record.seconds if metric == "seconds" else record.scores.get(metric)
-
-
-def _gain(reference: Scores, row: Scores, seed: int) -> Paired | None:
-    shared = [sample for sample in row if sample in reference]
-    return paired([reference[s] for s in shared], [row[s] for s in shared], seed=seed) if shared else None
-
-
-def _interval(gain: Paired | None) -> str:
-    if gain is None:
-        return "–"
-    return f"{gain.difference:+.2f}" + (
-        f" [{gain.interval.low:+.2f}, {gain.interval.high:+.2f}]" if gain.interval else ""
-    )
 
 
 def _mean(scores: Scores) -> float:

@@ -90,8 +90,6 @@ def test_fields_that_the_file_calls_otherwise_are_named_on_the_command_line(home
     where = ("--field", "paper=Body", "--data", tmp_path / "data")
     said = call("run", "scinews", "--system", "lead", "--home", home, "--out", tmp_path, *where)
     assert "n = 2" in said
-    call("report", tmp_path / "scinews", "--out", tmp_path / "page.html", "--baseline", "lead", *where)
-    assert "Lonely bees" not in (tmp_path / "page.html").read_text("utf-8")
 
 
 # --- compare, report ------------------------------------------------------------------------------
@@ -105,17 +103,13 @@ def test_two_systems_of_a_run_are_compared_as_a_table_and_as_json(folder: Path) 
     assert {"rougeL", "rougeLsum", "sari"} <= found["metrics"].keys()
 
 
-def test_the_page_shows_texts_of_the_data_only_where_it_may(folder: Path, tmp_path: Path) -> None:
-    public, private = tmp_path / "new" / "public.html", tmp_path / "private.html"
-    assert "public.html" in call("report", folder, "--out", public, "--no-texts")
-    call("report", folder, "--out", private, "--data", FIXTURES)
-    asked = "Night Shading Slows Leaf Ageing"
-    for page in (public, private):
-        html = page.read_text("utf-8")
-        assert "lay-summaries/1" in html
-        assert "rougeLsum" in html
-    assert asked in private.read_text("utf-8")
-    assert asked not in public.read_text("utf-8")
+def test_the_page_has_the_scores_and_no_text_of_the_data(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "new" / "page.md"
+    assert "page.md" in call("report", folder, "--out", page)
+    said = page.read_text("utf-8")
+    assert "## lay-summaries/1" in said
+    assert "rougeLsum" in said
+    assert "Night Shading" not in said
 
 
 # --- expect, check --------------------------------------------------------------------------------
@@ -176,7 +170,7 @@ def test_a_cut_data_file_is_named(
         (("compare", "nowhere:full", "nowhere:lead"), "MissingPathError: nowhere holds no run.json"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
         (("expect", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
-        (("report", "nowhere", "--no-texts"), "MissingPathError: nowhere holds no run.json"),
+        (("report", "nowhere"), "MissingPathError: nowhere holds no run.json"),
     ],
 )
 def test_names_that_do_not_exist_are_one_line_and_status_2(
