@@ -202,14 +202,9 @@ def compare(
     a: Annotated[str, typer.Argument(help="FOLDER:SYSTEM")],
     b: Annotated[str, typer.Argument(help="FOLDER:SYSTEM, usually the baseline.")],
     metric: Annotated[str, typer.Option(help="By which regressions are chosen.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Two systems on the same questions: paired t-test, paired bootstrap, wins and losses, worst regressions."""
-    found = compare_systems(a, b, metric=metric)
-    if as_json:
-        typer.echo(found.model_dump_json(indent=2))
-    else:
-        out.print(comparison_tables(found))
+    out.print(comparison_tables(compare_systems(a, b, metric=metric)))
 
 
 @app.command()

@@ -108,7 +108,6 @@ class Session:
                 run = self._summed(run, folder.records(), wanted)
                 run = run.model_copy(update={"seconds": round(before + time.perf_counter() - start, 1)})
                 folder.write_run(run)
-                folder.write_scores()
         return run
 
     @property

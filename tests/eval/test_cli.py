@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -70,8 +69,7 @@ def test_list_names_every_suite_and_every_system() -> None:
 def test_a_run_leaves_all_that_it_knows_in_its_folder(folder: Path) -> None:
     done = json.loads((folder / "run.json").read_text("utf-8"))
     assert (done["n"], done["finished"], list(done["systems"])) == (2, True, list(SYSTEMS))
-    for name in ("samples.jsonl", "scores.jsonl"):
-        assert len((folder / name).read_text("utf-8").splitlines()) == 4
+    assert len((folder / "samples.jsonl").read_text("utf-8").splitlines()) == 4
 
 
 def test_running_again_adds_nothing_and_a_dry_run_writes_only_a_bill(home: Path, folder: Path) -> None:
@@ -95,12 +93,10 @@ def test_fields_that_the_file_calls_otherwise_are_named_on_the_command_line(home
 # --- compare, report ------------------------------------------------------------------------------
 
 
-def test_two_systems_of_a_run_are_compared_as_a_table_and_as_json(folder: Path) -> None:
+def test_two_systems_of_a_run_are_compared(folder: Path) -> None:
     said = call("compare", f"{folder}:standard", f"{folder}:lead", "--metric", "rougeL")
-    assert "2 shared samples" in said
-    found: Any = json.loads(call("compare", f"{folder}:standard", f"{folder}:lead", "--metric", "sari", "--json"))
-    assert (found["shared"], found["metric"]) == (2, "sari")
-    assert {"rougeL", "rougeLsum", "sari"} <= found["metrics"].keys()
+    for part in ("2 shared samples", "rougeLsum", "sari"):
+        assert part in said
 
 
 def test_the_page_has_the_scores_and_no_text_of_the_data(folder: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from discorag import DiscoRAG
 from discorag.schema.errors import ConfigError, MissingPathError
 from eval.errors import DataError
 from eval.reporting import tables
-from eval.reporting.compare import compare
+from eval.reporting.compare import compare, comparison_tables
 from eval.reporting.report import report
 from eval.running.folder import load_run
 from eval.running.record import Run
@@ -98,7 +98,7 @@ async def test_a_published_run_holds_no_path_no_host_and_no_text_of_the_data(
     models = {m: tmp_path / "models" / m for m in ("bertscore", "summac")}
     done = await run(rag, tmp_path, wanted, **models)
     assert done.systems["full"].missing["bertscore"].startswith("bertscore holds no model")
-    published = "".join((tmp_path / "run" / name).read_text("utf-8") for name in ("run.json", "scores.jsonl"))
+    published = (tmp_path / "run" / "run.json").read_text("utf-8") + report([tmp_path / "run"])
     for private in (str(tmp_path), str(FIXTURES), str(Path.home()), str(Path.cwd()), socket.gethostname()):
         assert private not in published
     record = next(r for r in load_run(tmp_path / "run")[1] if r.system == "full")
@@ -244,17 +244,14 @@ async def test_a_system_that_the_local_engines_answered_in_part_is_labelled_so_i
     assert done.systems["paper"].stood_in == {"parse": done.n, "relate": done.n}
     assert done.systems["paper"].label.startswith(f"partly local: in {done.n} questions")
     assert re.match(r"At ingest the local parser stood in for \d+ trees\.", done.note)
-    scores = [json.loads(line) for line in (tmp_path / "run/scores.jsonl").read_text("utf-8").splitlines()]
-    assert {s["system"]: s["stood_in"] for s in scores}["paper"] == ["parse", "relate"]
     console = Console(width=300)
     with console.capture() as printed:
         console.print(tables.run(done, ["rougeL"]))
     assert "paper (partly local)" in printed.get()
     assert "partly local: in" in report([tmp_path / "run"], baseline="paper-standard")
-    assert (
-        compare(f"{tmp_path / 'run'}:paper", f"{tmp_path / 'run'}:paper-standard").label_a
-        == done.systems["paper"].label
-    )
+    with console.capture() as printed:
+        console.print(comparison_tables(compare(f"{tmp_path / 'run'}:paper", f"{tmp_path / 'run'}:paper-standard")))
+    assert f"first: {done.systems['paper'].label}" in printed.get()
 
 
 # --- what cannot be run ---------------------------------------------------------------------------

@@ -50,7 +50,7 @@ _NOISE = re.compile(r"//TT_ERR.*|<P>")
 
 
 def class_of_label(label: str) -> str:
-    """The class of one of RST-DT's labels, such as ``elaboration-additional-e``. Raises ``KeyError`` if there is none."""
+    """The class of a label of RST-DT, such as ``elaboration-additional-e``. Raises ``KeyError`` if there is none."""
     name = re.sub(r"-[nse]$", "", label.lower())
     return _BY_WORD.get(name) or _BY_WORD[name.partition("-")[0]]
 
