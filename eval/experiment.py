@@ -97,12 +97,18 @@ class Experiment(BaseModel):
         suite = load_suite(point.suite or self.suite)
         metrics = [m for m in self.columns.values() if m not in OF_THE_RUN]
         metrics = [part for m in metrics for part in DERIVED.get(m, (m,))] or list(suite.metrics[:1])
-        own = {"systems": list(self.systems_at(point).values()), "metrics": metrics, "main": metrics[:1]}
-        options = (
-            suite.model_dump() | {"only": {}, "baseline": self.rows[self.reference]} | self.options | point.options
-        )
+        options: dict[str, Any] = {
+            **suite.model_dump(),
+            "only": {},
+            "baseline": self.rows[self.reference],
+            **self.options,
+            **point.options,
+            "systems": list(self.systems_at(point).values()),
+            "metrics": metrics,
+            "main": metrics[:1],
+        }
         label = "-".join(filter(None, (self.name, point.label.replace(" ", "-"))))
-        changed = checked(Suite, {**options, **own, "name": label}, self.name)
+        changed = checked(Suite, {**options, "name": label}, self.name)
         return changed.model_copy(update={"limit": limit}) if limit else changed
 
     def systems_at(self, point: Point) -> dict[str, str]:

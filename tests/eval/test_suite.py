@@ -106,12 +106,6 @@ def test_an_unknown_suite_is_named_with_those_there_are(name: str) -> None:
         load_suite(name)
 
 
-@pytest.mark.parametrize("name", ["loong-paper", "asqa-paper", "scinews"])
-def test_the_papers_three_benchmarks_run_disco_rag_as_printed_with_its_ablations_and_baselines(name: str) -> None:
-    ablations = {"paper", "paper-no-tree", "paper-no-graph", "paper-no-plan"}
-    assert ablations | {"paper-standard", "paper-full-context"} <= set(load_suite(name).systems)
-
-
 def test_every_retriever_of_the_papers_has_a_system_from_end_to_end() -> None:
     wanted = {"discourse", "bisection", "raptor", "htsir", "rdr2", "snapped", "sentences"}
     assert wanted <= {s.switches.get("retriever") for s in systems().values() if s.kind == "graph" and not s.again}
