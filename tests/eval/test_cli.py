@@ -90,6 +90,19 @@ def test_fields_that_the_file_calls_otherwise_are_named_on_the_command_line(home
     assert "n = 2" in said
 
 
+# --- experiments ----------------------------------------------------------------------------------
+
+
+def test_experiments_are_listed_and_one_says_what_is_missing_and_what_it_takes_before_it_runs(home: Path) -> None:
+    assert "disco-rag-table-9" in call("experiments", "--data", FIXTURES)
+    where = ("--home", home, "--data", FIXTURES)
+    said = call("experiment", "disco-rag-table-9", "--limit", "1", "--dry-run", *where)
+    assert "No judge is configured" in said
+    assert re.search(r"trees of the documents .*once", said)
+    assert re.search(r"In all: \d+ calls", said)
+    assert not (home / "runs" / "disco-rag-table-9").exists()
+
+
 # --- compare, report ------------------------------------------------------------------------------
 
 
@@ -162,6 +175,7 @@ def test_a_cut_data_file_is_named(
     ("arguments", "said"),
     [
         (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
+        (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. Run python -m"),
         (("run", "scinews", "--field", "paper"), "ConfigError: --field paper: no ROLE=NAME"),
         (("compare", "nowhere:full", "nowhere:lead"), "MissingPathError: nowhere holds no run.json"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),

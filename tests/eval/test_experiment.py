@@ -1,5 +1,6 @@
 """Experiments: their files, their states, and every one of them end to end with a scripted strong model."""
 
+import asyncio
 import csv
 import json
 import re
@@ -152,8 +153,11 @@ def test_a_strong_model_runs_every_experiment(
     for variable in ("SFT_PLAIN", "SFT_DISCOURSE"):
         monkeypatch.setenv(variable, f"{model.base_url}#tuned")
     needs_another_plan = "other-plan" in str(load_experiment(name).rows)
-    current = prepared(name, model, home, limit=2 if needs_another_plan else 1)
+    columns = load_experiment(name).columns.values()
+    attention = Attention(_tiny_model(home / "lm")) if "attention_entropy" in columns else None
+    current = prepared(name, model, home, limit=2 if needs_another_plan else 1, attention=attention)
     table = current.run(concurrency=1)
+    assert not attention or re.search(r"attention entropy \| 3.72 \| \d\.\d\d \| 1 \|", table)
     assert "error" not in table
     runs = [json.loads(p.read_text("utf-8")) for p in sorted((home / "runs" / name).glob("*/run.json"))]
     assert len(runs) == len(current.experiment.points)
@@ -163,8 +167,12 @@ def test_a_strong_model_runs_every_experiment(
             s: (v["errors"], v["stood_in"]) for s, v in run["systems"].items() if v["errors"] or v["stood_in"]
         } == {}
     assert (home / "runs" / name / "table.md").read_text("utf-8") == table
-    if current.experiment.columns and "judge_score" in current.experiment.columns.values():
+    if "judge_score" in columns:
         assert "| 80.00 | " in table
+    if current.experiment.form:
+        forms = [form.read_text("utf-8") for form in current.write_forms()]
+        assert len(forms) == len(current.experiment.points)
+        assert all(form.count("1A") == 1 for form in forms)
 
 
 def test_what_is_missing_and_the_bill_come_first_and_a_second_run_asks_nothing(
@@ -186,6 +194,21 @@ def test_what_is_missing_and_the_bill_come_first_and_a_second_run_asks_nothing(
     assert len(model.requests) == asked
     lacking = prepared("disco-rag-table-3", model, home, limit=1).missing()
     assert {"BERTScore", "SummaC-ZS"} <= lacking.keys()
+
+
+def test_training_prompts_have_the_structure_that_the_system_has(
+    model: ScriptedServer, home: Path, tmp_path: Path
+) -> None:
+    found: dict[str, Any] = {}
+    with prepared("disco-rag-table-3", model, home, limit=1).session(Point()) as session:
+        for system in ("paper", "paper-standard"):
+            assert asyncio.run(session.export(tmp_path / system, system)) == 1
+            found[system] = json.loads((tmp_path / system).read_text("utf-8"))
+        reference = session.benchmark.samples[0].references[0]
+    for system, structured in (("paper", True), ("paper-standard", False)):
+        assert found[system]["completion"] == [{"role": "assistant", "content": reference}]
+        prompt = found[system]["prompt"][0]["content"]
+        assert all((name in prompt) is structured for name in ("RST TREES:", "RHETORICAL GRAPH:", "PLAN:"))
 
 
 # --- ratings --------------------------------------------------------------------------------------
