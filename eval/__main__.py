@@ -110,7 +110,7 @@ def run(
             session, folder = Session(suite, place, rag, models, err), (to or home / "runs") / suite.name
             if dry_run:
                 bills = asyncio.run(session.bill())
-                write_bills(folder, suite, bills)
+                write_bills(folder, suite.label, bills, suite.official)
                 out.print(tables.bills(suite.label, bills, suite.official))
             else:
                 out.print(tables.run(asyncio.run(session.run(folder, concurrency=concurrency)), suite.main))
@@ -170,7 +170,8 @@ def experiment(
     for what, why in current.missing().items():
         out.print(Text(f"{what}: {why}", style="yellow"))
     bills = current.bill()
-    out.print(tables.bills(chosen.name, bills), f"In all: {total_of(bills)}.")
+    write_bills(folder, chosen.name, bills)
+    out.print(tables.bills(chosen.name, bills), f"In all: {total_of(bills)}; a judge takes one more call an answer.")
     if not dry_run:
         out.print(current.run(concurrency=concurrency), soft_wrap=True, markup=False)
         for form in current.write_forms() if chosen.form else ():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -88,7 +88,7 @@ class Experiment(BaseModel):
     printed: tuple[Printed, ...] = ()
     needs: tuple[str, ...] = ()
     command: str = ""
-    form: str = ""
+    form: Literal["", "ratings", "acceptable"] = ""
     sample: int = 0
     note: str = ""
 

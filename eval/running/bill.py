@@ -17,7 +17,6 @@ from discorag.models.protocol import LanguageModel, Message, Reply, Request
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
 from discorag.text.tokens import TokenCounter
-from eval.suite import Suite
 
 T = TypeVar("T")
 EDU_TOKENS = 11
@@ -75,11 +74,11 @@ class Bill(BaseModel):
         return self.model_copy(update={k: round(getattr(self, k) * by) for k in counts})
 
 
-def write_bills(folder: Path, suite: Suite, bills: Sequence[Bill]) -> None:
-    """Write ``bill.json`` into a run's folder: as counted, and scaled to the official test set."""
-    scaled = [b.for_questions(suite.official) for b in bills] if suite.official else []
+def write_bills(folder: Path, name: str, bills: Sequence[Bill], official: int | None = None) -> None:
+    """Write ``bill.json`` into a run's folder: as counted, and scaled to the official test set if its size is given."""
+    scaled = [b.for_questions(official) for b in bills] if official else []
     body = {
-        "suite": suite.label,
+        "suite": name,
         "counted": [b.model_dump() for b in bills],
         "official": [b.model_dump() for b in scaled],
         "assumed tokens of a reply": ASSUMED,

@@ -65,17 +65,25 @@ class ExperimentRun:
         return found
 
     def bill(self) -> list[Bill]:
-        """What all points would take of a language model, scaled from a few questions; no model is asked."""
+        """What all points would take of a language model, scaled from a few questions; no model is asked.
+
+        Systems that share a part of their runs are counted as if each ran alone; trees that points share, once.
+        """
         bills: list[Bill] = []
+        parsed: set[tuple[str, int | None]] = set()
         for point, session in self._sessions():
             n = len(session.benchmark.samples)
             few = self.experiment.suite_at(point, min(n, BILLED)).model_copy(update={"pool": "chosen"})
             counted = Session(few, self.place, session.rag, MetricModels(), self.console)
             share = session.characters / counted.characters
+            trees = (few.dataset, point.chunk_tokens)
             for bill in asyncio.run(counted.bill()):
+                if trees in parsed and not bill.questions:
+                    continue
                 name = f"{bill.system} ({point.label})" if point.label else bill.system
                 scaled = bill.for_questions(n) if bill.questions else bill.scaled(share)
                 bills.append(scaled.model_copy(update={"system": name}))
+            parsed.add(trees)
         return bills
 
     def run(self, *, concurrency: int) -> str:

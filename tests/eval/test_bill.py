@@ -110,11 +110,11 @@ def test_a_bill_scales_to_another_number_of_questions() -> None:
 
 def test_the_written_bill_holds_the_count_and_the_official_size(tmp_path: Path) -> None:
     bill = Bill(system="full", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
-    write_bills(tmp_path / "new", suite("lay-summaries", official=8), [bill])
+    write_bills(tmp_path / "new", "lay-summaries/1", [bill], 8)
     written = json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))
     assert written["counted"] == [bill.model_dump()]
     assert written["official"] == [bill.for_questions(8).model_dump()]
-    write_bills(tmp_path / "new", suite("lay-summaries", official=None), [bill])
+    write_bills(tmp_path / "new", "lay-summaries/1", [bill])
     assert json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))["official"] == []
 
 

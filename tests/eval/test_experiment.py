@@ -95,7 +95,7 @@ def test_the_table_has_the_papers_numbers_and_corrects_p_for_the_number_of_compa
     assert (whole["First"].paper, whole["First"].ours, whole["First"].gain.difference) == ("1.5 / –", 43.5, 6.5)
     assert whole["Ours"].gain is None
     table = markdown(experiment, lines)
-    assert "| First | all | score | 1.5 / – | 43.50 | 8 | +6.50 [" in table
+    assert "| First | all | score | 1.5 / – | 43.50 | 8 | **+6.5 [" in table
     corrected = [float(p) for p in re.findall(r"\| (0\.\d{3}) \|$", table, re.MULTILINE)]
     raw = [line.gain.p for line in lines if line.gain and line.gain.p is not None]
     holm = accumulate(((3 - i) * p for i, p in enumerate(sorted(raw))), max)
