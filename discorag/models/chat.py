@@ -144,12 +144,13 @@ class ChatClient:
             slots.release()
 
     async def _open(self) -> Connection:
-        """The running loop's connection. Only opening a new one counts for the breaker."""
+        """The running loop's connection. Only opening a new one counts for the breaker, a run without time does not."""
         if connection := self._connections.peek():
             return connection
-        with self._breaker.guard(), typed_errors(VARIABLES):
+        with typed_errors(VARIABLES):
             async with in_time():
-                return await self._connections.get()
+                with self._breaker.guard(), typed_errors(VARIABLES):
+                    return await self._connections.get()
 
     def _finished(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
         """The draft, after what was refused is remembered."""

@@ -174,7 +174,7 @@ def test_large_file_is_refused_by_its_size_before_it_is_read(tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["a.txt", "a.pdf"])
 def test_a_pipe_in_the_place_of_a_file_is_refused_instead_of_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         read(tmp_path / name)
 
 
