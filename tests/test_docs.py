@@ -69,11 +69,6 @@ def test_every_suite_that_is_shown_exists() -> None:
     assert suites <= {file.stem for file in (ROOT / "eval" / "suites").glob("*.yaml")}
 
 
-def test_a_command_that_is_none_would_be_found() -> None:
-    with pytest.raises(Exception, match="--nonsense"):
-        _parse(typer.main.get_command(cli.app), ["ask", "Why?", "--nonsense"])
-
-
 def _parse(command: Any, words: list[str]) -> None:
     """Raises typer's ``UsageError`` for an unknown command or option."""
     context = command.context_class(command, info_name="disco-rag")

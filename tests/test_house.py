@@ -2,18 +2,8 @@
 
 import importlib
 import json
-from pathlib import Path
-
-import pytest
 
 from tests.house import ROOT
-
-
-@pytest.mark.parametrize("package", ["discorag", "nodes", "graphs", "prompts", "eval", "training"])
-def test_packages_come_from_this_repository_and_not_from_a_foreign_distribution(package: str) -> None:
-    module = importlib.import_module(package)
-    assert module.__file__ is not None
-    assert Path(module.__file__).parent == ROOT / package
 
 
 def test_langgraph_json_describes_graphs_that_exist_and_hold_no_checkpointer() -> None:

@@ -1,11 +1,9 @@
 """Which sentences the reranker reads, with what above them, and what its logits mean."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from discorag.config import RerankerSettings
@@ -18,12 +16,9 @@ from discorag.generation.calibration import (
     read_calibrations,
 )
 from discorag.generation.relevance import (
-    PAIRS,
-    find_candidates,
     rank_by_search,
     rank_sentences,
     read_evidence,
-    statements_of,
 )
 from discorag.ingest.segment.sentence_table import sentence_table
 from discorag.models.protocol import Encoder
@@ -64,15 +59,6 @@ async def test_a_sentence_is_read_under_its_title_and_headings_and_only_once_a_q
     [texts, _] = reranker.read
     assert "licence.md > Terms > Copies: A copy of the Apache licence must be given to every recipient." in texts
     assert len(texts) == 5
-
-
-async def test_of_many_sentences_the_reranker_reads_the_most_promising(encoder: Encoder) -> None:
-    text = "\n\n".join(f"Barrel {i} holds salted herring." for i in range(3 * PAIRS)) + "\n\nError E1047 means a leak."
-    inputs = await inputs_from({"log.md": text}, "What does E1047 mean?", encoder)
-    table = await sentence_table(inputs.chunks, encoder)
-    found = find_candidates(inputs, table, statements_of(table), inputs.query, await encoder.encode_query(inputs.query))
-    assert len(found) == PAIRS
-    assert "E1047" in table.sentences[max(found, key=found.__getitem__)].text
 
 
 @pytest.mark.parametrize(
@@ -138,18 +124,3 @@ def test_a_calibration_is_refused_for_another_reranker(tmp_path: Path) -> None:
         find_calibration("bge-reranker-v2-m3@server")
     with pytest.raises(ConfigError, match="holds no calibration"):
         find_calibration(reranker, tmp_path / "absent.json")
-
-
-def test_a_probability_grows_with_the_logit_and_falls_with_what_is_absent() -> None:
-    [packaged] = read_calibrations(PACKAGED)
-    assert packaged.answers.probability([8.0, 0.0]) > packaged.answers.probability([-4.0, 0.0])
-    assert packaged.answers.probability([4.0, 0.0]) > packaged.answers.probability([4.0, 1.0])
-    assert packaged.addition(8.0, 8.0) > packaged.addition(2.0, 8.0)
-
-
-def test_an_empty_case_has_no_candidates(encoder: Encoder) -> None:
-    inputs = asyncio.run(inputs_from({"heading.md": "# Only a heading"}, "What?", encoder))
-    table = asyncio.run(sentence_table(inputs.chunks, encoder))
-    relevance = asyncio.run(rank_sentences(inputs, table, np.ones(encoder.dimension, np.float32), Recording()))
-    assert relevance.ranked == []
-    assert relevance.best == -np.inf

@@ -51,10 +51,6 @@ def test_the_best_sentence_comes_first_and_the_answer_stops_where_nothing_adds()
     assert _select([7.5, 8.0, 3.0, 7.9], *_case(TEXTS)).indices == (1, 3, 0)
 
 
-def test_the_best_sentence_is_told_however_unlikely_and_one_that_was_not_read_never() -> None:
-    assert _select([-11.0, -9.5, -np.inf, -np.inf], *_case(TEXTS)).indices == (1,)
-
-
 def test_each_source_with_a_strong_sentence_gives_one_before_any_gives_two() -> None:
     texts = [f"Sentence {i} says something else." for i in range(2 * LIMIT + 2)]
     logits = [9.0 - i / 100 if i % 2 == 0 else 6.5 for i in range(len(texts))]  # the second source is weaker throughout
@@ -71,12 +67,6 @@ def test_what_opposes_a_sentence_follows_it_before_the_next_best() -> None:
     found = _select([9.0, 8.9, -9.0, 8.8], *_case(TEXTS, edge))
     assert [(s.index, s.role, s.of) for s in found.sentences[:2]] == [(0, Role.ANSWER, None), (2, Role.OPPOSES, 0)]
     assert found.conflicts == ((0, 2),)
-
-
-def test_what_supports_a_sentence_follows_it() -> None:
-    edge = Edge(source="c2", target="c0", relation=ChunkRelation.SUPPORTS)
-    sentences = _select([9.0, 8.9, 8.7, 8.8], *_case(TEXTS, edge)).sentences
-    assert [(s.index, s.role) for s in sentences[:3]] == [(0, Role.ANSWER), (2, Role.SUPPORTS), (1, Role.ADDS)]
 
 
 def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice() -> None:

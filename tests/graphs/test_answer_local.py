@@ -72,14 +72,6 @@ def test_all_switches_off_is_standard_rag(rag: DiscoRAG) -> None:
     assert off == ["rerank", "parse", "quote", "relate", "plan"]
 
 
-def test_hybrid_retrieval_and_top_k_reach_the_store(rag: DiscoRAG) -> None:
-    dense = rag.ask("cathelicidin", corpus="vitamin-d", top_k=3)
-    hybrid = rag.ask("cathelicidin", corpus="vitamin-d", top_k=3, retriever="hybrid")
-    assert len(dense.hits) == len(hybrid.hits) == 3
-    assert hybrid.hits[0].score <= 2 / 61 < dense.hits[0].score  # reciprocal ranks, k = 60, against cosines
-    assert any("cathelicidin" in s.text for s in hybrid.answer.sentences)
-
-
 def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
     one = rag.documents(corpus="vitamin-d")[0]
     result = rag.ask(FLU, corpus="vitamin-d", filters={"doc_id": [one.doc_id]})

@@ -77,13 +77,6 @@ async def test_a_baseline_makes_its_calls_and_gives_a_whole_result(
 
 
 @pytest.mark.parametrize("baseline", NAMES)
-def test_a_baseline_follows_the_preset(pipeline: Pipelines, texts: Path, baseline: str) -> None:
-    with ScriptedServer(model()) as server:
-        opened(pipeline, server, texts).ask(QUERY, baseline=baseline, preset="paper")
-        assert {r.get("n") for r in server.requests} == {3}
-
-
-@pytest.mark.parametrize("baseline", NAMES)
 def test_a_baseline_without_a_language_model_is_refused(pipeline: Pipelines, texts: Path, baseline: str) -> None:
     rag = pipeline()
     rag.ingest(texts)
@@ -95,16 +88,6 @@ def test_a_baseline_without_a_language_model_is_refused(pipeline: Pipelines, tex
 def test_an_unknown_baseline_is_refused_with_the_names(pipeline: Pipelines, baseline: str) -> None:
     with pytest.raises(InputError, match="full-context, retrieve-and-plan"):
         pipeline().ask(QUERY, baseline=baseline)
-
-
-@pytest.mark.parametrize("baseline", NAMES)
-def test_an_empty_question_and_an_empty_store_are_refused(pipeline: Pipelines, baseline: str) -> None:
-    with ScriptedServer(model()) as server:
-        rag = pipeline(llm=server.base_url)
-        with pytest.raises(InputError, match="query is empty"):
-            rag.ask("  ", baseline=baseline)
-        with pytest.raises(InputError, match="Nothing is stored"):
-            rag.ask(QUERY, baseline=baseline)
 
 
 @pytest.mark.parametrize("baseline", NAMES)

@@ -66,23 +66,6 @@ def test_ingesting_one_folder_leaves_the_documents_of_another(rag: DiscoRAG, fol
     assert sorted(m.title for m in rag.documents()) == ["A", "Other", "b"]
 
 
-def test_another_chunk_size_stores_the_documents_again(pipeline: Pipelines, folder: Path) -> None:
-    first = pipeline(kind="edge")
-    first.ingest(folder)
-    first.close()
-    second = pipeline(kind="edge")
-    reading = second.backends.settings.reading.model_copy(update={"chunk_tokens": 64})
-    second.backends.settings = second.backends.settings.model_copy(update={"reading": reading})
-    assert set(statuses(second.ingest(folder)).values()) == {"replaced"}
-
-
-def test_another_parser_stores_the_documents_again(rag: DiscoRAG, folder: Path) -> None:
-    rag.ingest(folder)
-    assert set(statuses(rag.ingest(folder, parser="none")).values()) == {"replaced"}
-    assert set(statuses(rag.ingest(folder, parser="none")).values()) == {"unchanged"}
-    assert set(statuses(rag.ingest(folder, parser="none", refresh=True)).values()) == {"replaced"}
-
-
 CORPORA = ("vitamin-d", "tides", "library-handbook", "zh")
 
 
@@ -107,13 +90,6 @@ def test_offsets_refer_to_the_stored_canonical_text(examples: Examples) -> None:
             assert chunk.tree is not None
             assert [s.of(text) for s in chunk.tree.edus] == [chunk.slice(s) for s in chunk.tree.edus]
             assert [s.of(text) for s in chunk.sentences] == [chunk.slice(s) for s in chunk.sentences]
-
-
-def test_nothing_is_truncated_at_encoding(examples: Examples, encoder: Encoder) -> None:
-    chunks = [chunk for _, chunks in documents(examples) for chunk in chunks]
-    counts = [len(t) for t in encoder.tokens.token_offsets([c.text for c in chunks])]
-    assert max(counts) + encoder.tokens.special_tokens <= encoder.tokens.max_tokens == 256
-    assert max(counts) > 200
 
 
 def test_one_bad_file_fails_alone_and_keeps_what_was_stored_of_it(rag: DiscoRAG, folder: Path) -> None:
@@ -142,26 +118,6 @@ def test_a_repeated_document_is_reported_and_stored_once(rag: DiscoRAG, folder: 
     (folder / "copy.txt").write_bytes((folder / "b.txt").read_bytes())
     assert statuses(rag.ingest(folder)) == {"a.md": "added", "b.txt": "added", "copy.txt": "duplicate"}
     assert len(rag.documents()) == 2
-
-
-def test_fifty_megabytes_are_refused_with_what_to_do(rag: DiscoRAG, folder: Path) -> None:
-    (folder / "big.txt").write_bytes(b"Tides rise and fall. " * 2_500_000)
-    outcome = next(o for o in rag.ingest(folder).outcomes if o.uri.endswith("big.txt"))
-    assert outcome.status == "failed"
-    assert "MAX_DOCUMENT_MB" in outcome.note
-
-
-def test_more_sentences_than_may_be_are_refused_with_what_to_do(
-    rag: DiscoRAG, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = rag.backends.settings
-    reading = settings.reading.model_copy(update={"max_sentences": 50})
-    monkeypatch.setattr(rag.backends, "settings", settings.model_copy(update={"reading": reading}))
-    (folder / "many.txt").write_text("a\n\n" * 60, encoding="utf-8")
-    outcome = next(o for o in rag.ingest(folder).outcomes if o.uri.endswith("many.txt"))
-    assert outcome.status == "failed"
-    assert "60 sentences; the limit is 50" in outcome.note
-    assert "MAX_SENTENCES" in outcome.note
 
 
 def test_a_sentence_of_a_hundred_thousand_characters_is_stored_in_pieces_that_fit(
@@ -293,14 +249,6 @@ async def test_the_same_folder_can_be_ingested_twice_at_once(pipeline: Pipelines
     await asyncio.gather(rag.aingest(folder, **QUICK), rag.aingest(folder, **QUICK))
     assert sorted(m.title for m in rag.documents()) == ["A", "b"]
     assert list(rag.backends.settings.store.path.glob("checkpoints*")) == []
-
-
-def test_two_corpora_can_be_filled_from_one_folder_at_the_same_time(rag: DiscoRAG) -> None:
-    async def both() -> list[IngestResult]:
-        return list(await asyncio.gather(*(rag.aingest(EXAMPLES / "tides", corpus=c) for c in ("x", "y"))))
-
-    assert [[o.status for o in r.outcomes] for r in asyncio.run(both())] == [["added"] * 5] * 2
-    assert len(rag.documents(corpus="x")) == len(rag.documents(corpus="y")) == 5
 
 
 def test_an_emptied_folder_empties_the_store_and_a_folder_that_never_held_anything_is_an_error(

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.generation.draft import VERBATIM
 from discorag.generation.prompted.paper import PAIR_TOKENS
 from discorag.models.tokens import likely_tokens
 from tests.conftest import Pipelines
@@ -72,16 +71,6 @@ def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_r
     assert result.graph is not None
     assert len(result.graph.edges) == 6
     assert stage_of(result.ledger, "relate").counts == {"graph calls": 3}
-
-
-def test_the_verbatim_answer_stays_where_the_answer_fails(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model({"answer": Scripted("down", status=500)})) as server:
-        result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
-    assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
-        ("generate", "ModelUnavailableError", VERBATIM)
-    ]
-    assert result.answer.sentences
-    assert result.answer.unsupported == ()
 
 
 def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines, texts: Path) -> None:

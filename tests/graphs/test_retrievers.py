@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from discorag import DiscoRAG
 from discorag.config import TreeSettings
-from discorag.retrieval.registry import RETRIEVERS, tree_retrievers
+from discorag.retrieval.registry import tree_retrievers
 from discorag.schema.document import Scope
 from discorag.schema.errors import StoreError
 from discorag.schema.values import count_words
@@ -35,12 +35,6 @@ def vitamin(shared_pipeline: Pipelines) -> DiscoRAG:
     rag = shared_pipeline()
     rag.ingest(EXAMPLES / "vitamin-d", corpus="vitamin-d", parser="rules")
     return rag
-
-
-def test_the_schema_that_studio_shows_offers_every_name_as_one_list() -> None:
-    shown = graph.get_context_jsonschema()
-    assert shown is not None
-    assert shown["properties"]["retriever"]["enum"] == list(RETRIEVERS)
 
 
 @pytest.mark.deep
@@ -74,23 +68,6 @@ def test_evidence_keeps_to_its_budget_and_is_all_that_the_answer_sees(vitamin: D
     result = vitamin.ask(FLU, corpus="vitamin-d", retriever="discourse", evidence_words=60)
     said = {e.text for s in result.answer.sentences for e in s.evidence}
     assert sum(map(count_words, said)) <= 60
-
-
-def test_trees_are_built_once_and_go_with_their_document(rag: DiscoRAG, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Pumps\n\nPumps failed. They were cheap. Nobody looked.", encoding="utf-8")
-    rag.ingest(folder, corpus="notes")
-    store, scope = rag.backends.store, Scope(corpus="notes")
-    assert store.tree_versions(scope, "discourse") == {}
-    rag.ask("Why did pumps fail?", corpus="notes", retriever="discourse")
-    versions = store.tree_versions(scope, "discourse")
-    assert len(versions) == 1
-    (folder / "a.md").write_text("# Pumps\n\nPumps worked. They were good. All looked.", encoding="utf-8")
-    rag.ingest(folder, corpus="notes")
-    assert store.tree_versions(scope, "discourse") == {}
-    answer = rag.ask("Did pumps work?", corpus="notes", retriever="discourse").answer
-    assert "worked" in answer.text
 
 
 def test_an_ingest_builds_the_trees_of_the_asked_retriever_also_for_documents_that_are_there_already(

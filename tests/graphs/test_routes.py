@@ -75,12 +75,6 @@ def test_what_was_found_can_be_put_into_a_rerankers_order(rag: DiscoRAG) -> None
     assert stage_of(ranked.ledger, "rerank").model.startswith("ms-marco-MiniLM")
 
 
-def test_decisions_stand_in_the_ledger(rag: DiscoRAG) -> None:
-    told = rag.ask(QUERY, corpus="tides").ledger.decisions
-    assert told[0] == "retrieve_sentence_tree: the retriever is snapped"
-    assert told[-1] == "__end__: the answer is verified"
-
-
 def test_a_conversation_keeps_its_history_and_each_question_its_own_ledger(rag: DiscoRAG) -> None:
     async def talked() -> dict[str, Any]:
         graph = chat.build(checkpointer=InMemorySaver())

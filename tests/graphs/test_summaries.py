@@ -10,7 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import AskResult, DiscoRAG
-from discorag.options import PAPERS, PRESETS
 from discorag.schema.document import Chunk, Scope
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
@@ -96,13 +95,6 @@ def test_trees_graph_and_plan_work_over_summaries(pipeline: Pipelines, folder: P
     assert set(result.graph.chunks) == {hit.chunk_id for hit in result.hits}
     assert_traced_to_documents(result)
     assert result.answer.plan
-
-
-@pytest.mark.parametrize("name", sorted(PAPERS - {"paper"}))
-def test_a_preset_has_its_papers_hyper_parameters_and_what_is_given_counts_more(name: str) -> None:
-    context = AnswerContext.model_validate({"preset": name})
-    assert {key: getattr(context, key) for key in PRESETS[name]} == PRESETS[name]
-    assert AnswerContext.model_validate({"preset": name, "node_k": 7}).node_k == 7
 
 
 @pytest.mark.parametrize("switches", [{"retriever": "dense"}, {"top_k": 5}])

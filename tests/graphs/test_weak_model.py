@@ -32,7 +32,6 @@ TEXTS = {
     "c.txt": "Vitamin D is made in the skin. However, winter sun is too weak for it & for other vitamins.",
 }
 MARK = re.compile(r"\|\s*\d+\s*[<>=]|\w{4}\|")
-MARKED = "The shelf |6<elab|that holds vitamin D stands in the pharmacy [1]."
 OWN = "Supplements lowered the incidence of influenza among the deficient [1]."
 CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
 
@@ -206,18 +205,6 @@ def test_a_plan_in_all_but_its_citations_is_used_and_it_is_told(pipeline: Pipeli
     assert failures(result) == [("plan", "InvalidOutputError", "the plan as it stands")]
 
 
-def test_output_limits_follow_the_number_of_passages(pipeline: Pipelines, texts: Path) -> None:
-    two, three = (asked(pipeline, model(), texts, top_k=k)[1] for k in (2, 3))
-    for less, more in zip(two, three, strict=True):
-        assert less["max_completion_tokens"] < more["max_completion_tokens"] < 1024
-
-
-def test_what_an_endpoint_says_of_its_failure_is_quoted_and_becomes_no_link(pipeline: Pipelines, texts: Path) -> None:
-    result, _ = asked(pipeline, lambda _: Scripted("no [1](http://evil.test) key", status=401), texts)
-    assert "401" in result.answer.notes[0]
-    assert "[1](http" not in shown(result)
-
-
 PROBE = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
 
 
@@ -280,21 +267,3 @@ def test_the_reply_to_the_probe_is_kept_on_disk(pipeline: Pipelines, texts: Path
                 rag = pipeline(llm=server.base_url, layout="auto", cache=folder, name=name)
                 rag.run(rag.backends.ability)
             assert len(server.requests) == 1
-
-
-def test_a_plan_that_is_refused_says_why(pipeline: Pipelines, texts: Path) -> None:
-    result, _ = asked(pipeline, model({"plan": "...", "tree": "..."}), texts)
-    [failure] = result.ledger.failures
-    assert (failure.stage, failure.fallback) == ("plan", "local")
-    assert "says nothing" in failure.message
-    assert "did not make the plan: The output of stage 'plan' is not valid" in shown(result)
-
-
-def test_where_no_sentence_is_supported_the_verbatim_answer_stays_and_says_all_that_went_wrong(
-    pipeline: Pipelines, texts: Path
-) -> None:
-    cut = Scripted("Zinc cures 40 % of colds [2]. And", finish_reason="length")
-    result, _ = asked(pipeline, model({"answer": cut}), texts)
-    assert all(s.supported for s in result.answer.sentences)
-    assert ["cut off" in note for note in result.answer.notes] == [True, False]
-    assert "support no sentence" in result.answer.notes[1]

@@ -29,7 +29,6 @@ QUESTIONS = [
     ("tides", "Why are some tides higher than others?"),
     ("all", "How do bees tell each other where food is?"),
 ]
-PROBED = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
 CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
 
 

@@ -109,12 +109,6 @@ def test_heading_opens_the_next_chunk_instead_of_closing_one(counter: TokenCount
     assert (first.headings, second.headings) == (("A",), ("A", "B"))
 
 
-def test_heading_stays_where_it_cannot_open_the_next_chunk(counter: TokenCounter) -> None:
-    text = f"word.\n\n# Head line\n\n{'more ' * 253}"
-    first, second = chunks_of(text, counter)
-    assert (first.text, len(second.text.split())) == ("word.\n\n# Head line", 253)
-
-
 def test_short_sections_share_a_chunk_with_paragraph_starts(counter: TokenCounter) -> None:
     [chunk] = chunks_of("# A\n\nOne. Two.\n\n# B\n\nThree.\n", counter)
     assert (chunk.title, chunk.metadata, chunk.page, chunk.page_breaks) == ("T", {"year": "2020"}, None, ())

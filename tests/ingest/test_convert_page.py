@@ -1,19 +1,15 @@
 """What a page costs grows with its glyphs, whatever is drawn on it."""
 
-import time
 from cProfile import Profile
-from pathlib import Path
 from pstats import Stats
 from typing import Any, cast
 
 import pytest
-from fpdf import FPDF
 from hypothesis import given
 from hypothesis import strategies as st
 from pdfplumber.table import cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
 
 from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
-from discorag.ingest.convert.pdf import from_pdf
 from discorag.ingest.convert.ruled import Rule, grids
 from discorag.ingest.convert.unwrap import joined_pages
 
@@ -149,25 +145,3 @@ def test_a_word_without_an_end_is_joined_in_linear_time() -> None:
     long = "x" * 200_000
     text, _ = joined_pages([f"{long} ob\x02servatory well-known \x02 pre\x02War well\x02known"])
     assert text == f"{long} observatory well-known - pre-War well-known"
-
-
-@pytest.mark.deep
-def test_tables_of_ten_a_hundred_and_a_thousand_rows_take_linear_time() -> None:
-    def seconds(rows: int) -> float:
-        pdf = FPDF(format=(200, 10 + 6 * rows))
-        pdf.set_font("helvetica", size=8)
-        pdf.set_auto_page_break(False)
-        pdf.add_page()
-        with pdf.table(width=170, line_height=5) as made:
-            for r in range(rows):
-                row = made.row()
-                for c in range(5):
-                    row.cell(f"cell {r} {c}")
-        data = bytes(pdf.output())
-        start = time.process_time()
-        from_pdf(data, Path("table.pdf"))
-        return time.process_time() - start
-
-    seconds(10)
-    spent = [seconds(rows) for rows in (10, 100, 1000)]
-    assert spent[2] < 20 * max(spent[1], 0.05)

@@ -156,15 +156,6 @@ async def test_a_child_that_dies_of_a_file_costs_that_file_only(converters: Conv
     assert (await converters.convert(PAGE, HTML)).text
 
 
-async def test_a_child_that_left_while_it_was_idle_is_replaced(converters: Converters) -> None:
-    before = children(os.getpid())
-    assert (await converters.convert(PAGE, HTML)).text
-    [child] = children(os.getpid()) - before
-    converters._idle[0]._process.stdin.close()  # type: ignore
-    await gone(child)
-    assert (await converters.convert(PAGE, HTML)).text
-
-
 async def test_cancelling_kills_the_child_at_once(converters: Converters, endless: bytes) -> None:
     before = children(os.getpid())
     task = asyncio.create_task(converters.convert(endless, PDF))

@@ -93,11 +93,6 @@ def test_file_name_that_is_not_utf8_gives_an_encodable_uri(tmp_path: Path) -> No
     assert (document.uri, document.title) == (r"caf\xe9.txt", r"caf\xe9")
 
 
-def test_single_file_has_its_name_as_uri_even_if_hidden(tmp_path: Path) -> None:
-    path = write(tmp_path, "sub/.notes.md", "text")
-    assert find_files(path).sources == (Source(path, ".notes.md"),)
-
-
 def test_single_file_of_unknown_format_names_the_supported_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownFormatError, match=r"slides\.pptx.*\.pptx.*\.txt, .*\.md, .*\.html, .*\.pdf, \.docx"):
         find_files(write(tmp_path, "slides.pptx", b"PK"))
@@ -197,10 +192,6 @@ def test_markdown_source_is_the_canonical_text_and_its_first_heading_the_title(t
     document = read(write(tmp_path, "a.md", source))
     assert document.text == source
     assert (document.title, document.media_type) == ("The real title", "text/markdown")
-
-
-def test_markdown_without_heading_is_titled_by_its_stem(tmp_path: Path) -> None:
-    assert read(write(tmp_path, "my notes.md", "text")).title == "my notes"
 
 
 def test_front_matter_becomes_string_metadata_and_leaves_the_text(tmp_path: Path) -> None:

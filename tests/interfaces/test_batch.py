@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.schema.errors import InputError, StoreError
+from discorag.schema.errors import InputError
 from interfaces.cli.batch import Question, Reply, answer_file, read_questions
 from tests.interfaces.test_python import COFFEE, MEMORY, TIDES
 
@@ -69,11 +69,6 @@ def test_an_id_that_names_another_question_now_is_refused(rag: DiscoRAG, tmp_pat
     answered(rag, out, TIDE)
     with pytest.raises(InputError, match="another question under the id 't'"):
         answered(rag, out, Question(id="t", question="What keeps us awake?"))
-
-
-def test_replies_that_cannot_be_written_are_a_clear_error(rag: DiscoRAG, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be written"):
-        answered(rag, tmp_path / "missing" / "replies.jsonl", TIDE)
 
 
 @pytest.mark.parametrize(

@@ -172,12 +172,6 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
     assert "Nothing is stored in corpus 'none'; there are: default (6 documents). Ask with --corpus default" in said
 
 
-def test_delete_removes_one_document(tmp_path: Path) -> None:
-    run(tmp_path, "ingest", str(EXAMPLES / "tides"))
-    assert "What causes the tides" in run(tmp_path, "delete", "what-causes-tides.md")
-    assert len(run_json(tmp_path, "status")) == 4
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

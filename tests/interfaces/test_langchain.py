@@ -9,14 +9,14 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatResult
 from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
+from langchain_core.runnables import Runnable, RunnablePassthrough
 from langchain_core.tools import BaseTool
 
 from discorag import AskResult, DiscoRAG
 from discorag.retrieval.registry import RETRIEVERS
 from discorag.schema.errors import InputError
 from examples.langchain_agent import QUESTION, answer
-from interfaces.langchain import TOOL, DiscoRetriever, as_runnable
+from interfaces.langchain import TOOL, DiscoRetriever
 from tests.conftest import EXAMPLES, Pipelines
 
 QUERY = "Why are some tides higher than others?"
@@ -85,10 +85,6 @@ def test_nothing_found_is_an_empty_list_and_an_unknown_retriever_an_error(rag: D
     assert DiscoRetriever(rag=rag, corpus="empty").invoke(QUERY) == []
     with pytest.raises(InputError, match="retriever"):
         DiscoRetriever(rag=rag, retriever="nearest").invoke(QUERY)
-
-
-def test_the_pipeline_is_a_runnable(rag: DiscoRAG) -> None:
-    assert "tide" in (as_runnable(rag, top_k=4) | RunnableLambda(text_of)).invoke(QUERY)
 
 
 async def test_a_chain_reads_what_the_retriever_brings(rag: DiscoRAG) -> None:

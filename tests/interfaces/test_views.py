@@ -20,8 +20,6 @@ from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, pl
 from tests.generation.hostile import OURS, Page, hostile_texts, planted, rendered
 from tests.strategies import texts
 
-_SQUARE = re.compile(r"[\[［【〔⟦][^\]］】〕⟧]*[\]］】〕⟧]")
-
 
 def answer_of(text: str) -> Answer:
     """A sentence in each state and all else of an answer made of ``text``."""

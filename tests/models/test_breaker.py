@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from discorag.config import EncoderSettings, NliSettings, RerankerSettings
+from discorag.config import EncoderSettings
 from discorag.models.deadline import models_within
 from discorag.models.encoder_server import ServerEncoder
 from discorag.models.gateway import Gateway
-from discorag.models.nli import ServerNli
 from discorag.models.protocol import Reply
-from discorag.models.reranker_server import ServerReranker
 from discorag.schema.errors import InvalidOutputError, ModelRejectedError, ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
@@ -119,13 +117,3 @@ async def test_an_encoders_endpoint_is_left_alone_too() -> None:
             with pytest.raises(ModelUnavailableError, match=said):
                 await encoder.encode_query("Why?")
     assert len(server.embedding_requests) == 3
-
-
-async def test_those_of_a_reranker_and_of_an_nli_model_are_left_alone_too() -> None:
-    where: dict[str, Any] = {"base_url": "http://127.0.0.1:9/v1", "retries": 0, "failures": 1, "pause_s": LONG}
-    reranker, nli = ServerReranker(RerankerSettings(model="r", **where)), ServerNli(NliSettings(model="n", **where))
-    for said in ("no answer", "left alone"):
-        with pytest.raises(ModelUnavailableError, match=said):
-            await reranker.scores("Why?", ["a"])
-        with pytest.raises(ModelUnavailableError, match=said):
-            await nli.probabilities([("a", "b")])

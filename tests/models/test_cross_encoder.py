@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import CancelledError
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from discorag.models import cross_encoder
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
 from discorag.schema.errors import ConfigError
@@ -35,16 +33,6 @@ def test_a_long_text_is_cut_as_the_tokenizers_own_truncation_cuts_it(model: Onnx
         assert (mine.ids, mine.type_ids) == (theirs.ids, theirs.type_ids)
 
 
-@pytest.mark.parametrize(("cut", "lengths"), [("second", (30, 31)), ("first", (31, 30))])
-def test_where_both_texts_are_long_the_one_that_is_kept_has_half_of_the_window(
-    cut: Any, lengths: tuple[int, int]
-) -> None:
-    [encoding] = OnnxCrossEncoder(FOLDER, max_tokens=64, cut=cut)._encode([(LONG, LONG)])
-    assert len(encoding.ids) == 64
-    second = sum(encoding.type_ids) - 1  # without the last [SEP]
-    assert (len(encoding.ids) - 3 - second, second) == lengths
-
-
 def test_a_premise_is_cut_and_its_hypothesis_is_not() -> None:
     [encoding] = OnnxCrossEncoder(FOLDER, max_tokens=64, cut="first")._encode([(LONG, "The sea is pulled.")])
     assert encoding.tokens[-6:] == ["the", "sea", "is", "pulled", ".", "[SEP]"]
@@ -59,15 +47,6 @@ def test_threads_share_a_model(model: OnnxCrossEncoder) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(model.logits, [[pair] for pair in pairs]))
     assert np.array_equal(np.concatenate(found), expected)
-
-
-def test_nothing_is_computed_for_a_run_that_has_ended(model: OnnxCrossEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    def ended() -> None:
-        raise CancelledError
-
-    monkeypatch.setattr(cross_encoder, "raise_if_cancelled", ended)
-    with pytest.raises(CancelledError):
-        model.logits([("Why?", "Tides rise.")])
 
 
 def test_a_folder_without_a_model_is_a_configuration_error(tmp_path: Path) -> None:

@@ -13,10 +13,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from discorag import DiscoRAG
 from discorag.config import EncoderSettings, Settings
-from discorag.ingest.segment.chunks import cut_chunks
-from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder_server import ServerEncoder
-from discorag.schema.document import Document, Scope
 from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
@@ -109,28 +106,12 @@ async def test_vectors_that_cannot_be_used_are_refused(vectors: list[list[float]
         await connected(server)
 
 
-async def test_vector_that_is_not_a_number_is_refused() -> None:
-    raw = '{"object": "list", "model": "m", "data": [{"object": "embedding", "index": 0, "embedding": [NaN, 1.0]}]}'
-    reply = Scripted(raw=raw, headers={"Content-Type": "application/json"})
-    with ScriptedServer(embed=lambda texts: reply) as server, pytest.raises(InvalidOutputError):
-        await connected(server)
-
-
 async def test_another_dimension_later_is_refused() -> None:
     replies = iter([[[1.0, 0.0]], [[1.0, 0.0, 0.0]]])
     with ScriptedServer(embed=lambda texts: next(replies)) as server:
         encoder = await connected(server)
         with pytest.raises(InvalidOutputError, match="3 dimensions after 2"):
             await encoder.encode_query("x")
-
-
-@pytest.mark.parametrize(
-    ("raw", "kind"), [("<html>hello</html>", "text/html"), ('{"a": 1}', "application/json"), ("[", "application/json")]
-)
-async def test_endpoint_that_is_no_embedding_server_is_refused(raw: str, kind: str) -> None:
-    reply = Scripted(raw=raw, headers={"Content-Type": kind})
-    with ScriptedServer(embed=lambda texts: reply) as server, pytest.raises(ModelRejectedError, match="/v1"):
-        await connected(server)
 
 
 def test_one_encoder_serves_several_event_loops_one_after_the_other() -> None:
@@ -147,18 +128,6 @@ def words(tmp_path: Path) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     return tmp_path
-
-
-@pytest.mark.parametrize("size", [128, 512, 1024])
-async def test_chunks_are_counted_by_the_tokenizer_of_the_model_that_is_served(words: Path, size: int) -> None:
-    text = " ".join(f"Fact number {i} is told internationally." for i in range(1000))
-    document = Document(uri="u", title="T", text=text, media_type="text/plain")
-    with ScriptedServer(model={"id": "qwen", "max_model_len": 32_768}) as server:
-        counter = (await connected(server, tokenizer=str(words))).tokens
-    assert counter.max_tokens == 32_768
-    hierarchy = build_hierarchy(document)
-    chunks = cut_chunks(document, hierarchy, scope=Scope(), fingerprint="f", counter=counter, chunk_tokens=size)
-    assert {len(chunk.text.split()) for chunk in chunks[:-1]} == {size - size % 6}
 
 
 async def test_a_window_that_is_set_counts_more_than_the_servers(words: Path) -> None:

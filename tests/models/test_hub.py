@@ -23,7 +23,7 @@ from discorag.models.hub import (
     use_lock,
 )
 from discorag.models.tokens import tokenizer_named
-from discorag.schema.errors import ConfigError, InputError
+from discorag.schema.errors import ConfigError
 from interfaces.cli import main as cli
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -180,17 +180,3 @@ def test_the_command_line_pulls_and_lists(
     shown = _run("list").output
     assert "ms-marco-MiniLM-L-12-v2" in shown
     assert "BAAI/bge-reranker-v2-m3" in shown
-
-
-def test_an_unknown_role_is_refused(data: Path) -> None:
-    assert isinstance(_run("pull", "a/b", "--role", "poet").exception, InputError)
-
-
-def test_a_configured_model_that_is_missing_is_listed(cache: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISCO_RAG_NLI__MODEL", "acme/judge")
-    monkeypatch.setenv("DISCO_RAG_ENCODER__BASE_URL", "http://localhost:1")
-    monkeypatch.setenv("DISCO_RAG_ENCODER__TOKENIZER", "acme/words")
-    rows = {row["name"]: row for row in json.loads(_run("list", "--json").output)["models"]}
-    assert not rows["acme/judge"]["installed"]
-    assert rows["acme/words"]["role"] == "tokenizer"
-    assert not rows["all-MiniLM-L6-v2"]["configured"]

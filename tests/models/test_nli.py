@@ -72,15 +72,6 @@ async def test_a_classifier_without_a_label_of_entailment_is_refused(tmp_path: P
         await CrossEncoderNli(os.fspath(cross_encoder(tmp_path, labels=2))).probabilities(PAIRS)
 
 
-async def test_an_onnx_folder_is_read(tmp_path: Path) -> None:
-    for name in MS_MARCO_MINILM.files:
-        (tmp_path / name).symlink_to(packaged_file(MS_MARCO_MINILM.name, name))
-    (tmp_path / "config.json").write_text('{"id2label": {"0": "entailment"}}')
-    [[likely, neutral, denied]] = (await CrossEncoderNli(str(tmp_path)).probabilities(PAIRS[:1])).tolist()
-    assert 0 < likely < 1
-    assert (likely + neutral, denied) == (pytest.approx(1), 0)
-
-
 async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_path: Path) -> None:
     premise, hypothesis = "The moon pulls the sea.", "Why do tides rise?"
     found: list[float] = []
@@ -112,13 +103,6 @@ def test_there_is_none_by_default_and_none_is_packaged() -> None:
     for kind in ("cross-encoder", "endpoint"):
         with pytest.raises(ConfigError, match="none is named"):
             nli_from(NliSettings(kind=kind))
-
-
-async def test_a_model_that_is_not_there_says_so() -> None:
-    model = nli_from(NliSettings(model="acme/judge"))
-    assert model is not None
-    with pytest.raises(ConfigError, match="disco-rag models pull acme/judge"):
-        await model.probabilities(PAIRS)
 
 
 def test_one_model_of_inference_serves_all_questions() -> None:

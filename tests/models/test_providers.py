@@ -177,15 +177,6 @@ async def test_a_server_with_one_model_needs_no_name_and_tells_its_context(named
     assert server.requests[0]["model"] == "smollm2"
 
 
-async def test_the_name_behind_the_hash_is_sent_and_no_key_of_others(
-    named: Named, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "somebody-elses")
-    with ScriptedServer(["x"]) as server:
-        await named(f"{server.base_url}#org/model-8b").complete(text_request())
-    assert (server.requests[0]["model"], server.authorizations) == ("org/model-8b", ["Bearer none"])
-
-
 async def test_an_unknown_provider_and_a_missing_key_are_errors_of_the_configuration(
     named: Named, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,12 +114,6 @@ async def test_texts_are_sent_in_batches_and_the_key_with_each() -> None:
     assert seen.keys == ["Bearer k1"] * 2
 
 
-async def test_no_texts_send_nothing() -> None:
-    with served() as seen:
-        assert await scores(reranker(seen), []) == ()
-    assert seen.bodies == []
-
-
 def saying(reply: dict[str, Any]) -> Answer:
     return lambda body: reply
 
@@ -185,19 +179,6 @@ async def test_a_classifier_is_not_taken_for_a_reranker(tmp_path: Path) -> None:
     made = reranker_from(_settings(model=os.fspath(cross_encoder(tmp_path, labels=3))))
     with pytest.raises(ConfigError, match="3 numbers"):
         await made.scores("query", TEXTS)
-
-
-async def test_a_cross_encoder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="does not exist"):
-        reranker_from(_settings(model=os.fspath(tmp_path / "none")))
-
-
-async def test_an_endpoint_is_asked_for_the_model_that_is_named() -> None:
-    with served() as seen:
-        made = reranker_from(_settings(base_url=seen.url, model="bge", path="/score", api_key="k1"))
-        assert isinstance(made, ServerReranker)
-        await scores(made)
-    assert (seen.paths, seen.bodies[0]["model"], seen.keys) == (["score"], "bge", ["Bearer k1"])
 
 
 @pytest.mark.parametrize("given", [{}, {"model": "ms-marco-MiniLM-L-12-v2"}, {"kind": "packaged"}], ids=str)

@@ -39,10 +39,6 @@ def test_a_malformed_file_is_refused(bad: str) -> None:
         parse("x", bad)
 
 
-def test_the_hash_changes_with_the_text() -> None:
-    assert parse("x", GOOD).hash != parse("x", GOOD.replace("Say", "Write")).hash
-
-
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(PromptError, match="answer"):
         load("nothing")
@@ -90,8 +86,3 @@ def test_a_file_that_cannot_stand_in_for_ours_is_named_with_what_differs(
 ) -> None:
     with pytest.raises(PromptError, match=said):
         check(own(tmp_path, name, source))
-
-
-def test_a_folder_without_prompts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PromptError, match="holds no prompt files"):
-        check(tmp_path / "nowhere")

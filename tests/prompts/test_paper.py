@@ -49,12 +49,3 @@ def test_the_drawing_that_the_tree_prompt_shows_is_one_that_is_read() -> None:
     reply = f"EDUs:\n{edus}\nRST ANALYSIS:\nRELATION(EDU2, EDU1): CAUSE\n{numbered.replace('[1-N]', '[1-3]')}"
     tree = read(reply, "one two three", offset=0)
     assert [(s.start, s.mid, s.end, s.nuclearity) for s in tree.splits] == [(0, 2, 3, "NS"), (0, 1, 2, "NS")]
-
-
-@pytest.mark.parametrize("name", ["paper-tree", "paper-graph", "paper-markers"])
-def test_prompts_about_the_text_alone_have_no_place_for_a_query(name: str) -> None:
-    assert "query" not in load(name).text.lower()
-
-
-def test_standard_rag_hears_nothing_of_trees_graph_and_plan() -> None:
-    assert not re.search(r"\b(RST|trees?|graphs?|plans?|discourse|rhetoric\w*)\b", load("paper-standard").text, re.I)

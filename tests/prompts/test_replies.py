@@ -48,7 +48,3 @@ CASES = list(_cases())
 @pytest.mark.parametrize(("reader", "reply", "expected"), CASES)
 def test_a_customary_reply_is_read(reader: Callable[[str, Any], Any], reply: str, expected: Any) -> None:
     assert reader(reply, expected) == expected
-
-
-def test_the_file_holds_many_styles() -> None:
-    assert len(CASES) >= 60

@@ -1,13 +1,10 @@
 """Several documents' trees as one: the same nodes, the same order, and the way back."""
 
-from random import Random
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.retrieval.forest import Forest
-from discorag.retrieval.selectors import algorithm1
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.strategies import retrieval_trees
 
@@ -39,16 +36,3 @@ def test_what_belongs_to_nodes_goes_where_the_nodes_go(trees: dict[str, Retrieva
         assert [joined[forest.number(d, i)] for i in range(len(row))] == row.tolist()
     for leaf in range(forest.tree.leaves):
         assert forest.number(int(forest.owners[leaf]), forest.local(leaf)) == leaf
-
-
-@given(TREES, st.randoms(use_true_random=False))
-def test_a_selector_finds_in_a_forest_what_scores_best_in_any_document(
-    trees: dict[str, RetrievalTree], chance: Random
-) -> None:
-    forest = Forest(trees)
-    ranks = list(range(len(forest.tree.nodes)))
-    chance.shuffle(ranks)
-    scores = np.array(ranks, dtype=np.float64)
-    chosen = algorithm1(forest.tree, scores, np.ones(len(scores), np.int64), 1)
-    best = int(scores.argmax())
-    assert chosen[0] in forest.tree.leaves_of[best]

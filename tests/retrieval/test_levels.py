@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.retrieval.levels import TEXT, Levels, author_levels, overlapping, shown, unfold
-from discorag.schema.document import Hierarchy, Kind, Node
+from discorag.retrieval.levels import TEXT, Levels, shown, unfold
 from discorag.schema.errors import NotFoundError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
@@ -103,14 +102,6 @@ def test_a_parsed_tree_is_shown_as_it_is_with_its_relations(pipeline: Pipelines,
     assert found.nodes[0].leaves == found.leaves
 
 
-def test_where_no_tree_is_stored_none_is_built(pipeline: Pipelines, folder: Path) -> None:
-    rag = pipeline()
-    rag.ingest(folder, parser="rules", retriever="dense")
-    assert of(rag) == Levels()
-    [document] = rag.documents()
-    assert not rag.backends.store.tree_versions(rag.scope(), "snapped", [document.doc_id])
-
-
 def test_a_document_a_builder_or_a_node_that_is_not_there_is_not_found(rag: DiscoRAG) -> None:
     with pytest.raises(NotFoundError, match="no node 4000"):
         of(rag, 4000)
@@ -135,11 +126,3 @@ def test_a_summary_is_told_from_what_lies_below_it_and_long_texts_are_cut() -> N
     skipping = RetrievalNode(text="Rain. Snow. Hail.", spans=spans, children=(0, 1, 2), layer=1)
     [root] = shown(RetrievalTree(builder="b", nodes=(*leaves, skipping)), [], 0, 9)
     assert root.kind == "summary"
-
-
-def test_leaves_that_straddle_paragraphs_stand_beside_them() -> None:
-    tree = RetrievalTree(builder="b", nodes=(leaf(0, 5), leaf(5, 15), leaf(15, 20)))
-    parts = [(Kind.DOCUMENT, 0, 20, 0, None), (Kind.PARAGRAPH, 0, 10, 1, 0), (Kind.PARAGRAPH, 10, 20, 1, 0)]
-    nodes = tuple(Node(kind=k, span=Span(start=a, end=b), depth=d, parent=p) for k, a, b, d, p in parts)
-    assert overlapping(tree)
-    assert author_levels(tree, Hierarchy(nodes=nodes)).nodes[-1].children == (0, 1, 2)

@@ -10,7 +10,7 @@ from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
 from discorag.store.outline import LazyTree, Outline, Shape
 from discorag.text.bm25 import Runs
-from tests.retrieval.strategies import retrieval_trees, small_tree
+from tests.retrieval.strategies import retrieval_trees
 from tests.store.samples import unit
 
 
@@ -56,16 +56,6 @@ def test_trees_without_texts_have_the_structure_of_the_trees_also_as_a_forest(tr
     assert [lazy.place(i) for i in range(lazy.tree.leaves)] == [whole.place(i) for i in range(whole.tree.leaves)]
 
 
-def test_a_text_that_was_not_read_is_an_error_not_an_empty_text() -> None:
-    lazy = bare(small_tree(3, (0, 1, 2)))
-    with pytest.raises(AttributeError):
-        _ = lazy.nodes[0].text
-    with pytest.raises(AttributeError):
-        _ = lazy.nodes[-1].spans
-    with pytest.raises(IndexError):
-        _ = lazy.nodes[4]
-
-
 @given(retrieval_trees(), st.booleans())
 def test_an_outline_comes_back_from_bytes(tree: RetrievalTree, means: bool) -> None:
     made = Outline.of(tree, mean_vectors(tree) if means else unit(len(tree.nodes), 0))
@@ -80,20 +70,3 @@ def test_cosines_of_means_follow_from_those_of_the_leaves(tree: RetrievalTree) -
     vectors, query = mean_vectors(tree), unit(1, 9)[0]
     outline = Outline.of(tree, vectors)
     assert outline.cosines(vectors[: tree.leaves] @ query) == pytest.approx(vectors @ query, abs=1e-5)
-
-
-@pytest.mark.parametrize("block", [1, 2, 1024])
-def test_inner_nodes_with_vectors_of_their_own_are_told_from_means(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr("discorag.store.outline._BLOCK", block)
-    tree = small_tree(4, (0, 1), (2, 3), (4, 5))
-    vectors = mean_vectors(tree)
-    assert Outline.of(tree, vectors).lengths is not None
-    for changed in range(tree.leaves, len(tree.nodes)):
-        own = vectors.copy()
-        own[changed] = unit(1, 5)[0]
-        assert Outline.of(tree, own).lengths is None
-
-
-def test_leaves_that_cancel_out_have_no_mean() -> None:
-    tree, one = small_tree(2, (0, 1)), unit(1, 0)[0]
-    assert Outline.of(tree, np.stack([one, -one, one])).lengths is None

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from discorag.config import StoreSettings
-from discorag.schema.errors import ConfigError
 from discorag.store import live
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store, open_store
@@ -61,13 +60,3 @@ def test_two_stores_on_one_server_have_an_index_each(tmp_path: Path, server: Qdr
         PIECES[1].put_in(other)
         assert (everything(one), everything(other)) == (set(PIECES[0].ids), set(PIECES[1].ids))
         assert (one.index_note, other.index_note) == ("", "")
-
-
-def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
-    with opened(tmp_path, "http://[:6333") as store, pytest.raises(ConfigError, match="STORE__URL"):
-        PIECES[0].put_in(store)
-
-
-def test_memory_and_a_server_do_not_go_together(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="in memory and at"):
-        opened(tmp_path, "http://127.0.0.1:9", kind="memory")

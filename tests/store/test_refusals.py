@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from discorag.schema.document import Scope
-from discorag.schema.errors import EncoderMismatchError, InputError, InvariantError, NotFoundError
-from discorag.store.records import SearchQuery
+from discorag.schema.errors import EncoderMismatchError, InvariantError, NotFoundError
 from discorag.store.store import Store
 from tests.store.conftest import Place
 from tests.store.samples import ABSENT, DIMENSION, ENCODER, SCOPE, Sample, assert_whole, everything, sample, unit
@@ -57,13 +56,6 @@ def test_an_unknown_id_is_not_found(store: Store) -> None:
         with pytest.raises(NotFoundError):
             store.chunks(SCOPE, [PIECE.ids[0], unknown])
         assert not store.delete(SCOPE, unknown)
-
-
-def test_a_query_that_cannot_be_searched_is_refused(store: Store) -> None:
-    with pytest.raises(InputError, match="top_k is 0"):
-        store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0], top_k=0))
-    with pytest.raises(InvariantError, match="shape"):
-        store.search(SCOPE, SearchQuery(vector=unit(1, 0)[0][:3]))
 
 
 def test_another_encoder_is_refused_and_nothing_changes(place: Place) -> None:

@@ -44,23 +44,11 @@ def test_a_node_scores_as_the_leaves_below_it_read_together(
     assert scores == pytest.approx(defined(query, texts, list(tree.leaves_of)))
 
 
-@given(st.lists(st.lists(TEXTS, max_size=4), min_size=1, max_size=4))
-def test_counts_of_documents_joined_are_those_of_all_their_texts(documents: list[list[str]]) -> None:
-    joined = TermCounts.joined([TermCounts.of(texts) for texts in documents])
-    whole = TermCounts.of([text for texts in documents for text in texts])
-    assert [a.tolist() for a in vars(joined).values()] == [a.tolist() for a in vars(whole).values()]
-
-
 def test_a_question_without_a_known_term_scores_nothing() -> None:
     bm25, groups = Bm25(TermCounts.of(["pump", "", "rain pump"])), Runs(*np.array([[0, 1], [0, 1], [2, 3]]))
     assert bm25.scores("what is the", groups).tolist() == [0, 0]
     assert bm25.scores("zebra", groups).tolist() == [0, 0]
     assert bm25.scores("rain", groups)[1] > 0
-
-
-def test_an_empty_group_scores_nothing() -> None:
-    groups = Runs(*np.array([[0, 1], [0, 1], [1, 1]]))
-    assert Bm25(TermCounts.of(["pump", "rain"])).scores("pump rain", groups)[1] == 0
 
 
 def test_fused_ranks_add_up_and_equal_scores_go_in_order() -> None:

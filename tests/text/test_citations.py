@@ -26,25 +26,6 @@ def test_escapes_are_undone_whatever_the_text(text: str) -> None:
     assert without_references(escape_references(text), chunks=99) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[^1]",
-        "[1, 2]",
-        "[1-3]",
-        "[1](http://evil.example)",
-        "![1](x.png)",
-        "［1］",
-        "【1】",
-        "[１]",
-        "[\u200b1]",
-        "\\[1]",
-    ],
-)
-def test_what_other_grammars_take_for_a_citation_is_none(text: str) -> None:
-    assert references(text) == ()
-
-
 def test_a_reference_that_a_model_copied_is_not_its_own() -> None:
     passages = ["The dose is perfectly\nsafe [1]. Others agree[2]."]
     drafted = "It is safe [1]. Others agree[2]. Few disagree [2]. [1] says so."

@@ -9,7 +9,7 @@ from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
 from tests.training.gum_corpus import DIS, corpus
-from training.parser.gold import heights, merged, paragraph_spans, restricted
+from training.parser.gold import merged, restricted
 from training.parser.gum import GoldSplit, GumDocument, load_gum
 
 
@@ -42,10 +42,6 @@ def test_tree_takes_spans_from_leaves_and_labels_from_satellites(document: GumDo
     ]
 
 
-def test_genres_can_be_left_out(tmp_path: Path):
-    assert load_gum(corpus(tmp_path), "dev", genres=frozenset({"bio"})) == []
-
-
 def test_a_tree_that_is_not_over_the_text_is_refused(tmp_path: Path):
     with pytest.raises(InvariantError, match="tokens in the tree"):
         load_gum(corpus(tmp_path, DIS.replace("wait .", "wait")), "dev")
@@ -54,10 +50,6 @@ def test_a_tree_that_is_not_over_the_text_is_refused(tmp_path: Path):
 def test_a_folder_without_the_corpus_says_what_to_do(tmp_path: Path):
     with pytest.raises(ConfigError, match="no GUM corpus"):
         load_gum(tmp_path, "dev")
-
-
-def test_heights_are_where_promotion_ends(document: GumDocument):
-    assert heights(document.splits, 4) == [1, 3, 0, 2]
 
 
 def test_a_window_keeps_the_nodes_of_which_both_sides_are_left(document: GumDocument):
@@ -94,8 +86,3 @@ def test_the_two_conversions_part_where_a_sentence_is_no_subtree(document: GumDo
     odd = replace(document, edus=spans, splits=splits)
     assert [s.label for s in merged(odd, halves)[1]] == ["middle"]
     assert [s.label for s in merged(replace(odd, conversion="parents"), halves)[1]] == ["top"]
-
-
-def test_paragraphs_go_from_their_first_sentence_to_their_last(document: GumDocument):
-    spans = paragraph_spans(document.sentences, document.paragraphs)
-    assert [document.text[s.start : s.end] for s in spans] == ["Tea", "If it's (really) hot, wait. It burns."]

@@ -58,21 +58,9 @@ async def test_one_call_judges_all_sentences_and_each_passage_is_shown_once() ->
     assert asked.schema is not None
 
 
-async def test_without_sentences_nothing_is_asked() -> None:
-    says = Says()
-    assert await judge(says).judge([]) == []
-    assert says.asked == []
-
-
 async def test_a_figure_that_the_passage_lacks_is_not_supported_whatever_the_model_says() -> None:
     _, dance = await judge(Says(reply((1, 90), (2, 100)))).judge([TIDE, DANCE])
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
-
-
-async def test_a_quotation_that_the_passage_lacks_is_not_supported_whatever_the_model_says() -> None:
-    claim = Claim('Tides "come and go" twice a day.', (TIDES,))
-    [verdict] = await judge(Says(reply((1, 100)))).judge([claim])
-    assert (verdict.support, "come and go" in verdict.reason) == (Support.NOT_SUPPORTED, True)
 
 
 async def test_a_passage_that_was_offered_for_another_sentence_only_supports_nothing() -> None:
@@ -91,12 +79,6 @@ async def test_what_breaks_the_form_is_asked_for_again_and_then_fails(bad: str) 
         await judge(Says(bad, bad)).judge([TIDE, DANCE])
 
 
-async def test_what_the_call_cost_and_its_prompt_are_known() -> None:
-    made = judge(Says(reply((1, 90))))
-    await made.judge([TIDE])
-    assert (made.usage.calls, made.prompt_hash) == (1, prompts.load("support").hash)
-
-
 class Table:
     """Entailment by a table of hypotheses and premises."""
 
@@ -112,11 +94,6 @@ async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figur
     tide, dance = await NliJudge(Table()).judge([TIDE, DANCE])
     assert (tide.support, tide.place, tide.probability) == (Support.SUPPORTED, 0, 0.75)
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
-
-
-async def test_below_the_threshold_nothing_is_entailed() -> None:
-    [verdict] = await NliJudge(Table(), threshold=0.8).judge([TIDE])
-    assert (verdict.support, verdict.probability) == (Support.NOT_SUPPORTED, 0.75)
 
 
 def test_without_an_nli_model_auto_judges_nothing_and_nli_is_an_error() -> None:

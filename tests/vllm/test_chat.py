@@ -84,12 +84,6 @@ async def test_a_graph_ends_within_its_limit_and_names_no_pair_twice(gateway: Ga
     assert reply.value.chunks == tuple(c.id for c in inputs.chunks)
 
 
-async def test_a_schema_that_leaves_no_choice_is_obeyed(gateway: Gateway) -> None:
-    reply = await gateway.complete(fruit_request(schema=ONLY_FIG, max_tokens=60))
-    await gateway.aclose()
-    assert (reply.value, reply.usage.repairs) == (Fruit(name="fig", count=7), 0)
-
-
 async def test_beams_are_accepted_and_what_they_write_without_the_schema_is_caught(gateway: Gateway) -> None:
     reply = await gateway.complete(fruit_request(schema=ONLY_FIG, max_tokens=40, beam_width=2))
     await gateway.aclose()
@@ -144,15 +138,6 @@ async def test_what_vllm_refuses_becomes_the_right_error(
         await made.complete(text_request(question, max_tokens=max_tokens))
     await made.aclose()
     assert type(caught.value) is error
-
-
-async def test_a_request_that_is_given_up_frees_the_server(gateway: Gateway, chat: VllmServer) -> None:
-    asked = asyncio.create_task(gateway.complete(text_request(schema=ENDLESS, max_tokens=4000)))
-    await until_running(chat, 1)
-    asked.cancel()
-    await until_running(chat, 0)
-    await gateway.aclose()
-    assert asked.cancelled()
 
 
 async def test_a_stream_that_is_left_frees_the_server(gateway: Gateway, chat: VllmServer) -> None:

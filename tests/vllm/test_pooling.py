@@ -11,7 +11,7 @@ from discorag.config import EncoderSettings, RerankerSettings
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.encoder_server import ServerEncoder
 from discorag.models.reranker_server import ServerReranker
-from discorag.schema.errors import ContextTooLongError, ModelRejectedError
+from discorag.schema.errors import ContextTooLongError
 from tests.conftest import EXAMPLES
 from tests.vllm.server import VllmServer
 
@@ -40,11 +40,6 @@ async def test_a_text_beyond_the_window_is_too_long(pooling: VllmServer) -> None
     served = await ServerEncoder.connect(settings_of(pooling))
     with pytest.raises(ContextTooLongError):
         await served.encode_documents(["bees dance " * 300])
-
-
-async def test_an_unknown_encoder_is_refused(pooling: VllmServer) -> None:
-    with pytest.raises(ModelRejectedError, match="DISCO_RAG_ENCODER__MODEL"):
-        await ServerEncoder.connect(EncoderSettings(base_url=pooling.base_url, model="nobody", retries=0))
 
 
 @pytest.mark.parametrize("path", ["/rerank", "/score"])

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from discorag.discourse.formats.dis import read_dis, write_dis
 from discorag.discourse.formats.rs3 import read_rs3, write_rs3, write_rs4
-from discorag.discourse.formats.table import FORMATS, READERS, read_tree, write_trees
+from discorag.discourse.formats.table import FORMATS, read_tree, write_trees
 from discorag.discourse.formats.tree_json import read_json, write_json
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
@@ -87,17 +87,6 @@ def test_a_tree_written_and_read_keeps_structure_and_edus(write: _Write, read: _
 
 
 @given(parsed=parsed_texts())
-def test_a_tree_goes_through_all_formats_in_turn_unchanged(parsed: _Parsed) -> None:
-    """As ``disco-rag parse`` converts files: dis to rs3 to rs4 to JSON."""
-    first = read_dis(write_dis(_chunk(*parsed)))
-    found = first
-    for write, read in ((write_rs3, read_rs3), (write_rs4, read_rs3), (write_json, read_json), (write_dis, read_dis)):
-        found = read(write(_chunk(*found)))
-    assert found[1].splits == first[1].splits
-    assert _comparable(s.of(found[0]) for s in found[1].edus) == _comparable(s.of(first[0]) for s in first[1].edus)
-
-
-@given(parsed=parsed_texts())
 def test_the_drawing_is_well_formed_whatever_the_text_holds(parsed: _Parsed) -> None:
     drawn = ElementTree.fromstring(FORMATS["svg"].write(_chunk(*parsed)))
     numbers = [t.text for t in drawn.iter("{http://www.w3.org/2000/svg}text") if t.get("font-weight") == "bold"]
@@ -161,33 +150,12 @@ def test_rs3_hangs_satellites_on_their_nucleus_and_nuclei_under_groups() -> None
     }
 
 
-def test_rs3_declares_every_relation_and_the_multinuclear_ones_that_it_uses() -> None:
-    tree = _tree("a b", (0, 1, 2, Relation.CAUSE, _NN))
-    rels = {(r.get("name"), r.get("type")) for r in ElementTree.fromstring(write_rs3(_chunk("a b", tree))).iter("rel")}
-    assert {name for name, kind in rels if kind == "rst"} == {r.lower() for r in Relation} - {"joint"}
-    assert {name for name, kind in rels if kind == "multinuc"} == {"joint", "contrast", "sequence", "cause"}
-
-
-def test_a_satellite_that_could_pass_for_one_more_nucleus_hangs_on_a_group_around_the_nuclei() -> None:
-    tree = _tree("a b c", (0, 2, 3, Relation.CONTRAST, _NS), (0, 1, 2, Relation.CONTRAST, _NN))
-    xml = write_rs3(_chunk("a b c", tree))
-    nodes = _nodes(xml)
-    satellite_parent = nodes["3"][1]
-    assert satellite_parent is not None
-    assert nodes[satellite_parent][0] == "span"
-    assert read_rs3(xml)[1] == tree
-
-
 def test_rs4_adds_empty_secondary_edges_and_signals() -> None:
     tree = _tree("a b", (0, 1, 2, Relation.CAUSE, _NS))
     body = ElementTree.fromstring(write_rs4(_chunk("a b", tree))).find("body")
     assert body is not None
     assert [(e.tag, len(e)) for e in body][-2:] == [("secedges", 0), ("signals", 0)]
     assert "secedges" not in write_rs3(_chunk("a b", tree))
-
-
-def test_characters_that_xml_does_not_have_are_replaced() -> None:
-    assert read_rs3(write_rs3(_chunk("a\x00b\ufffe", _tree("a\x00b\ufffe"))))[0] == "a\ufffdb\ufffd"
 
 
 def test_dis_nests_roles_and_relations() -> None:
@@ -201,11 +169,6 @@ def test_dis_nests_roles_and_relations() -> None:
         "  )",
         ")",
     ]
-
-
-def test_what_delimits_texts_in_dis_cannot_end_one() -> None:
-    text = "a_!)b"
-    assert read_dis(write_dis(_chunk(text, _tree(text))))[0] == "a_ !)b"
 
 
 @pytest.mark.parametrize("write", [write_rs3, write_rs4, write_dis])
@@ -239,15 +202,6 @@ def test_satellites_join_nearest_first_and_left_before_right(read: _Read, tree: 
     ]
 
 
-def test_distance_is_counted_in_edus() -> None:
-    """The left satellite is two EDUs wide, so the second one on the right is nearer than the one behind it."""
-    links = [("4", _ELAB), ("8", "joint"), ("8", "joint"), ("9", "span"), ("4", _ELAB), ("4", _ELAB)]
-    body = "".join(_segment(i, *link) for i, link in enumerate(links, start=1))
-    body += f'<group id="8" type="multinuc" parent="4" relname="{_ELAB}"/>' + _GROUP.format("span")
-    spans = [(s.start, s.end) for s in read_rs3(_rs3(body))[1].splits]
-    assert spans == [(0, 6), (1, 6), (1, 5), (1, 4), (1, 3)]
-
-
 @pytest.mark.parametrize(
     ("label", "relation"),
     [("causal-cause", Relation.CAUSE), ("mode-means", Relation.ELABORATION), ("Evidence", Relation.EVIDENCE)],
@@ -268,16 +222,6 @@ def test_secondary_edges_and_signals_are_ignored() -> None:
     body = _segment(1) + _segment(2, "1", "elaboration")
     extra = '<secedges><secedge id="1-2" source="1" target="2" relname="x"/></secedges><signals><signal/></signals>'
     assert read_rs3(_rs3(body + extra)) == read_rs3(_rs3(body))
-
-
-def test_dis_believes_brackets_not_numbers() -> None:
-    dis = "( Root (span 4 90) " + _leaf(7, "Nucleus", "span") + _leaf(7, "Satellite", "cause") + ")"
-    assert read_dis(dis)[0] == "unit 7 unit 7"
-
-
-def test_xml_with_an_encoding_and_comments_is_read() -> None:
-    declaration = '<?xml version="1.0" encoding="iso-8859-1"?>'
-    assert read_rs3(declaration + _rs3('<segment id="1">é<!-- no --> è</segment>'))[0] == "é è"
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -403,22 +347,6 @@ def test_only_what_people_read_takes_several_trees(name: str) -> None:
     else:
         with pytest.raises(InputError, match=f"{name} holds one tree, these are 2"):
             write_trees(chunks, name)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_chunk_without_a_tree_is_written_in_no_format(name: str) -> None:
-    bare = _chunk("a", _tree("a")).model_copy(update={"tree": None})
-    with pytest.raises(InvariantError, match="has no RST tree"):
-        write_trees([bare], name)
-
-
-@pytest.mark.parametrize("suffix", READERS)
-def test_what_is_written_to_a_file_is_read_from_it(tmp_path: Path, suffix: str) -> None:
-    chunk = _chunk("a b", _tree("a b", (0, 1, 2, Relation.CAUSE, _SN)))
-    path = tmp_path / f"tree{suffix}"
-    path.write_text(write_trees([chunk], suffix[1:]), encoding="utf-8")
-    found = read_tree(path)
-    assert (found.text, found.tree) == (chunk.text, chunk.tree)
 
 
 def test_a_file_that_is_gone_or_no_text_is_refused(tmp_path: Path) -> None:

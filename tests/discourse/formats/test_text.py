@@ -44,12 +44,6 @@ def test_markup_and_control_characters_of_a_document_do_not_reach_the_terminal()
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
 
 
-def test_a_long_edu_is_shortened():
-    shown = tree_text(_chunk("word " * 40 + "end."))
-    assert "…" in shown
-    assert len(shown.strip()) < 70
-
-
 def test_mermaid_names_every_constituent_and_links_it():
     assert tree_mermaid(_chunk('Gold "shines". However, iron #1 rusts.')) == (
         "flowchart TD\n"
@@ -71,8 +65,3 @@ def test_mermaid_is_well_formed_whatever_the_text(chunk: Chunk):
     assert (len(lines), len(vertices), len(edges)) == (4 * n - 3, 2 * n - 1, 2 * n - 2)
     assert {e[2] for e in edges} == {v[1] for v in vertices} - {f"n0_{n}"}
     assert not re.search(r"[<>`|{}\[\]]", "".join(v[2] for v in vertices))
-
-
-@given(chunks())
-def test_any_tree_can_be_printed(chunk: Chunk):
-    assert len(tree_text(_with_tree(chunk)).splitlines()) >= 2 * len(chunk.sentences) - 1

@@ -104,9 +104,3 @@ def test_a_list_mark_is_one_unit_with_what_it_opens(mark: str) -> None:
     parsed = _parsed(f"You may do this:\n\n{mark} If you wait, the tide falls, because the moon goes.", markdown=False)
     assert not parsed.openers - {0}
     assert any(parsed.text(i).startswith(f"{mark} If") for i in range(len(parsed.tree.edus)))
-
-
-def test_a_heading_at_the_end_hangs_on_what_stands_before_it() -> None:
-    parsed = _parsed("Tides rise because the moon pulls.\n\n## See also", markdown=True)
-    assert parsed.tree.splits[0].nuclearity == "NS"
-    assert parsed.tree.splits[0].mid == len(parsed.tree.edus) - 1

@@ -52,10 +52,6 @@ def test_a_condition_hangs_on_what_it_limits():
     assert (split.relation, split.nuclearity) == (Relation.CONDITION, Nuclearity.NS)
 
 
-def test_sentence_leaves_are_the_sentences():
-    assert _checked(_VITAMIN, _SENTENCES).edus == sentence_spans(_VITAMIN)
-
-
 @pytest.mark.parametrize("leaves", ["edu", "sentence"])
 async def test_a_chunks_tree_is_in_document_offsets(leaves: Leaves):
     text, start = _VITAMIN, 1000
@@ -85,10 +81,6 @@ def test_blank_units_are_refused(units: list[str]):
 @pytest.mark.parametrize("units", [["\u200b", "\u200b"], ["水泵坏了。", "因此停水。"]])
 def test_units_that_it_cannot_read_get_the_rules_tree(units: list[str]):
     assert _PARSER.parse_units(units) == RuleParser().parse_units(units, "paragraph")
-
-
-def test_the_version_names_what_shapes_the_trees():
-    assert (_PARSER.version, _SENTENCES.version) == ("gum-5/fast/edu", "gum-5/fast/sentence")
 
 
 @pytest.mark.parametrize(

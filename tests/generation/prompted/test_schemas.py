@@ -10,7 +10,7 @@ import pytest
 from discorag.discourse.parse.prompted import LlmParser, reply_schema
 from discorag.generation.prompted.conversation import graph_json, graph_of, graph_schema
 from discorag.generation.prompted.engine import graph_tokens
-from discorag.generation.prompted.probe import ability_of, probe_schema
+from discorag.generation.prompted.probe import probe_schema
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelError
@@ -55,11 +55,6 @@ def test_the_longest_graph_is_one_and_fits_its_limit(k: int) -> None:
     assert len(graph.edges) == k * (k - 1)
     assert graph_json(inputs, graph) == text
     assert len(text) / 4 < graph_tokens(k)
-
-
-def test_the_longest_reply_to_the_probe_is_judged_without_another_call() -> None:
-    ability = ability_of(json.dumps(longest(probe_schema())))
-    assert (ability.reads_marks, ability.cites, ability.keeps_schema) == (True, False, True)
 
 
 async def test_a_server_that_continues_every_list_ends_a_tree_in_two_calls_of_bounded_length() -> None:

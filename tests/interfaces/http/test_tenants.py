@@ -138,12 +138,6 @@ def _without_query(found: Any) -> Any:
     return [_without_query(f) for f in found] if isinstance(found, list) else found  # pyright: ignore[reportUnknownVariableType]
 
 
-def test_the_same_names_of_two_tenants_are_different_documents(tenants: dict[str, Tenant]) -> None:
-    north, south = (set(tenants[name].documents) for name in SECRETS)
-    assert len(north) == len(south) == 2
-    assert not north & south
-
-
 def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant]) -> None:
     me = tenants["north"]
     assert me.get(f"/ingest/{me.job}").json()["settled"] == 2

@@ -6,14 +6,12 @@ import sys
 
 import pytest
 
-from discorag.retrieval.builders.base import Built, Source
+from discorag.retrieval.builders.base import Source
 from discorag.schema.document import Kind
 from discorag.schema.errors import EmptyDocumentError
 from discorag.schema.retrieval_tree import RetrievalTree
-from tests.models.helpers import gateway
 from tests.retrieval.builders.checks import source_of
-from tests.retrieval.builders.every import ONE_ROOT, SUMMARISING, every_builder
-from tests.servers.scripted import Body, Scripted, ScriptedServer
+from tests.retrieval.builders.every import ONE_ROOT, every_builder
 
 NAMES = sorted(every_builder())
 
@@ -86,32 +84,3 @@ def long(request: pytest.FixtureRequest) -> Source:
 @pytest.mark.parametrize("name", NAMES)
 async def test_long_documents_need_no_recursion(name: str, long: Source) -> None:
     assert words_of((await every_builder()[name].build(long)).tree) == long.document.text.split()
-
-
-PARTS = "\n\n".join(f"# Part {p}\n\n" + " ".join(f"Fact {i} of {p} holds." for i in range(40)) for p in range(6))
-
-
-async def with_failing_model(name: str) -> Built:
-    """A language model that answers all but the texts that hold one sentence."""
-
-    def model(body: Body) -> Scripted | str:
-        return Scripted(status=400, text="no") if "Fact 7 of 3" in body["messages"][-1]["content"] else "Summed up."
-
-    with ScriptedServer(model) as server:
-        llm = gateway(server)
-        try:
-            return await every_builder(llm)[name].build(source_of(PARTS))
-        finally:
-            await llm.aclose()
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.deep if i else ()) for i, n in enumerate(SUMMARISING)]
-)
-async def test_a_node_that_the_model_cannot_summarise_has_extractive_text_and_the_rest_is_built(name: str) -> None:
-    built = await with_failing_model(name)
-    inner = [node.text.split("\n")[-1] for node in built.tree.nodes[built.tree.leaves :]]  # below a heading
-    extracts = [text for text in inner if text != "Summed up."]
-    assert all(failure.startswith("ModelRejectedError") for failure in built.failures)
-    assert 1 <= len(extracts) <= len(built.failures) < len(inner)
-    assert all("Fact" in text for text in extracts)

@@ -13,8 +13,7 @@ from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source, chunk_leaves, units_of
 from discorag.retrieval.builders.baselines import BisectionBuilder, WindowBuilder
 from discorag.retrieval.builders.node_text import Concat
-from discorag.schema.errors import ConfigError
-from tests.retrieval.builders.checks import below, checked, source_of, sources
+from tests.retrieval.builders.checks import checked, source_of, sources
 
 
 @given(sources, st.integers(1, 12))
@@ -47,11 +46,6 @@ async def test_bisection_is_a_binary_tree_of_least_depth(source: Source):
     assert not any(node.relation for node in tree.nodes)
 
 
-async def test_bisection_joins_neighbouring_halves():
-    tree = (await BisectionBuilder(Concat()).build(_FIVE)).tree
-    assert below(tree) == {(0, 1), (0, 1, 2), (3, 4), (0, 1, 2, 3, 4)}
-
-
 async def test_concatenated_text_is_cut_after_the_limit_and_not_before():
     tree = (await BisectionBuilder(Concat(words=10)).build(_FIVE)).tree
     assert tree.nodes[-1].text == "Ann ate. Bob bit. Cid cut. Dan dug. Eva ebbed."
@@ -72,8 +66,3 @@ async def test_windows_of_seven_are_joined_until_one_is_left(sentences: int, win
     source = source_of(" ".join(f"Sam{i} ate." for i in range(sentences)))
     tree = checked(source, (await WindowBuilder(Concat(), chunk_words=1).build(source)).tree)
     assert [len(tree.leaves_of[i]) for i in range(tree.leaves, len(tree.nodes))] == windows
-
-
-def test_windows_that_would_never_end_are_refused():
-    with pytest.raises(ConfigError, match="Windows of 1"):
-        WindowBuilder(Concat(), size=1)

@@ -110,13 +110,3 @@ async def test_a_document_of_a_few_chunks_has_one_root(chunks: int) -> None:
     assert built.tree.leaves == chunks
     assert len(built.tree.roots) == 1
     assert built.usage.calls == len(built.failures) == (1 if chunks > 1 else 0)
-
-
-async def test_leaves_are_whole_sentences_of_at_most_a_hundred_tokens() -> None:
-    text = " ".join(topic_sentences(1))
-    tree = (await build(text)).tree
-    leaves = tree.nodes[: tree.leaves]
-    assert [n.text for n in leaves] == [n.spans[0].of(text) for n in leaves]
-    assert " ".join(n.text for n in leaves) == text
-    assert all(text.endswith(".") for text in (n.text for n in leaves))
-    assert max(ENCODER.tokens.counts([n.text for n in leaves])) <= 102

@@ -18,7 +18,7 @@ from discorag.retrieval.builders.discourse import DiscourseBuilder, UnifiedBuild
 from discorag.retrieval.builders.node_text import Concat, Tau
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, Summary
 from discorag.retrieval.forest import node_vectors
-from discorag.schema.discourse import Relation, RstTree
+from discorag.schema.discourse import RstTree
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.builders.checks import RightBranchingUnits, below, checked, source_of, sources
 
@@ -76,11 +76,6 @@ async def test_texts_of_exactly_tau_words_are_summarised_and_of_one_less_put_tog
     assert tree.nodes[-1].text == text
 
 
-async def test_nodes_carry_the_parsers_relation():
-    tree = (await DiscourseBuilder(RuleParser(), Concat()).build(source_of("Iron rusts. For example, nails do."))).tree
-    assert tree.nodes[-1].relation == Relation.EXAMPLE
-
-
 async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parsed():
     cache: dict[str, RstTree] = {}
     builder = DiscourseBuilder(RuleParser(), Concat(), cache=cache)
@@ -120,19 +115,6 @@ async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
     assert below(tree) == {(2, 3), (5, 6), (1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5, 6, 7)}
     headings = {tree.leaves_of[i]: n.heading for i, n in enumerate(tree.nodes) if n.heading}
     assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}
-
-
-async def test_a_summary_of_a_section_stands_under_its_heading():
-    source = source_of("# Metals\n\nIron rusts. It is wet.\n\nGold shines.")
-    tree = (await UnifiedBuilder(RuleParser(), Tau(ExtractiveSummariser(), tau=0, words=4)).build(source)).tree
-    assert tree.nodes[-1].text.startswith("Metals\n")
-
-
-async def test_vectors_of_texts_are_the_encoders(encoder: Encoder):
-    tree = (await BisectionBuilder(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
-    vectors = await node_vectors(tree, encoder, "text")
-    assert vectors.shape == (5, encoder.dimension)
-    np.testing.assert_allclose(vectors, await encoder.encode_documents([n.text for n in tree.nodes]), atol=1e-5)
 
 
 async def test_a_mean_vector_points_where_its_leaves_do_and_has_length_one(encoder: Encoder):

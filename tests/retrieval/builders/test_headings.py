@@ -71,20 +71,9 @@ async def test_a_document_without_headings_is_one_level_of_leaves_under_its_titl
     assert outline(tree) == ["0 Parks", "1 'One.'", "1 'Two.'"]
 
 
-async def test_skipped_levels_nest_by_rank():
-    tree = await built("# Parks\n\n#### Deep\n\nA.\n\n## Shallow\n\nB.\n\n### Under\n\nC.\n")
-    assert outline(tree) == ["0 Parks", "1 Deep", "2 'A.'", "1 Shallow", "2 'B.'", "2 Under", "3 'C.'"]
-
-
 async def test_a_document_of_headings_alone_has_the_innermost_as_leaves():
     tree = await built("# Parks\n\n## Rides\n\n## Food\n\n### Hot\n")
     assert outline(tree) == ["0 Parks", "1 Rides", "2 '## Rides'", "1 Food", "2 Hot", "3 '### Hot'"]
-
-
-async def test_a_single_empty_heading_still_makes_a_tree():
-    tree = await built("#\n", title="Parks")
-    assert outline(tree) == ["0 Parks", "1 ", "2 '#'"]
-    assert [n.text for n in tree.nodes[1:]] == ["Parks", "Parks"]
 
 
 async def test_a_paragraph_beyond_the_window_is_cut_between_sentences():
@@ -112,11 +101,6 @@ async def test_long_text_of_any_words_is_cut_into_pieces_that_the_encoder_reads(
     assert "".join(parts) == "".join(document.text.split())
 
 
-async def test_a_path_beyond_the_window_keeps_its_end():
-    tree = await built("# Parks\n\n## one two three four five six\n\n### seven eight nine\n\nText.\n", window=8)
-    assert tree.nodes[1].text == "five six > seven eight nine"
-
-
 async def test_a_word_beyond_the_window_is_cut_among_words_that_stay_whole():
     tokens = PackagedTokens()
     document = Document(uri="u", title="t", text="well-known " * 10 + "a/b." * 150 + " well-known" * 200)
@@ -125,15 +109,6 @@ async def test_a_word_beyond_the_window_is_cut_among_words_that_stay_whole():
     assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
     words = [word for n in tree.nodes[: tree.leaves] for word in n.text.split()]
     assert words.count("well-known") == 210
-
-
-@given(st.lists(st.text(max_size=12), min_size=1, max_size=60).map(" ".join).filter(str.strip))
-async def test_no_node_of_any_text_exceeds_the_encoders_window(text: str):
-    tokens = PackagedTokens()
-    document = Document(uri="u", title="t", text=text * 8)
-    source = Source(document=document, hierarchy=build_hierarchy(document))
-    tree = (await HeadingBuilder(tokens).build(source)).tree
-    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
 
 
 _LINES = st.sampled_from(

@@ -95,23 +95,12 @@ async def test_an_abstract_gets_no_summary(heading: str) -> None:
     assert len(summariser.calls) == 1
 
 
-async def test_a_section_about_abstracts_is_summarised() -> None:
-    built = await build(f"# Abstract interpretation\n\n{body(20)}")
-    assert shape(built.tree) == [((0,), "Abstract interpretation")]
-
-
 async def test_a_section_stands_above_its_subsections_and_is_told_by_their_summaries() -> None:
     summariser = FirstSentences()
     built = await build(f"# A\n\n{body(20)}\n\n## B\n\n{body(20)}\n\n## C\n\n{body(20)}", summariser)
     assert shape(built.tree) == [((1,), "B"), ((2,), "C"), ((0, 3, 4), "A")]
     assert summariser.calls[-1] == [built.tree.nodes[i].text for i in (0, 3, 4)]
     assert built.tree.roots == (5,)
-
-
-async def test_a_heading_without_text_opens_the_first_chunk_below_it() -> None:
-    built = await build(f"# A\n\n## B\n\n{body(20)}\n\n## C\n\n{body(20)}")
-    assert [n.text.split("\n")[0] for n in built.tree.nodes[:2]] == ["# A", "## C"]
-    assert shape(built.tree) == [((0,), "B"), ((1,), "C"), ((2, 3), "A")]
 
 
 async def test_text_without_headings_is_cut_where_its_theme_changes() -> None:
@@ -129,19 +118,6 @@ async def test_cost_and_failures_of_all_summaries_are_told() -> None:
     assert built.usage.calls == 3
     assert built.failures == ("OutputTruncatedError: cut",) * 3
     assert summariser.words == {70}
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 260)), min_size=1, max_size=6), st.integers(1, 5))
-async def test_every_tree_holds_the_whole_text_in_its_leaves(parts: list[tuple[int, int]], group: int) -> None:
-    text = "\n\n".join(f"{'#' * level} Head\n\n{body(words)}" if level else body(words) for level, words in parts)
-    if not text.strip():
-        return
-    built = await build(text, sizes=SectionSizes(group=group, theme_words=150, theme_group=group))
-    tree = built.tree
-    leaves = tree.nodes[: tree.leaves]
-    assert [n.text for n in leaves] == [n.spans[0].of(text) for n in leaves]
-    assert "".join("".join(n.text for n in leaves).split()) == "".join(text.split())
-    assert all(len(node) == 1 for i, node in enumerate(tree.parents) if i not in tree.roots)
 
 
 def test_themes_start_where_the_vectors_change() -> None:

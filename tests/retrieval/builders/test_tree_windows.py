@@ -6,9 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.discourse.parse.rules import RuleParser
 from discorag.retrieval.builders.baselines import BisectionBuilder
-from discorag.retrieval.builders.discourse import DiscourseBuilder
 from discorag.retrieval.builders.node_text import Concat
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, windows_along
 from discorag.schema.retrieval_tree import RetrievalTree
@@ -32,18 +30,6 @@ async def test_windows_are_subtrees_and_pairs_of_subtrees_that_touch() -> None:
     assert (1, 4) not in runs(tree)
 
 
-async def test_windows_are_no_wider_than_allowed() -> None:
-    tree = (await TreeWindowBuilder(BisectionBuilder(Concat()), widest=3).build(_SIX)).tree
-    assert max(end - start for start, end in runs(tree)) == 3
-
-
-async def test_snapped_tells_what_the_tree_below_it_took() -> None:
-    built = await TreeWindowBuilder(DiscourseBuilder(RuleParser(), Concat())).build(
-        source_of("Ann ate. Bob bit.\n\nCid cut.")
-    )
-    assert (built.parsed, built.tree.builder) == (2, "snapped")
-
-
 def windows(tree: RetrievalTree, widest: int) -> set[tuple[int, int]]:
     return {(int(start), int(start + beyond + 1)) for start, beyond in np.argwhere(windows_along(tree, widest))}
 
@@ -59,10 +45,6 @@ def test_windows_of_a_flat_tree_are_runs_of_siblings_and_two_subtrees_that_touch
 def test_windows_of_a_right_branching_tree_do_not_cut_a_subtree() -> None:
     tree = small_tree(4, (2, 3), (1, 4), (0, 5))
     assert windows(tree, 9) == {(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (1, 3), (2, 4), (1, 4), (0, 4)}
-
-
-def test_roots_count_as_siblings() -> None:
-    assert windows(small_tree(3), 3) == {(0, 1), (1, 2), (2, 3), (0, 2), (1, 3), (0, 3)}
 
 
 def test_a_cluster_of_leaves_that_are_not_adjacent_makes_no_window() -> None:

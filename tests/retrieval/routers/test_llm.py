@@ -80,14 +80,6 @@ async def test_a_repaired_reply_is_followed_and_both_calls_are_paid(parks: Retri
     assert "answer: 43: not a passage shown. Passages shown: 20." in server.requests[1]["messages"][-1]["content"]
 
 
-async def test_ids_invented_twice_end_the_walk_with_what_was_routed_before(parks: RetrievalTree):
-    with ScriptedServer([reply(19, expand=40), reply(999), reply(998)]) as server:
-        routed = await walked(server, derive(parks, nodes(parks, 19)))
-    assert (routed.ending, ids(parks, routed.in_step_order)) == (Ending.FAILED, [19])
-    assert routed.failures[0].kind == "InvalidOutputError"
-    assert routed.usage.calls == 3
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -116,9 +108,3 @@ async def test_ids_invented_twice_end_the_walk_with_what_was_routed_before(parks
 def test_a_reply_against_the_rules_says_what_to_change(parks: RetrievalTree, text: str, message: str):
     with pytest.raises(ValueError, match=message):
         decision_from_reply(text, derive(parks, nodes(parks, 19)))
-
-
-def test_a_reply_becomes_nodes_of_the_tree(parks: RetrievalTree):
-    decision = decision_from_reply(reply(44, 41, 44, expand=-1), derive(parks, nodes(parks, 41)))
-    assert decision.answer == nodes(parks, 44, 41)
-    assert decision.expand == nodes(parks, -1)[0]

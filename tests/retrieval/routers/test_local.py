@@ -69,11 +69,6 @@ async def test_a_document_with_nothing_near_is_refused() -> None:
     assert (routed.ending, routed.in_step_order) == (Ending.REFUSED, ())
 
 
-async def test_a_document_of_leaves_alone_is_routed() -> None:
-    tree = RetrievalTree(builder="flat", nodes=park().nodes[:5])
-    assert (await walk("coaster", derive(tree, [0]), LocalRouter(BagOfWords()))).steps == ((1, 2, 3),)
-
-
 async def test_a_passage_beyond_the_window_is_compared_as_far_as_it_is_read(encoder: Encoder) -> None:
     leaf = RetrievalNode(text="The coaster is tall. " * 200, spans=(Span(start=0, end=9),))
     tree = RetrievalTree(builder="long", nodes=(leaf,))
