@@ -91,7 +91,7 @@ async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_it
     a, b = inputs.chunks
     for relation, said in {
         ChunkRelation.CONTRADICTS: "; set against it “{}”, which contradicts it: ",
-        ChunkRelation.CONTRASTS_WITH: "; set beside it “{}”, where it is otherwise: ",
+        ChunkRelation.CONTRASTS_WITH: "; compare it with “{}”, where it is different: ",
     }.items():
         graph = RhetoricalGraph(chunks=(a.id, b.id), edges=(Edge(source=a.id, target=b.id, relation=relation),))
         plan = (await with_plan(replace(inputs, graph=graph), encoder)).plan

@@ -120,16 +120,6 @@ def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbe
     assert fenced(call, "chunk") == []
 
 
-def test_fig_13_what_does_not_fit_the_model_is_left_out(pipeline: Pipelines, tmp_path: Path) -> None:
-    folder = write_texts(tmp_path / "texts", {"a.txt": LONG, "b.txt": "Short and last."})
-    with ScriptedServer(model()) as server:
-        result = opened(pipeline, server, folder, context_tokens=4096).ask(QUERY, baseline="full-context")
-        [call] = server.requests
-    [document] = fenced(call, "document")
-    assert LONG.split()[: len(document.split())] == document.split()
-    assert result.ledger.failures == ()
-
-
 def test_fig_15_plan_and_answer_come_from_one_call_over_the_chunks(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model()) as server:
         rag = opened(pipeline, server, texts)
@@ -225,10 +215,3 @@ def test_fig_17_markers_that_fail_are_none_and_counted(pipeline: Pipelines, text
     ]
     assert stage_of(result.ledger, "relate").usage.repairs == 1
     assert result.draft == ANSWER
-
-
-def test_fig_17_one_chunk_has_no_pairs_and_takes_no_call(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        result = opened(pipeline, server, texts).ask(QUERY, baseline="markers", top_k=1)
-        assert [name_of(r) for r in server.requests] == ["standard"]
-    assert result.ledger.failures == ()

@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -14,9 +14,9 @@ from discorag.config import EncoderSettings, ReadingSettings, Settings, StoreSet
 from discorag.ingest.survey import DocumentOutcome, Status, find_vanished
 from discorag.models.protocol import Encoder
 from discorag.schema.document import Chunk
-from discorag.schema.errors import DecodingError, InputError, MissingPathError, StoreError, UnknownFormatError
+from discorag.schema.errors import DecodingError, InputError, MissingPathError, UnknownFormatError
 from discorag.store.records import Manifest
-from discorag.store.store import Store, open_store
+from discorag.store.store import open_store
 from nodes.backends import Backends
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.ingest.pdfs import endless_pdf
@@ -64,6 +64,22 @@ def test_ingesting_one_folder_leaves_the_documents_of_another(rag: DiscoRAG, fol
     rag.ingest(folder)
     rag.ingest(other)
     assert sorted(m.title for m in rag.documents()) == ["A", "Other", "b"]
+
+
+def test_another_parser_stores_the_documents_again(rag: DiscoRAG, folder: Path) -> None:
+    rag.ingest(folder)
+    for again, status in ((False, "replaced"), (False, "unchanged"), (True, "replaced")):
+        assert set(statuses(rag.ingest(folder, parser="none", refresh=again)).values()) == {status}
+
+
+def test_more_sentences_than_may_be_are_refused_with_what_to_do(rag: DiscoRAG, folder: Path) -> None:
+    settings = rag.backends.settings
+    reading = settings.reading.model_copy(update={"max_sentences": 50})
+    rag.backends.settings = settings.model_copy(update={"reading": reading})
+    (folder / "many.txt").write_text("a\n\n" * 60, encoding="utf-8")
+    [note] = [o.note for o in rag.ingest(folder).outcomes if o.status == "failed"]
+    assert "60 sentences; the limit is 50" in note
+    assert "MAX_SENTENCES" in note
 
 
 CORPORA = ("vitamin-d", "tides", "library-handbook", "zh")
@@ -195,30 +211,6 @@ def test_a_disk_that_is_full_fails_the_document_and_keeps_what_was_stored(
     assert statuses(rag.ingest(folder)) == {"a.md": "unchanged", "b.txt": "replaced"}
 
 
-class _Away:
-    """A store that is gone from the moment on at which something is put, until it is back."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.is_back = self._is_away = False
-
-    def __getattr__(self, name: str) -> Any:
-        self._is_away |= name == "put"
-        if self._is_away and not self.is_back:
-            raise StoreError("The server is gone.")
-        return getattr(self._store, name)
-
-
-def test_what_failed_while_the_store_was_away_is_stored_when_it_is_back(pipeline: Pipelines, folder: Path) -> None:
-    rag = pipeline(kind="edge")
-    away = _Away(rag.backends.store)
-    rag.backends.store = cast("Store", away)
-    with pytest.raises(StoreError, match="gone"):
-        rag.ingest(folder / "a.md")
-    away.is_back = True
-    assert statuses(rag.ingest(folder / "a.md")) == {"a.md": "added"}
-
-
 def test_a_file_name_that_is_not_utf8_fails_alone(rag: DiscoRAG, folder: Path) -> None:
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_text("Cafes open early.", encoding="utf-8")
     result = rag.ingest(folder)
@@ -305,7 +297,7 @@ def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_un
     (folder / "poison.pdf").write_bytes(endless_pdf())
     (folder / "page.html").write_text("<h1>Tides</h1><p>They rise.</p>")
     store = StoreSettings(kind="memory", path=tmp_path / "store")
-    settings = Settings(store=store, reading=ReadingSettings(convert_seconds=2))
+    settings = Settings(store=store, reading=ReadingSettings(convert_seconds=0.5))
     opened = open_store(store, (encoder.version, encoder.dimension))
     with DiscoRAG(backends=Backends(settings, opened, encoder, None)) as rag:
         results = [rag.ingest(folder, parser="rules", refresh=refresh) for refresh in (False, False, False, True)]
@@ -313,7 +305,7 @@ def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_un
     assert kinds == [["ConversionLimitError"], ["ConversionLimitError"], ["RefusedFileError"], ["ConversionLimitError"]]
     assert statuses(results[0]) == {"a.md": "added", "b.txt": "added", "page.html": "added", "poison.pdf": "failed"}
     assert statuses(results[2])["page.html"] == "unchanged"
-    assert "Refused after 2 attempts: it takes more than 2 s" in next(
+    assert "Refused after 2 attempts: it takes more than 0.5 s" in next(
         o.note for o in results[2].outcomes if o.uri.endswith("poison.pdf")
     )
 

@@ -28,7 +28,7 @@ from tests.graphs.paper_scripts import (
 )
 from tests.graphs.scripts import QUERY, write_texts
 from tests.inputs import stage_of
-from tests.servers.scripted import Body, Scripted, ScriptedServer
+from tests.servers.scripted import ScriptedServer
 
 
 @pytest.fixture
@@ -87,21 +87,6 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
     assert (parse.engine, parse.model) == ("local", TrainedParser().version)
 
 
-def test_where_the_local_parser_stood_in_for_some_trees_the_ledger_names_both(pipeline: Pipelines, texts: Path) -> None:
-    def respond(body: Body) -> Scripted | str:
-        return "no tree" if name_of(body) == "tree" and "skin" in prompt_of(body) else model()(body)
-
-    with ScriptedServer(respond) as server:
-        rag = opened(pipeline, server, texts)
-        asked = stage_of(rag.ask(QUERY, preset="paper").ledger, "parse")
-        read = rag.ingest(texts, parser="paper", refresh=True).ledger.stages
-    assert asked.engine == "llm+local"
-    assert asked.model.startswith("paper:")
-    assert asked.model.endswith(TrainedParser().version)
-    parses = {s.engine: [f.kind for f in s.failures] for s in read if s.stage == "parse"}
-    assert parses == {"paper": [], "local": ["InvalidOutputError"]}
-
-
 def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model()) as server:
         result = opened(pipeline, server, texts, parser="local").ask(QUERY, preset="paper")
@@ -124,17 +109,6 @@ def test_trees_that_the_papers_parser_made_at_ingest_cost_one_call_a_chunk_once(
     assert ingested.ledger.failures == ()
     assert after == ["graph", "plan", "answer"]
     assert (stage_of(result.ledger, "parse").engine, stage_of(result.ledger, "parse").usage.calls) == ("stored", 0)
-
-
-def test_trees_that_only_stood_in_at_ingest_are_made_anew(pipeline: Pipelines, texts: Path) -> None:
-    down = [True]
-    with ScriptedServer(lambda b: Scripted("down", status=500) if down[0] else model()(b)) as server:
-        rag = pipeline(llm=server.base_url, failures=9)
-        rag.ingest(texts, parser="paper")
-        server.requests.clear()
-        down[0] = False
-        rag.ask(QUERY, preset="paper")
-        assert [name_of(r) for r in server.requests] == PIPELINE
 
 
 def test_the_local_parser_keeps_the_trees_that_are_stored(pipeline: Pipelines, texts: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
-from discorag.config import TreeSettings
 from discorag.retrieval.registry import tree_retrievers
 from discorag.schema.document import Scope
 from discorag.schema.errors import StoreError
@@ -62,12 +61,6 @@ def _asked(rag: DiscoRAG, name: str, words: int) -> dict[str, Any]:
         {"corpus": "vitamin-d", "retriever": name, "evidence_words": words, "backends": rag.backends}
     )
     return asyncio.run(graph.ainvoke({"query": FLU}, context=context, output_keys=["answer", "hits", "evidence"]))
-
-
-def test_evidence_keeps_to_its_budget_and_is_all_that_the_answer_sees(vitamin: DiscoRAG) -> None:
-    result = vitamin.ask(FLU, corpus="vitamin-d", retriever="discourse", evidence_words=60)
-    said = {e.text for s in result.answer.sentences for e in s.evidence}
-    assert sum(map(count_words, said)) <= 60
 
 
 def test_an_ingest_builds_the_trees_of_the_asked_retriever_also_for_documents_that_are_there_already(
@@ -145,13 +138,3 @@ def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passag
         result = rag.ask("Why did pumps fail?", preset="rdr2", generator="local")
     assert (bool(result.answer.abstained), bool(result.answer.nearest)) == (refused, refused)
     assert bool(result.ledger.failures) is not refused
-
-
-def test_tau_l_and_r_are_settings_and_another_value_builds_other_trees(pipeline: Pipelines) -> None:
-    with ScriptedServer() as server:
-        backends = pipeline(llm=server.base_url).backends
-        usual = [tree_retrievers()[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
-        backends.settings = backends.settings.model_copy(update={"trees": TreeSettings(tau=0, chunk_words=50, group=3)})
-        other = [tree_retrievers()[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
-    assert ["/tau-1/100/" in usual[0], "/tau-1/0/" in other[0]] == [True, True]
-    assert ["1/100/2/4/" in usual[1], "1/50/3/4/" in other[1]] == [True, True]

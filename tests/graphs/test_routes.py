@@ -15,7 +15,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from discorag import DiscoRAG
 from discorag.schema.answer import NO_ANSWER
 from graphs import answer, chat
-from graphs.assistants import rdr2
 from graphs.ingest import PAGE
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
@@ -93,16 +92,6 @@ def test_a_conversation_keeps_its_history_and_each_question_its_own_ledger(rag: 
     assert "Sources:" in str(last.text)
     assert [r["stage"] for r in state["ledger"]].count("prepare") == 1
     assert [turn["role"] for turn in state["history"]] == ["user", "assistant"]
-
-
-def test_a_preset_is_a_graph_whose_switches_need_not_be_given(rag: DiscoRAG) -> None:
-    async def asked() -> list[str]:
-        given: Any = {"backends": rag.backends, "corpus": "tides", "abstain": "never"}
-        question: Any = {"query": QUERY}
-        parts = rdr2.astream(question, context=given, stream_mode="updates")
-        return [name async for part in parts for name in part]
-
-    assert "route_headings" in asyncio.run(asked())
 
 
 def test_more_documents_than_a_page_holds_are_all_read(

@@ -17,7 +17,6 @@ from interfaces.facade import AskResult
 from prompts import load
 from tests.conftest import EXAMPLES, Pipelines
 from tests.graphs.scripts import ANSWER, chunk_count, model, turn_of
-from tests.graphs.test_weak_model import is_again
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
@@ -226,15 +225,3 @@ def test_a_heading_of_ours_before_a_good_answer_is_removed(opened: Callable[...,
         result = opened(server).ask(TIDES, abstain="never")
         assert len(server.requests) == 3
     assert result.draft == ANSWER
-
-
-def test_one_that_repeats_our_words_is_asked_once_more(opened: Callable[..., DiscoRAG]) -> None:
-    def respond(body: Body) -> Scripted | str:
-        if is_again(body, load("own-words")):
-            return ANSWER
-        return "The plan: rise, then fall [1]." if turn_of(body) == "answer" else model()(body)
-
-    with ScriptedServer(respond) as server:
-        result = opened(server).ask(TIDES, abstain="never")
-    assert result.draft == ANSWER
-    assert result.answer.notes == ()

@@ -1,5 +1,3 @@
-import time
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
@@ -195,26 +193,3 @@ def test_damage_anywhere_gives_text_or_an_input_error() -> None:
                 assert from_pdf(data, PATH).text
             except InputError:
                 continue
-
-
-def test_files_read_at_the_same_time_do_not_disturb_each_other() -> None:
-    document = pdf()
-    for _ in range(5):
-        write(document, PROSE)
-        table(document)
-    data = bytes(document.output())
-    with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(from_pdf, [data] * 12, [PATH] * 12))
-    assert set(made) == {from_pdf(data, PATH)}
-
-
-@pytest.mark.deep
-def test_a_hundred_pages_take_seconds() -> None:
-    document = pdf()
-    for _ in range(99):
-        for _ in range(9):
-            write(document, PROSE)
-        document.add_page()
-    started = time.process_time()
-    assert len(converted(document).pages) == 100
-    assert time.process_time() - started < 20

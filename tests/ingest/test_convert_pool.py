@@ -177,16 +177,6 @@ async def test_closing_stops_what_is_at_work(converters: Converters, endless: by
     assert children(os.getpid()) <= before
 
 
-async def test_a_converter_that_does_not_start_is_not_the_file_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with (
-        Converters(ReadingSettings()) as converters,
-        pytest.raises(ConversionError, match=r"did not start \(exit status 1\).*See why: .*worker") as caught,
-    ):
-        await converters.convert(PAGE, HTML)
-    assert not isinstance(caught.value, ConverterDiedError | ConversionLimitError)
-
-
 def test_several_event_loops_share_the_children(converters: Converters) -> None:
     made = list[str]()
 

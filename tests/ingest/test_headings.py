@@ -1,6 +1,3 @@
-import time
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,13 +88,3 @@ def test_list_table_and_code_are_one_paragraph_each_and_lists_and_tables_split_b
 def test_lines_of_unwrapped_plain_text_are_paragraphs() -> None:
     lines = ["标题", "本行及董事会全体成员保证信息披露的内容真实。" * 10, "第三"]
     assert texts("\n".join(lines), Kind.PARAGRAPH, "text/plain") == lines
-
-
-@pytest.mark.deep
-def test_a_megabyte_is_structured_in_seconds() -> None:
-    section = "## Part\n\n" + ("The tide rises twice a day, and it falls as often. " * 12 + "\n\n") * 8
-    text = section * (1_000_000 // len(section))
-    started = time.process_time()
-    hierarchy = build_hierarchy(document(text))
-    assert time.process_time() - started < 5
-    assert_sentences_cover(text, hierarchy)

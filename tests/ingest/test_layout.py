@@ -89,19 +89,6 @@ def test_justified_prose_is_no_table() -> None:
     assert {kind for kind, _ in of(text)} == {"prose"}
 
 
-def test_a_justified_paragraph_below_a_hanging_number_is_no_table() -> None:
-    text = (
-        "RETURN VALUE\n"
-        "       0      Success.\n"
-        "       1      Some  rivets differ.   If  weld  was  called  with  the  --test\n"
-        "              (--try,  -t) option of its command line, this means that some\n"
-        "              rivets in the box differ from those on  deck.   If  weld  was\n"
-        "              called  with  one  of  its  other  options, this code means so.\n"
-    )
-    assert "row" not in {kind for kind, _ in of(text)}
-    assert of(text)[2] == ("prose", "1      Some  rivets differ.")
-
-
 def test_a_row_of_words_is_a_header_only_with_nothing_over_the_first_column() -> None:
     rows = "Suffix   Units    Bytes\nb        Blocks     512\nc        Bytes     SIZE\nk        Kilo      1024\n"
     assert [kind for kind, _ in of(rows)] == ["header", "row", "row", "row"]
@@ -140,19 +127,6 @@ def test_a_title_right_above_its_text_is_not_a_part_of_it(text: str, titles: lis
 )
 def test_short_first_lines_are_no_titles(text: str) -> None:
     assert "heading" not in {kind for kind, _ in of(text)}
-
-
-def test_an_underlined_heading_may_have_a_number() -> None:
-    assert of("1. Definitions\n--------------\n\nA work is a work.\n")[0] == ("heading", "1. Definitions")
-
-
-def test_an_indented_paragraph_is_as_wide_in_its_first_line_as_in_the_others() -> None:
-    text = (
-        "      A work is any work of a hand, whether in the form of Source or\n"
-        "      Object code, made available under the License, as a notice that\n"
-        "      is in the work says.\n"
-    )
-    assert len(of(text)) == 1
 
 
 def leads(text: str, *, markdown: bool = False) -> dict[str, str | None]:

@@ -194,10 +194,6 @@ def test_an_error_is_one_line_that_says_what_to_do_and_exit_code_2(home: Path, a
     assert "Traceback" not in text
 
 
-def test_a_bad_setting_is_named(home: Path) -> None:
-    assert "llm.concurrency" in run(home, "status", ok=2, DISCO_RAG_LLM__CONCURRENCY="0")
-
-
 def test_commands_work_while_another_process_has_the_store_open(home: Path) -> None:
     with open_store(StoreSettings(path=home / "s")) as store:
         assert store.search(Scope(), SearchQuery(vector=np.eye(384, dtype=np.float32)[0]))  # it has the index

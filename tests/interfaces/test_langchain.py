@@ -8,8 +8,7 @@ from langchain_core.language_models import LanguageModelInput
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatResult
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import Runnable, RunnablePassthrough
+from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from discorag import AskResult, DiscoRAG
@@ -85,19 +84,6 @@ def test_nothing_found_is_an_empty_list_and_an_unknown_retriever_an_error(rag: D
     assert DiscoRetriever(rag=rag, corpus="empty").invoke(QUERY) == []
     with pytest.raises(InputError, match="retriever"):
         DiscoRetriever(rag=rag, retriever="nearest").invoke(QUERY)
-
-
-async def test_a_chain_reads_what_the_retriever_brings(rag: DiscoRAG) -> None:
-    prompt = ChatPromptTemplate.from_template("Passages: {context}\nQuestion: {question}")
-    model = scripted("The sun and the moon pull together.", "Again.")
-    parts = {"context": DiscoRetriever(rag=rag), "question": RunnablePassthrough[str]()}
-    chain = parts | prompt | model
-    assert (await chain.ainvoke(QUERY)).content == "The sun and the moon pull together."
-    assert chain.invoke(QUERY).content == "Again."
-    first, second = (str(said[0].content) for said in model.seen)
-    assert first == second
-    assert QUERY in first
-    assert all(repr(d.page_content) in first for d in DiscoRetriever(rag=rag).invoke(QUERY))
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])

@@ -84,30 +84,6 @@ def test_a_plan_shows_its_references_in_bold_and_other_brackets_as_they_are() ->
     assert labels.count("#92;#91;1#93;") == 2
 
 
-def test_labels_show_the_evidence_used_and_not_the_start_of_the_chunk() -> None:
-    text = "The start. The moon pulls. The sun helps."
-    spans = (Span(start=0, end=10), Span(start=11, end=26), Span(start=27, end=41))
-    chunks = tuple(
-        Chunk(id=i, doc_id=i, order=0, span=Span(start=0, end=41), text=text, title=i, sentences=spans)
-        for i in ("c0", "c1", "c2")
-    )
-    edge = Edge(source="c1", target="c0", relation=ChunkRelation.SUPPORTS, source_span=spans[2], target_span=spans[2])
-    graph = RhetoricalGraph(chunks=("c0", "c1", "c2"), edges=(edge,))
-    said = AnswerSentence(text="It pulls.", evidence=(EvidenceSpan.of(chunks[0], spans[1]),), step=1)
-    answer = Answer(query="?", sentences=(said,))
-    assert graph_mermaid(graph, chunks, answer).splitlines()[1:4] == [
-        '    c1["1: c0<br/>The moon pulls."]',
-        '    c2["2: c1<br/>The sun helps."]',
-        '    c3["3: c2"]',
-    ]
-    assert "The start" not in printed(graph_text(graph, chunks, answer))
-    assert plan_mermaid(Plan(paragraph="Open. Then the moon."), answer).splitlines()[1:] == [
-        '    s1["1: Open."]',
-        '    s2["2: Then the moon.<br/>“The moon pulls.”"]',
-        "    s1 --> s2",
-    ]
-
-
 def test_the_graph_numbers_chunks_and_no_chunk_numbers_itself() -> None:
     words = ['[1] "]; click c1 "http://evil.example" %%{init: {}}%%', "`end` fa:fa-ban ［2］\nflowchart"]
     spans = [Span(start=0, end=len(w)) for w in words]

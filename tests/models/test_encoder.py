@@ -51,11 +51,6 @@ async def test_text_of_exactly_the_window_is_seen_whole_and_a_longer_one_is_refu
         await encoder.encode_documents(["fine", fits + "too long"])
 
 
-async def test_query_longer_than_the_window_is_the_users_error(encoder: PackagedEncoder) -> None:
-    with pytest.raises(QueryError, match=r"302 tokens.* 256"):
-        await encoder.encode_query("word " * 300)
-
-
 async def test_concurrent_first_calls_load_one_model_and_agree() -> None:
     fresh = PackagedEncoder()
     vectors = await asyncio.gather(*(fresh.encode_query("the same") for _ in range(4)))
@@ -91,11 +86,6 @@ async def test_bge_small_is_packaged_too_and_a_text_has_one_vector() -> None:
     assert (await made.encode_documents([])).shape == (0, 384)
     with pytest.raises(QueryError, match=r"602 tokens.* 512"):
         await made.encode_query("word " * 600)
-
-
-async def test_a_prefix_shortens_the_window_of_bge_small() -> None:
-    made = await configured(model="bge-small-en-v1.5", query_prefix="Represent this sentence: ")
-    assert made.version.startswith(f"bge-small-en-v1.5@68807e3f/{512 - 4}/")
 
 
 async def test_an_unknown_packaged_encoder_is_refused() -> None:

@@ -24,6 +24,7 @@ from discorag.schema.errors import (
 )
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
+NAN = '{"object": "list", "model": "m", "data": [{"object": "embedding", "index": 0, "embedding": [NaN, 1.0]}]}'
 TASK = "Instruct: Find passages that answer the question\nQuery: "
 
 
@@ -91,6 +92,8 @@ async def test_passing_failure_is_retried() -> None:
         (Scripted(delay_s=300), ModelUnavailableError, "ENCODER__TIMEOUT_S"),
         (Scripted("no", status=401), ModelRejectedError, "ENCODER__API_KEY"),
         (Scripted("`inputs` must have less than 512 tokens", status=413), ContextTooLongError, "less text"),
+        (Scripted(raw="<html>hello</html>", headers={"Content-Type": "text/html"}), ModelRejectedError, "/v1"),
+        (Scripted(raw=NAN, headers={"Content-Type": "application/json"}), InvalidOutputError, ""),
     ],
 )
 async def test_failures_are_typed_and_name_the_encoders_own_settings(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discorag.models.memo import QUESTIONS, MemoEncoder, packed
+from discorag.models.memo import QUESTIONS, MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.schema.values import Vectors
 
@@ -31,10 +31,3 @@ async def test_a_question_is_encoded_once_for_all_stages_and_forgotten_after_oth
         await remembering.encode_query(str(number))
     await remembering.encode_query("Why?")
     assert counted.asked.count("Why?") == 2
-
-
-async def test_vectors_of_another_layout_are_made_anew(encoder: Encoder) -> None:
-    memo, texts = MemoEncoder(encoder), [f"Tide number {i} rises." for i in range(3)]
-    vectors = await encoder.encode_documents(texts)
-    memo.remember(packed(texts, vectors).removeprefix("2:"))
-    assert np.allclose(await memo.encode_documents(texts), vectors, atol=1e-3)

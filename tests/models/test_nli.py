@@ -14,7 +14,7 @@ from discorag.config import NliSettings
 from discorag.models.nli import CrossEncoderNli, ServerNli, nli_from
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
 from discorag.schema.errors import ConfigError, InvalidOutputError, UnknownNameError
-from tests.models.test_reranker import cross_encoder, served
+from tests.models.test_reranker import Served, cross_encoder
 
 PAIRS = [("Tides rise.", "The tide rises."), ("Bees dance.", "The tide rises."), ("a", "b")]
 
@@ -30,7 +30,7 @@ def labelled(folder: Path, *labels: str) -> str:
 
 async def test_a_served_model_is_asked_for_pairs_in_batches() -> None:
     row = [{"label": "CONTRADICTION", "score": 0.25}, {"label": "ENTAILMENT", "score": 0.5}]
-    with served(lambda body: [row] * len(body["inputs"])) as seen:
+    with Served(lambda body: [row] * len(body["inputs"])) as seen:
         model = ServerNli(NliSettings(base_url=seen.url, batch_size=2, model="judge"))
         assert (await model.probabilities(PAIRS)).tolist() == [[0.5, 0.25, 0.25]] * 3
         assert (await model.probabilities([])).shape == (0, 3)
@@ -45,7 +45,7 @@ async def test_a_served_model_is_asked_for_pairs_in_batches() -> None:
     ids=["no entailment", "no pairs", "no list"],
 )
 async def test_a_server_without_labels_of_entailment_fails(answer: Any) -> None:
-    with served(lambda _: answer) as seen, pytest.raises(InvalidOutputError, match="entailment"):
+    with Served(lambda _: answer) as seen, pytest.raises(InvalidOutputError, match="entailment"):
         await ServerNli(NliSettings(base_url=seen.url)).probabilities([("a", "b")])
 
 
@@ -85,13 +85,6 @@ async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_pat
         (folder / "config.json").write_text(json.dumps(config))
         found.append(float((await CrossEncoderNli(str(folder)).probabilities([pair]))[0, 0]))
     assert found[0] == found[1] != found[2]
-
-
-async def test_an_onnx_folder_without_labels_says_so(tmp_path: Path) -> None:
-    for name in ("model.onnx", "tokenizer.json"):
-        (tmp_path / name).touch()
-    with pytest.raises(ConfigError, match=r"id2label|labels of the model"):
-        await CrossEncoderNli(str(tmp_path)).probabilities([("a", "b")])
 
 
 def test_there_is_none_by_default_and_none_is_packaged() -> None:

@@ -54,7 +54,6 @@ async def test_ollama_is_asked_for_as_much_context_as_model_and_settings_have(
         model = named("ollama:qwen3:8b", server, context_tokens=limit)
         reply = await model.complete(fruit_request(max_tokens=77, temperature=0.5))
         assert await model.context_tokens() == context
-        await model.aclose()
     [body] = server.requests
     assert body["options"] == {"num_ctx": context, "num_predict": 77, "temperature": 0.5}
     assert (body["model"], body["stream"], body["format"]) == ("qwen3:8b", False, Fruit.model_json_schema())
@@ -151,7 +150,6 @@ async def test_a_temperature_that_a_model_refuses_is_left_out_from_then_on(
             request = text_request(max_tokens=100)
             reply = (await streamed(model, request))[1] if stream else await model.complete(request)
             assert (reply.text, reply.usage.calls) == ("Tides rise.", 1)
-        await model.aclose()
     assert ["temperature" in body for body in server.requests] == [True, False, False]
     assert server.requests[-1]["max_completion_tokens"] == 100 + REASONING_TOKENS
     assert {body["model"] for body in server.requests} == {"gpt-5-mini"}

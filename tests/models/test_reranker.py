@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import socket
-import threading
-import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import uvicorn
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
 from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from discorag.config import RerankerSettings
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
@@ -27,19 +23,10 @@ from discorag.schema.errors import (
     InvalidOutputError,
     ModelRejectedError,
 )
+from tests.servers.loopback import LoopbackServer
 
 Answer = Callable[[dict[str, Any]], Any]
 TEXTS = ["short", "a longer one", "the longest of them all"]
-
-
-class Served:
-    """What a server was asked: paths, bodies, keys."""
-
-    def __init__(self) -> None:
-        self.url = ""
-        self.paths: list[str] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.keys: list[str] = []
 
 
 def by_length(body: dict[str, Any]) -> dict[str, Any]:
@@ -50,29 +37,29 @@ def by_length(body: dict[str, Any]) -> dict[str, Any]:
     return {"data": [{"index": i, "object": "score", "score": float(len(t))} for i, t in enumerate(body["text_2"])]}
 
 
-@contextmanager
-def served(answer: Answer = by_length) -> Generator[Served]:
-    """A server on loopback; what ``answer`` returns is the JSON, or a whole response."""
-    app, seen = FastAPI(), Served()
+class Served(LoopbackServer):
+    """A server on loopback, and what it was asked; what ``answer`` returns is the JSON, or a whole response."""
 
-    @app.post("/v1/{path}")
-    async def _post(path: str, request: Request) -> Any:  # pyright: ignore[reportUnusedFunction]
-        seen.paths.append(path)
-        seen.bodies.append(await request.json())
-        seen.keys.append(request.headers.get("authorization", ""))
-        return answer(seen.bodies[-1])
+    def __init__(self, answer: Answer = by_length) -> None:
+        super().__init__()
+        self._answer = answer
+        self.paths: list[str] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.keys: list[str] = []
 
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        seen.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
-        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.005)
-        yield seen
-        server.should_exit = True
-        thread.join(timeout=10)
+    @property
+    def url(self) -> str:
+        return f"{self.address}/v1"
+
+    def _routes(self) -> list[Route]:
+        return [Route("/v1/{path}", self._post, methods=["POST"])]
+
+    async def _post(self, request: Request) -> Response:
+        self.paths.append(request.path_params["path"])
+        self.bodies.append(await request.json())
+        self.keys.append(request.headers.get("authorization", ""))
+        said = self._answer(self.bodies[-1])
+        return said if isinstance(said, Response) else JSONResponse(said)
 
 
 def reranker(seen: Served, **changes: Any) -> ServerReranker:
@@ -81,10 +68,7 @@ def reranker(seen: Served, **changes: Any) -> ServerReranker:
 
 
 async def scores(made: ServerReranker, texts: Sequence[str] = TEXTS) -> tuple[float, ...]:
-    try:
-        return await made.scores("which?", texts)
-    finally:
-        await made.aclose()
+    return await made.scores("which?", texts)
 
 
 def failing(status: int, message: str = "no") -> Answer:
@@ -92,14 +76,14 @@ def failing(status: int, message: str = "no") -> Answer:
 
 
 async def test_scores_come_in_the_order_of_the_texts_whatever_the_order_of_the_reply() -> None:
-    with served() as seen:
+    with Served() as seen:
         assert await scores(reranker(seen)) == (5.0, 12.0, 23.0)
     assert seen.paths == ["rerank"]
     assert seen.bodies == [{"model": "bge", "query": "which?", "documents": TEXTS}]
 
 
 async def test_the_score_endpoint_is_asked_in_its_own_form() -> None:
-    with served() as seen:
+    with Served() as seen:
         assert await scores(reranker(seen, path="/score")) == (5.0, 12.0, 23.0)
     assert seen.paths == ["score"]
     assert seen.bodies == [{"model": "bge", "text_1": "which?", "text_2": TEXTS}]
@@ -107,7 +91,7 @@ async def test_the_score_endpoint_is_asked_in_its_own_form() -> None:
 
 async def test_texts_are_sent_in_batches_and_the_key_with_each() -> None:
     texts = ["x" * n for n in range(1, 101)]
-    with served() as seen:
+    with Served() as seen:
         found = await scores(reranker(seen, api_key=SecretStr("k1")), texts)
     assert found == tuple(range(1, 101))
     assert [len(body["documents"]) for body in seen.bodies] == [64, 36]
@@ -129,7 +113,7 @@ def saying(reply: dict[str, Any]) -> Answer:
     ids=["no scores", "no number", "too few", "one thrice"],
 )
 async def test_replies_that_are_no_scores_are_typed_errors(answer: Answer, kind: type[Exception]) -> None:
-    with served(answer) as seen, pytest.raises(kind):
+    with Served(answer) as seen, pytest.raises(kind):
         await scores(reranker(seen))
 
 

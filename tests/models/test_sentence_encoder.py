@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,22 +13,8 @@ from discorag.models.encoder import PackagedEncoder, encoder_from
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.sentence_encoder import SentenceEncoder
-from tests.conftest import EXAMPLES
 
 TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]
-REVISION = "0123456789abcdef0123456789abcdef01234567"
-BY_NAME = """
-import asyncio
-from discorag.models.encoder import encoder_from
-from discorag.config import EncoderSettings, Settings
-from discorag.schema.errors import ConfigError
-encoder = asyncio.run(encoder_from(Settings(encoder=EncoderSettings(model="acme/mini"))))
-print(encoder.version, encoder.dimension)
-try:
-    asyncio.run(encoder_from(Settings(encoder=EncoderSettings(model="acme/other"))))
-except ConfigError as error:
-    print(error)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -103,18 +86,3 @@ def test_the_version_tells_models_and_prefixes_apart(tmp_path: Path, opened: Sen
     copies = [copied(tmp_path / place / "mini", note=note) for place, note in (("a", 1), ("b", 2), ("c", 2))]
     first, other, same = (SentenceEncoder.open(EncoderSettings(model=name)).version for name in copies)
     assert first != other == same
-
-
-@pytest.mark.deep
-def test_a_name_is_looked_up_on_the_hub_and_its_revision_kept(tmp_path: Path) -> None:
-    place = tmp_path / "hub" / "models--acme--mini"
-    linked(place / "snapshots" / REVISION)
-    (place / "refs").mkdir()
-    (place / "refs" / "main").write_text(REVISION)
-    env = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "0"}
-    command = [sys.executable, "-c", BY_NAME]
-    done = subprocess.run(command, cwd=EXAMPLES.parent, env=env, capture_output=True, text=True, check=True)
-    version, error = done.stdout.splitlines()
-    assert version == f"acme/mini@{REVISION[:12]}/256 384"
-    assert "'acme/other' is not on this machine" in error
-    assert "disco-rag models pull acme/other" in error

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.retrieval.levels import TEXT, Levels, shown, unfold
+from discorag.retrieval.levels import Levels, unfold
 from discorag.schema.errors import NotFoundError
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.values import Span
 from tests.conftest import Pipelines
 
 NOTES = """# Tides
@@ -109,20 +107,3 @@ def test_a_document_a_builder_or_a_node_that_is_not_there_is_not_found(rag: Disc
         of(rag, builder="discourse")
     with pytest.raises(NotFoundError):
         unfold(rag.backends.store, rag.scope(), "0" * 32)
-
-
-def leaf(start: int, end: int, text: str = "x") -> RetrievalNode:
-    return RetrievalNode(text=text, spans=(Span(start=start, end=end),))
-
-
-def test_a_summary_is_told_from_what_lies_below_it_and_long_texts_are_cut() -> None:
-    spans = (Span(start=0, end=5), Span(start=20, end=25))
-    summary = RetrievalNode(text="In short. " * TEXT, spans=spans, children=(0, 2), layer=1)
-    leaves = (leaf(0, 5, "Rain."), leaf(10, 15, "Wind."), leaf(20, 25, "Snow."))
-    top, wind = sorted(shown(RetrievalTree(builder="b", nodes=(*leaves, summary)), [], 0, 9), key=lambda n: -n.node)
-    assert (top.kind, wind.kind) == ("summary", "text")
-    assert len(top.text) <= TEXT + 1
-    assert top.spans == spans
-    skipping = RetrievalNode(text="Rain. Snow. Hail.", spans=spans, children=(0, 1, 2), layer=1)
-    [root] = shown(RetrievalTree(builder="b", nodes=(*leaves, skipping)), [], 0, 9)
-    assert root.kind == "summary"

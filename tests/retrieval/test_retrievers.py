@@ -23,7 +23,7 @@ from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
 from discorag.retrieval.search import evidence_of
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, count_words
-from tests.models.test_reranker import Answer, failing, reranker, saying, served
+from tests.models.test_reranker import Answer, Served, failing, reranker, saying
 from tests.retrieval.builders.checks import source_of
 from tests.retrieval.builders.every import every_builder
 from tests.retrieval.hashing import HashingEncoder
@@ -224,12 +224,9 @@ def not_a_number(body: dict[str, object]) -> Response:
 )
 async def test_a_reranker_that_fails_leaves_the_order_of_similarity_and_is_counted(answer: Answer, kind: str) -> None:
     forest = under_one_heading("one", "two two", "three three three", "four four four four")
-    with served(answer) as seen:
+    with Served(answer) as seen:
         remote = reranker(seen)
-        try:
-            found = await chosen("htsir", forest, [0.3, 0.9, 0.1, 0.5, 0], 6, reranker=remote)
-        finally:
-            await remote.aclose()
+        found = await chosen("htsir", forest, [0.3, 0.9, 0.1, 0.5, 0], 6, reranker=remote)
     assert list(found.nodes) == [1, 3]
     [failure] = found.failures
     assert (failure.stage, failure.kind, failure.fallback) == ("retrieve", kind, "the order by similarity")

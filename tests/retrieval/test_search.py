@@ -9,12 +9,11 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.retrieval.builders.base import Builder
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder, WindowBuilder
+from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
 from discorag.retrieval.builders.node_text import Concat
 from discorag.retrieval.forest import Forest, NodeScores, node_vectors
 from discorag.retrieval.index import TreeIndex, fused
 from discorag.retrieval.search import evidence_of
-from discorag.schema.errors import StoreError
 from discorag.store.outline import leaf_terms
 from discorag.store.records import SearchQuery
 from discorag.text.bm25 import Bm25
@@ -72,10 +71,3 @@ async def test_evidence_needs_no_texts_and_an_inner_node_says_its_best_leaves_wh
             best = max(tree.leaves_of[node], key=lambda leaf: whole.nodes[leaf])
             doc_id, [span] = whole.forest.place(best)
             assert span in evidence[doc_id]
-
-
-async def test_scores_without_any_tree_are_refused(rag: DiscoRAG) -> None:
-    _, ids, query = await opened(rag, BISECTION)
-    missing = TreeIndex(rag.backends.store, rag.scope(), rag.backends.encoder, WindowBuilder(Concat()), "mean")
-    with pytest.raises(StoreError, match=rf"{len(ids)} documents by 'windows'"):
-        await missing.scores(query, ids, by="dense", texts=False)

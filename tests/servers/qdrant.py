@@ -2,7 +2,7 @@
 
     with QdrantServer(api_key="secret") as server:
         server.fail(Fault(status=503), requests=2, on="/points/query")
-        store = open_store(StoreSettings(url=server.url, api_key="secret"), ("encoder/1", 8))
+        store = open_store(StoreSettings(url=server.address, api_key="secret"), ("encoder/1", 8))
 
 Requests are carried out one after another, each whole.
 """
@@ -11,22 +11,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
-import threading
-import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
 from pydantic import BaseModel, TypeAdapter
 from qdrant_client import QdrantClient
 from qdrant_client.http import models
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+
+from tests.servers.loopback import LoopbackServer
 
 _SELECTOR: TypeAdapter[models.PointIdsList | models.FilterSelector] = TypeAdapter(
     models.PointIdsList | models.FilterSelector
@@ -54,7 +51,7 @@ class Fault:
     raw: str | None = None
 
 
-class QdrantServer:
+class QdrantServer(LoopbackServer):
     """The server, running between ``with`` and its end, in a thread.
 
     Args:
@@ -65,17 +62,12 @@ class QdrantServer:
     """
 
     def __init__(self, *, api_key: str | None = None) -> None:
+        super().__init__()
         self.requests: list[str] = []
         self._api_key = api_key
         self._faults: list[tuple[str, Fault]] = []
         self._points = QdrantClient(":memory:")
         self._indexes: defaultdict[str, dict[str, Any]] = defaultdict(dict[str, Any])
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-
-    @property
-    def url(self) -> str:
-        """What goes into the store's ``url``."""
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
     def fail(self, fault: Fault, *, requests: int = 1, on: str = "") -> None:
         """Let the next requests fail whose ``METHOD /path`` contains ``on``."""
@@ -85,26 +77,8 @@ class QdrantServer:
         """Forget the faults that have not happened."""
         self._faults.clear()
 
-    def __enter__(self) -> QdrantServer:
-        self._socket.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(
-            Starlette(routes=self._routes()),
-            log_level="critical",
-            lifespan="off",
-            ws="none",
-            timeout_graceful_shutdown=0,
-        )
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.005)
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(timeout=10)
-        self._socket.close()
+        super().__exit__()
         self._points.close()
 
     def _routes(self) -> list[Route]:

@@ -50,16 +50,6 @@ def test_what_is_restored_is_what_was_stored(file: Path, tmp_path: Path) -> None
         assert (report.documents, report.trees, report.differences, again.index_note) == (4, 4, (), "")
 
 
-def test_a_tenants_backup_holds_nothing_of_others(store: Store, tmp_path: Path) -> None:
-    assert backup(store.database, tmp_path / "bobs", tenant="bob") == 1
-    assert b"his alone" not in (tmp_path / "bobs").read_bytes()  # it is compressed; the uris of others are not
-    assert b"0.md" not in (tmp_path / "bobs").read_bytes()
-    restore(at(tmp_path / "new"), tmp_path / "bobs")
-    with open_store(at(tmp_path / "new")) as again:
-        assert_whole(again, BOBS)
-        assert again.manifests(SCOPE) == []
-
-
 def test_a_store_that_holds_documents_is_left_alone(store: Store, file: Path) -> None:
     store.delete(SCOPE, PIECES[0].doc_id)
     with pytest.raises(InputError, match="has documents"):

@@ -33,7 +33,7 @@ def test_while_the_server_fails_the_database_answers_and_later_the_server_again(
     tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "RETRY_S", 0.0)
-    with opened(tmp_path, server.url) as store:
+    with opened(tmp_path, server.address) as store:
         for piece in PIECES[:2]:
             piece.put_in(store)
         before = store.search(SCOPE, QUERY)
@@ -55,7 +55,7 @@ def test_a_server_that_is_not_there_is_no_error(tmp_path: Path) -> None:
 
 
 def test_two_stores_on_one_server_have_an_index_each(tmp_path: Path, server: QdrantServer) -> None:
-    with opened(tmp_path / "a", server.url) as one, opened(tmp_path / "b", server.url) as other:
+    with opened(tmp_path / "a", server.address) as one, opened(tmp_path / "b", server.address) as other:
         PIECES[0].put_in(one)
         PIECES[1].put_in(other)
         assert (everything(one), everything(other)) == (set(PIECES[0].ids), set(PIECES[1].ids))

@@ -171,10 +171,3 @@ async def test_a_prompted_parser_is_measured_with_its_own_units(tmp_path: Path):
     right = await score_prompted(_Gold(documents), whole_documents(documents))
     assert (right.failed, right.scores.nuclearity, right.scores.seg) == (0, 100, 100)
     assert right.scores.relation == pytest.approx(200 / 3)  # the heading's relation is in no inventory
-
-
-async def test_a_text_without_a_tree_counts_as_missed(tmp_path: Path):
-    documents = load_gum(corpus(tmp_path), "dev")
-    missed = await score_prompted(_Gold(documents, documents[0].text[:5]), whole_documents(documents))
-    assert missed.failed == missed.asked == len(documents)
-    assert (missed.scores.span, missed.scores.seg) == (0, 0)

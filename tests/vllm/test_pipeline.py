@@ -61,21 +61,6 @@ async def test_a_model_that_copies_its_passages_is_not_what_the_user_reads(rag: 
     assert generate.engine == "local" or copied(result.draft, passages) <= RUN
 
 
-async def test_what_the_model_can_do_is_found_out_by_one_call_and_ends_in_an_answer(
-    pipeline: Pipelines, chat: VllmServer
-) -> None:
-    made = pipeline(
-        llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=170, layout="auto", name="probed"
-    )
-    await made.aingest(EXAMPLES / "tides", parser="rules", retriever="dense")
-    before = chat.metric("vllm:request_success_total")
-    ability = await made.backends.ability()
-    assert chat.metric("vllm:request_success_total") == before + 1
-    assert not ability.unknown
-    result = await made.aask(QUESTION, top_k=2, **LIMITS)
-    check(result, ("generate",))
-
-
 async def test_the_papers_pipeline_with_beams_ends_in_an_answer(rag: DiscoRAG) -> None:
     short: dict[str, Any] = dict.fromkeys(LIMITS, 40)  # beams are slow on a processor
     result = await rag.aask(QUESTION, preset="paper", parser="local", beam_width=2, top_k=2, **short)

@@ -49,7 +49,6 @@ async def test_both_forms_of_reranking_give_each_text_its_score(
     settings = RerankerSettings(base_url=pooling.base_url, model=pooling.name, path=path, retries=0)
     made = ServerReranker(settings)
     scores = await made.scores(QUESTION, TEXTS)
-    await made.aclose()
     ours = PackagedEncoder()
     # A model that only embeds is served as a reranker by cosine.
     expected = await ours.encode_documents(TEXTS) @ await ours.encode_query(QUESTION)

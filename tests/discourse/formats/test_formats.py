@@ -212,12 +212,6 @@ def test_labels_of_satellites_are_mapped(label: str, relation: Relation) -> None
     assert read_rs3(_rs3(_segment(1) + _segment(2, "1", label)))[1].splits[0].relation is relation
 
 
-@pytest.mark.parametrize(("label", "relation"), [("same-unit", Relation.JOINT), ("contrast", Relation.CONTRAST)])
-def test_labels_of_nuclei_are_mapped(label: str, relation: Relation) -> None:
-    body = _segment(1, "9", label) + _segment(2, "9", label) + '<group id="9" type="multinuc"/>'
-    assert _shapes(read_rs3(_rs3(body))[1]) == [(0, 1, 2, relation, _NN)]
-
-
 def test_secondary_edges_and_signals_are_ignored() -> None:
     body = _segment(1) + _segment(2, "1", "elaboration")
     extra = '<secedges><secedge id="1-2" source="1" target="2" relname="x"/></secedges><signals><signal/></signals>'

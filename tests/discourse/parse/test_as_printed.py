@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -200,13 +197,3 @@ def test_a_damaged_reply_is_a_tree_over_the_text_or_a_value_error(case: tuple[Ch
         return
     assert "".join("".join(map(chunk.slice, tree.edus)).split()) == "".join(chunk.text.split())
     assert {s.relation for s in tree.splits} <= set(PAPER_RELATIONS)
-
-
-@pytest.mark.parametrize("junk", ["\n", " ", "(", "1 ", "|--- "])
-@pytest.mark.deep
-def test_a_reply_that_repeats_itself_to_its_limit_does_not_stop_the_event_loop(junk: str) -> None:
-    start = time.perf_counter()
-    for head in ("EDUs:", "EDUs:\n[1] a\nRST ANALYSIS:", "EDUs:\n[1] a\nTREE STRUCTURE:\n|--- NUCLEUS[1]"):
-        with suppress(ValueError):
-            read(head + junk * 20_000, "a", offset=0)
-    assert time.perf_counter() - start < 1

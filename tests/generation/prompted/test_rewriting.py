@@ -26,10 +26,7 @@ def gateway(server: ScriptedServer) -> Gateway:
 async def answered(server: ScriptedServer, answer: str, passages: Sequence[str] = PASSAGES) -> Reply[str]:
     model = gateway(server)
     template = prompts.load("refine-answer")
-    try:
-        return await refine_answer(model, template, question="What rusts?", answer=answer, passages=passages)
-    finally:
-        await model.aclose()
+    return await refine_answer(model, template, question="What rusts?", answer=answer, passages=passages)
 
 
 def prompt(server: ScriptedServer, request: int = 0) -> str:

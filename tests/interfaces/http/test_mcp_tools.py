@@ -73,6 +73,9 @@ async def test_an_answer_is_what_the_pipeline_says_as_chat_shows_it_and_each_sta
         assert cited == [e.text for s in answer.sentences for e in s.evidence]
         assert found["disagreements"]
         assert {"parse", "plan", "verify"} <= set(stages)
+        refused = await client.call_tool("ask", {"question": "Who won the chess championship of 1972?"})
+        assert text_of(refused).startswith("The documents do not answer this.")
+        assert data_of(refused)["abstained"]
 
 
 async def test_disagreements_alone_are_those_of_the_answer(server: Server) -> None:
@@ -164,13 +167,6 @@ async def test_what_cannot_be_done_is_an_error_that_says_what_to_do(
         result = await client.call_tool(tool, given)
         assert result.is_error
         assert said in text_of(result)
-
-
-@pytest.mark.parametrize("kind", ["documents", "trees"])
-async def test_a_resource_that_is_not_there_is_an_error_that_names_it(server: Server, kind: str) -> None:
-    async with Client(server) as client:
-        with pytest.raises(MCPError, match="There is no document 'nothing'"):
-            await client.read_resource(f"disco-rag://{kind}/nothing")
 
 
 async def test_what_was_not_raised_on_purpose_is_not_told(

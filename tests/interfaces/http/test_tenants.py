@@ -140,6 +140,7 @@ def _without_query(found: Any) -> Any:
 
 def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant]) -> None:
     me = tenants["north"]
+    assert not set(me.documents) & set(tenants["south"].documents)  # of the same names
     assert me.get(f"/ingest/{me.job}").json()["settled"] == 2
     found = me.get(f"/trees/{me.documents[0]}", corpus=CORPUS).json()
     assert SECRETS["north"] in found[0]["chunk"]["text"]

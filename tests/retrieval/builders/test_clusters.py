@@ -84,13 +84,6 @@ def test_a_cluster_that_the_summariser_cannot_take_is_clustered_again() -> None:
     assert {m for members in clusters for m in members} == set(range(60))
 
 
-def test_texts_all_alike_are_one_cluster_or_runs_that_the_summariser_can_take() -> None:
-    alike = np.tile(topics_of(1)[:1], (40, 1))
-    assert clusters_of(alike, [10] * 40, ClusterSizes()) == [tuple(range(40))]
-    runs = clusters_of(alike, [10] * 40, ClusterSizes(cluster_tokens=100))
-    assert runs == [tuple(range(i, i + 10)) for i in range(0, 40, 10)]
-
-
 @given(st.integers(1, 45), st.integers(1, 12), st.integers(1, 400), st.integers(0, 3))
 def test_clustering_ends_and_leaves_nothing_out_however_few_the_different_texts(
     count: int, different: int, budget: int, seed: int

@@ -10,16 +10,14 @@ from hypothesis import given
 
 from discorag.discourse.parse.parser import Unit
 from discorag.discourse.parse.rules import RuleParser
-from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.models.protocol import Encoder
-from discorag.retrieval.builders.base import Source, inner
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
+from discorag.retrieval.builders.base import Source
+from discorag.retrieval.builders.baselines import BisectionBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, UnifiedBuilder
 from discorag.retrieval.builders.node_text import Concat, Tau
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, Summary
 from discorag.retrieval.forest import node_vectors
 from discorag.schema.discourse import RstTree
-from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.builders.checks import RightBranchingUnits, below, checked, source_of, sources
 
 _THREE = source_of("Ann ate. Bob bit. Cid cut.\n\nDan dug.\n\nEva ebbed. Flo fed.")
@@ -90,16 +88,6 @@ async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parse
     assert built.tree == (await DiscourseBuilder(RuleParser(), Concat()).build(changed)).tree
 
 
-async def test_the_trained_parser_reads_english_and_the_rules_the_rest():
-    parser = TrainedParser()
-    english = source_of("Iron rusts because it is wet. However, gold does not. It is noble.\n\nRings are of gold.")
-    tree = checked(english, (await DiscourseBuilder(parser, Concat()).build(english)).tree)
-    assert tree.nodes[-1].relation
-    for text in ("铁会生锈。金不会。因此戒指是金的。\n\n戒指是金的。", "Iron rusts. 铁会生锈。\n\n\u200b\n\n\u200b"):
-        source = source_of(text)
-        checked(source, (await DiscourseBuilder(parser, Concat()).build(source)).tree)
-
-
 _TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n## Rings\n\nRings last.\n\n# End"
 
 
@@ -124,13 +112,3 @@ async def test_a_mean_vector_points_where_its_leaves_do_and_has_length_one(encod
     for i, leaves in enumerate(tree.leaves_of):
         mean = vectors[list(leaves)].mean(axis=0)
         np.testing.assert_allclose(vectors[i], mean / np.linalg.norm(mean), atol=1e-5)
-
-
-async def test_a_leaf_under_two_parents_counts_once_in_their_common_mean(encoder: Encoder):
-    nodes = list((await FlatSentenceBuilder().build(source_of("Iron rusts. Gold shines. Rings last."))).tree.nodes)
-    nodes.append(inner(nodes, [0, 1], "a"))
-    nodes.append(inner(nodes, [1, 2], "b"))
-    nodes.append(inner(nodes, [3, 4], "c"))
-    vectors = await node_vectors(RetrievalTree(builder="c", nodes=tuple(nodes)), encoder, "mean")
-    mean = vectors[:3].mean(axis=0)
-    np.testing.assert_allclose(vectors[5], mean / np.linalg.norm(mean), atol=1e-5)

@@ -101,16 +101,6 @@ async def test_long_text_of_any_words_is_cut_into_pieces_that_the_encoder_reads(
     assert "".join(parts) == "".join(document.text.split())
 
 
-async def test_a_word_beyond_the_window_is_cut_among_words_that_stay_whole():
-    tokens = PackagedTokens()
-    document = Document(uri="u", title="t", text="well-known " * 10 + "a/b." * 150 + " well-known" * 200)
-    source = Source(document=document, hierarchy=build_hierarchy(document))
-    tree = (await HeadingBuilder(tokens).build(source)).tree
-    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
-    words = [word for n in tree.nodes[: tree.leaves] for word in n.text.split()]
-    assert words.count("well-known") == 210
-
-
 _LINES = st.sampled_from(
     ["# One", "## Two *b*", "###### Six", "#", "Text. More text", "- item", "===", "", "| a |", "x"]
 )

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
@@ -124,14 +122,3 @@ def test_themes_start_where_the_vectors_change() -> None:
     axes = np.eye(3, dtype=np.float32)
     vectors = np.repeat(axes, [10, 6, 12], axis=0)
     assert theme_starts(vectors, [10] * 28, target=100) == [0, 10, 16]
-
-
-@given(st.lists(st.integers(1, 500), min_size=1, max_size=40), st.integers(1, 300))
-def test_no_theme_of_several_sentences_is_twice_too_long(words: list[int], target: int) -> None:
-    rng = np.random.default_rng(len(words))
-    vectors = rng.normal(size=(len(words), 4)).astype(np.float32)
-    starts = theme_starts(vectors, words, target=target)
-    assert starts[0] == 0
-    assert starts == sorted(set(starts))
-    for a, b in zip(starts, [*starts[1:], len(words)], strict=True):
-        assert b - a == 1 or sum(words[a:b]) <= 2 * target

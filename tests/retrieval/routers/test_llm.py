@@ -24,11 +24,8 @@ def reply(*answer: int, expand: int | None = None) -> str:
 
 async def walked(server: ScriptedServer, subtree: RetrievalSubtree, question: str = QUESTION) -> Routed:
     model = gateway(server)
-    try:
-        router = LlmRouter(model, prompts.load("route"))
-        return await walk(question, subtree, router)
-    finally:
-        await model.aclose()
+    router = LlmRouter(model, prompts.load("route"))
+    return await walk(question, subtree, router)
 
 
 def shown(server: ScriptedServer, request: int = 0) -> str:
