@@ -1,3 +1,5 @@
+"""Folders become documents: what is added, replaced, refused and removed, also after an ingest that was stopped."""
+
 import asyncio
 import os
 import subprocess
@@ -5,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -320,3 +322,69 @@ def test_a_link_and_what_it_leads_to_are_one_document_and_links_out_of_the_folde
     assert statuses(result) == {"a.md": "added", "b.txt": "added", "a-link.md": "duplicate", "away.md": "skipped"}
     assert [o.note for o in result.outcomes if o.status.value == "skipped"] == ["link out of the folder"]
     assert sorted(m.title for m in rag.documents()) == ["A", "b"]
+
+
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+from discorag.config import Settings, StoreSettings
+from discorag import DiscoRAG
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
+rag = DiscoRAG(Settings(store=StoreSettings(path=Path(sys.argv[1]))))
+seen = []
+def on_event(event):
+    if event.get("event") == "document":
+        seen.append(event)
+        if len(seen) == 8:
+            os.kill(os.getpid(), getattr(signal, sys.argv[3]))
+try:
+    rag.ingest(sys.argv[2], progress=on_event)
+except KeyboardInterrupt:
+    rag.close()
+    sys.exit(130)
+"""
+
+
+NOTES = 25
+
+
+class Stopped(NamedTuple):
+    """A folder of many short notes, and the store of an ingest that ended before it had read them all."""
+
+    notes: Path
+    store: Path
+
+
+def stopped(home: Path, by: str, code: int) -> Stopped:
+    notes, store = home / "notes", home / "store"
+    notes.mkdir()
+    for i in range(NOTES):
+        (notes / f"{i:02}.txt").write_text(f"Note {i} is about tides. They rise twice a day.", encoding="utf-8")
+    command = [sys.executable, "-c", STOPPED, str(store), str(notes), by]
+    assert subprocess.run(command, cwd=ROOT, check=False, timeout=500).returncode == code
+    return Stopped(notes, store)
+
+
+@pytest.mark.deep
+def test_an_ingest_that_was_interrupted_is_resumed_and_ends_like_one_that_was_not(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    notes = stopped(tmp_path, "SIGINT", 130).notes
+    rag, whole = pipeline(kind="edge"), pipeline()
+    done = {m.uri for m in rag.documents()}
+    assert 8 <= len(done) < NOTES
+    result = rag.ingest(notes)
+    assert done & {o.uri for o in result.outcomes if o.status == "added"}  # counted as the stopped run's work
+    whole.ingest(notes)
+    assert len(stored(whole)) == NOTES
+    assert stored(rag) == stored(whole)
+
+
+def test_after_a_kill_a_changed_folder_is_read_again(pipeline: Pipelines, tmp_path: Path) -> None:
+    notes = stopped(tmp_path, "SIGKILL", -9).notes
+    rag = pipeline(kind="edge")
+    Path(rag.documents()[0].uri).write_text("Changed after the stop.", encoding="utf-8")
+    (notes / "new.txt").write_text("New after the stop.", encoding="utf-8")
+    rag.ingest(notes)
+    assert {"Changed after the stop.", "New after the stop."} <= {text for _, text in stored(rag)}
+    assert len(rag.documents()) == NOTES + 1

@@ -1,3 +1,7 @@
+"""The command line, as its entry point runs it."""
+
+from __future__ import annotations
+
 import io
 import json
 import re
@@ -10,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from rich.console import Console
 
 from discorag.config import StoreSettings
@@ -17,7 +22,8 @@ from discorag.schema.answer import Answer, AnswerSentence
 from discorag.schema.document import Scope
 from discorag.store.records import SearchQuery
 from discorag.store.store import open_store
-from interfaces.cli.main import main
+from interfaces.cli.cli_help import COMMANDS
+from interfaces.cli.main import app, main
 from interfaces.cli.present import PRELIMINARY, QuestionDisplay
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model
@@ -282,3 +288,21 @@ def test_titles_cannot_write_markup_or_escapes_to_the_terminal(tmp_path: Path) -
         printed += run(tmp_path, *arguments)
     assert "[/red] Tides" in printed
     assert "\x1b" not in printed
+
+
+def test_help_names_every_command() -> None:
+    assert typer.main.get_group(app).commands.keys() == COMMANDS.keys()
+
+
+def test_help_imports_none_of_what_the_commands_need() -> None:
+    code = (
+        "import sys; sys.argv = ['disco-rag', '--help'];"
+        "heavy = {'torch', 'langgraph', 'openai', 'pydantic', 'numpy'};"
+        "from discorag import main\n"
+        "try: main()\n"
+        "except SystemExit: print(sorted(heavy & sys.modules.keys()))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "Usage: disco-rag " in printed
+    assert "Answer a question" in printed
+    assert printed.rstrip().endswith("[]")

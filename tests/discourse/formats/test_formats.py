@@ -1,8 +1,9 @@
-"""RST trees in the formats of other tools."""
+"""RST trees in the formats of other tools, and for people."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,12 +14,15 @@ from hypothesis import given
 from discorag.discourse.formats.dis import read_dis, write_dis
 from discorag.discourse.formats.rs3 import read_rs3, write_rs3, write_rs4
 from discorag.discourse.formats.table import FORMATS, read_tree, write_trees
+from discorag.discourse.formats.text import tree_mermaid, tree_text
 from discorag.discourse.formats.tree_json import read_json, write_json
+from discorag.discourse.parse.rules import rule_tree
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError, InvariantError
 from discorag.schema.values import Span
-from tests.strategies import parsed_texts
+from discorag.text.sentences import sentence_spans
+from tests.strategies import chunks, parsed_texts
 
 _Write = Callable[[Chunk], str]
 _Read = Callable[[str], tuple[str, RstTree]]
@@ -349,3 +353,57 @@ def test_a_file_that_is_gone_or_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.dis").write_bytes(b"( Root \xff")
     with pytest.raises(InputError, match="not UTF-8"):
         read_tree(tmp_path / "bad.dis")
+
+
+_VERTEX = re.compile(r'    (n\d+_\d+)\["([^"]*)"\]')
+_EDGE = re.compile(r"    (n\d+_\d+) -->\|[NS]\| (n\d+_\d+)")
+
+
+def _ruled(text: str) -> Chunk:
+    span = Span(start=0, end=len(text))
+    chunk = Chunk(id="c", doc_id="d", order=3, span=span, text=text, sentences=sentence_spans(text))
+    return _with_tree(chunk)
+
+
+def _with_tree(chunk: Chunk) -> Chunk:
+    return chunk.model_copy(update={"tree": rule_tree(chunk)})
+
+
+def test_the_terminal_shows_relations_roles_and_edus():
+    lines = tree_text(_ruled("Gold shines. However, iron rusts. For example, nails do.")).splitlines()
+    assert [line.strip(" │├└─") for line in lines] == [
+        "CONTRAST 1-3",
+        "N  1: Gold shines.",
+        "N  EXAMPLE 2-3",
+        "N  2: However, iron rusts.",
+        "S  3: For example, nails do.",
+    ]
+
+
+def test_markup_and_control_characters_of_a_document_do_not_reach_the_terminal():
+    shown = tree_text(_ruled("[red]Gold[/red] \x1b[2Jshines\x07 \u202ereversed."))
+    assert "[red]Gold[/red]" in shown
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
+def test_mermaid_names_every_constituent_and_links_it():
+    assert tree_mermaid(_ruled('Gold "shines". However, iron #1 rusts.')) == (
+        "flowchart TD\n"
+        '    n0_2["CONTRAST 1-2"]\n'
+        '    n0_1["1: Gold #34;shines#34;."]\n'
+        "    n0_2 -->|N| n0_1\n"
+        '    n1_2["2: However, iron #35;1 rusts."]\n'
+        "    n0_2 -->|N| n1_2\n"
+    )
+
+
+@given(chunks())
+def test_mermaid_is_well_formed_whatever_the_text(chunk: Chunk):
+    head, *lines = tree_mermaid(_with_tree(chunk)).removesuffix("\n").split("\n")
+    vertices = [m for line in lines if (m := _VERTEX.fullmatch(line))]
+    edges = [m for line in lines if (m := _EDGE.fullmatch(line))]
+    n = len(chunk.sentences)
+    assert head == "flowchart TD"
+    assert (len(lines), len(vertices), len(edges)) == (4 * n - 3, 2 * n - 1, 2 * n - 2)
+    assert {e[2] for e in edges} == {v[1] for v in vertices} - {f"n0_{n}"}
+    assert not re.search(r"[<>`|{}\[\]]", "".join(v[2] for v in vertices))
