@@ -149,14 +149,6 @@ def test_what_the_page_names_exists(path: str, name: str) -> None:
         assert defines(module(path).body, name), f"{path} defines no {name}"
 
 
-def test_the_page_names_places_and_a_name_that_is_not_there_would_be_found() -> None:
-    assert len(PLACES) > 50
-    tree = module("discorag/generation/prompted/paper.py").body
-    assert defines(tree, "PaperEngine.relate")
-    assert not defines(tree, "PaperEngine.relates")
-    assert not defines(tree, "relate")
-
-
 TRIAL = "Vitamin D lowered the risk of influenza by 12 % in schoolchildren."
 REVIEW = "Vitamin D did not lower the risk of influenza."
 EXAMPLES = [c for c in house.public_classes() if c.example]

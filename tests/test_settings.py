@@ -7,17 +7,6 @@ from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
 
 
-def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text('corpus = "from-file"\ntenant = "from-file"\n[llm]\nmodel = "m"\n', encoding="utf-8")
-    monkeypatch.setenv("DISCO_RAG_CONFIG", str(file))
-    monkeypatch.setenv("DISCO_RAG_TENANT", "from-environment")
-    monkeypatch.setenv("DISCO_RAG_LLM__BASE_URL", "http://localhost:1/v1")
-    settings = Settings()
-    assert (settings.corpus, settings.tenant) == ("from-file", "from-environment")
-    assert (settings.llm.model, settings.llm.base_url) == ("m", "http://localhost:1/v1")
-
-
 def test_a_misspelt_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCO_RAG_LLM__BASE_ULR", "http://localhost:1/v1")
     with pytest.raises(ValidationError, match="base_ulr"):

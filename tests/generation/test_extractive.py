@@ -107,13 +107,6 @@ async def told(text: str, plan: str, encoder: Encoder) -> list[str]:
     return [s.text for s in answer.sentences]
 
 
-async def test_a_lead_in_can_be_chosen_and_brings_its_code(encoder: Encoder) -> None:
-    text = "Weld joins files of iron.\n\nTo install weld on a ship run this:\n\n    $ sail add weld\n\nIt floats.\n"
-    inputs = await with_plan(await inputs_from({"a": text}, "How do I install weld on a ship?", encoder), encoder)
-    lines = [without_references(line, chunks=1) for line in await draft_of(inputs, encoder)]
-    assert lines[:2] == ["To install weld on a ship run this:", "`$ sail add weld`"]
-
-
 async def test_code_comes_with_the_sentence_that_introduces_it_and_is_exact(encoder: Encoder) -> None:
     text = "Install it with pip:\n\n    $ pip install weld. Then\n    $ weld[1] --x\n\nIt is small."
     assert await told(text, "Use [1.2].", encoder) == [

@@ -10,19 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.generation.plan_text import CONDITION, SUPPORT, Wording, missing_references
-from discorag.generation.selection import Role, SelectedSentence, Selection
+from discorag.generation.selection import Role
 from discorag.ingest.segment.sentence_table import Sentence, sentences_of
 from discorag.models.protocol import Encoder
 from discorag.schema.discourse import (
     ChunkRelation,
     Edge,
-    Nuclearity,
     Plan,
     Reference,
-    Relation,
     RhetoricalGraph,
-    RstTree,
-    Split,
 )
 from discorag.schema.document import UnitKind as K
 from discorag.schema.values import Span
@@ -97,32 +93,6 @@ async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_it
         plan = (await with_plan(replace(inputs, graph=graph), encoder)).plan
         assert plan is not None
         assert any(said.format(title) in plan.paragraph for title in ("trial.md", "review.md"))
-
-
-@pytest.mark.parametrize(
-    ("relation", "said"),
-    [
-        (Relation.CONDITION, "Then the condition"),
-        (Relation.ATTRIBUTION, "who says so"),
-        (Relation.CAUSE, "reason"),
-    ],
-)
-async def test_the_tree_says_what_a_further_sentence_is_to_the_one_before(
-    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, relation: Relation, said: str
-) -> None:
-    inputs = await inputs_from({"gate.md": "The gate opens at noon. The sea has to be calm."}, "When?", encoder)
-    (chunk,) = inputs.chunks
-    split = Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS)
-    tree = RstTree(edus=chunk.sentences, splits=(split,))
-    selected = Selection((SelectedSentence(0, Role.ANSWER), SelectedSentence(1, Role.ADDS)))
-
-    def select(*_: object) -> Selection:
-        return selected
-
-    monkeypatch.setattr("discorag.generation.selection.select_sentences", select)
-    plan = (await with_plan(replace(inputs, chunks=(chunk.model_copy(update={"tree": tree}),)), encoder)).plan
-    assert plan is not None
-    assert f"{said}: The sea has to be calm [1.2]." in plan.paragraph
 
 
 async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> None:

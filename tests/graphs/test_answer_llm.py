@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from discorag import AskResult, DiscoRAG
+from discorag import DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.discourse.parse.inline import unmark
 from discorag.discourse.parse.trained.parser import TrainedParser
@@ -287,21 +287,6 @@ def test_an_instruction_reaches_every_turn_escaped_and_is_not_searched_for(pipel
     for request in with_it:
         assert "<instruction>Answer in &lt;one&gt; word.</instruction>" in request["messages"][1]["content"]
     assert "<instruction>" not in server.requests[0]["messages"][1]["content"]
-
-
-def test_the_full_context_is_cut_to_what_the_model_can_read(pipeline: Pipelines, tmp_path: Path) -> None:
-    for i in range(6):
-        (tmp_path / f"{i}.txt").write_text(f"Document {i}. " + f"Word {i} follows word. " * 120, encoding="utf-8")
-    with ScriptedServer(model()) as server:
-        switches: dict[str, Any] = {"retriever": "all", "use_tree": False, "use_graph": False, "use_plan": False}
-        results = list[AskResult]()
-        for tokens in (32_768, 5_000):
-            rag = pipeline(llm=server.base_url, context_tokens=tokens, name=f"{tokens}")
-            rag.ingest(tmp_path, parser="none", retriever="dense")
-            results.append(rag.ask(QUERY, **switches))
-        wide, narrow = results
-    assert 0 < len(narrow.hits) < len(wide.hits)
-    assert narrow.ledger.failures == ()
 
 
 def test_a_citation_that_the_model_copied_from_a_source_is_none_of_ours(pipeline: Pipelines, tmp_path: Path) -> None:

@@ -200,14 +200,6 @@ def test_a_router_that_refuses_is_overruled_where_something_is_always_answered(r
     assert rag.ask(OFF_TOPIC, corpus="tides", preset="rdr2", abstain="never").answer.sentences
 
 
-def test_what_was_found_can_be_put_into_a_rerankers_order(rag: DiscoRAG) -> None:
-    plain = rag.ask(QUERY, corpus="tides", retriever="dense")
-    ranked = rag.ask(QUERY, corpus="tides", retriever="dense", rerank=True)
-    assert {h.chunk_id for h in ranked.hits} == {h.chunk_id for h in plain.hits}
-    assert [h.score for h in ranked.hits] == sorted((h.score for h in ranked.hits), reverse=True)
-    assert stage_of(ranked.ledger, "rerank").model.startswith("ms-marco-MiniLM")
-
-
 def test_a_conversation_keeps_its_history_and_each_question_its_own_ledger(rag: DiscoRAG) -> None:
     async def talked() -> dict[str, Any]:
         graph = chat.build(checkpointer=InMemorySaver())

@@ -16,7 +16,7 @@ from discorag.config import EncoderSettings, ReadingSettings, Settings, StoreSet
 from discorag.ingest.survey import DocumentOutcome, Status, find_vanished
 from discorag.models.protocol import Encoder
 from discorag.schema.document import Chunk
-from discorag.schema.errors import DecodingError, InputError, MissingPathError, UnknownFormatError
+from discorag.schema.errors import DecodingError, InputError
 from discorag.store.records import Manifest
 from discorag.store.store import open_store
 from nodes.backends import Backends
@@ -136,28 +136,6 @@ def test_a_repeated_document_is_reported_and_stored_once(rag: DiscoRAG, folder: 
     (folder / "copy.txt").write_bytes((folder / "b.txt").read_bytes())
     assert statuses(rag.ingest(folder)) == {"a.md": "added", "b.txt": "added", "copy.txt": "duplicate"}
     assert len(rag.documents()) == 2
-
-
-def test_a_sentence_of_a_hundred_thousand_characters_is_stored_in_pieces_that_fit(
-    rag: DiscoRAG, folder: Path, encoder: Encoder
-) -> None:
-    (folder / "long.txt").write_text("tide and moon " * 3000 + "x" * 60_000, encoding="utf-8")
-    rag.ingest(folder)
-    manifest = next(m for m in rag.documents() if m.title == "long")
-    chunks = rag.backends.store.chunks_of(rag.scope(), manifest.doc_id)
-    assert sum(len("".join(c.text.split())) for c in chunks) == 3000 * 11 + 60_000
-    assert max(len(t) for t in encoder.tokens.token_offsets([c.text for c in chunks])) <= 254
-
-
-@pytest.mark.parametrize(
-    ("path", "error"),
-    [("nowhere", MissingPathError), ("texts/a.pptx", UnknownFormatError), ("empty", InputError)],
-)
-def test_a_path_that_cannot_be_read_is_an_error(rag: DiscoRAG, folder: Path, path: str, error: type[Exception]) -> None:
-    (folder / "a.pptx").write_bytes(b"PK")
-    (folder.parent / "empty").mkdir()
-    with pytest.raises(error):
-        rag.ingest(folder.parent / path)
 
 
 def test_the_estimate_is_what_the_ingest_then_does(rag: DiscoRAG) -> None:
@@ -310,18 +288,6 @@ def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_un
     assert "Refused after 2 attempts: it takes more than 0.5 s" in next(
         o.note for o in results[2].outcomes if o.uri.endswith("poison.pdf")
     )
-
-
-def test_a_link_and_what_it_leads_to_are_one_document_and_links_out_of_the_folder_none(
-    rag: DiscoRAG, folder: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "secret.md").write_text("# Secret")
-    (folder / "away.md").symlink_to(tmp_path / "secret.md")
-    (folder / "a-link.md").symlink_to(folder / "a.md")
-    result = rag.ingest(folder)
-    assert statuses(result) == {"a.md": "added", "b.txt": "added", "a-link.md": "duplicate", "away.md": "skipped"}
-    assert [o.note for o in result.outcomes if o.status.value == "skipped"] == ["link out of the folder"]
-    assert sorted(m.title for m in rag.documents()) == ["A", "b"]
 
 
 STOPPED = """

@@ -168,14 +168,6 @@ def test_a_cut_off_graph_that_lacks_nothing_but_its_end_is_closed(pipeline: Pipe
     assert failures(result) == [("relate", "OutputTruncatedError", "what was whole of it")]
 
 
-def test_a_plan_in_all_but_its_citations_is_used_and_it_is_told(pipeline: Pipelines, texts: Path) -> None:
-    plan = "State the main finding first, then what the trials say against it."
-    result, requests = asked(pipeline, model({"plan": plan}), texts)
-    assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
-    assert requests[-1]["messages"][-2]["content"] == plan
-    assert failures(result) == [("plan", "InvalidOutputError", "the plan as it stands")]
-
-
 PROBE = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
 
 

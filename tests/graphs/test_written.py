@@ -187,16 +187,6 @@ async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_
     assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
 
 
-def test_a_model_that_hangs_is_asked_once_and_the_note_names_the_limit_that_ended_it(
-    opened: Callable[..., DiscoRAG],
-) -> None:
-    with ScriptedServer(lambda _: Scripted("late", delay_s=600)) as server:
-        result = opened(server, timeout_s=0.2).ask(TIDES)
-        assert len(server.requests) == 1
-    assert all(s.supported for s in result.answer.sentences)
-    assert "Raise DISCO_RAG_LLM__TIMEOUT_S" in result.answer.notes[0]
-
-
 REFUSAL = "The passages do not answer the question; none of them speaks of chess."
 
 

@@ -1,4 +1,3 @@
-import time
 from itertools import pairwise
 
 import pytest
@@ -131,18 +130,6 @@ def test_window_beyond_the_encoder_or_without_room_is_refused(counter: TokenCoun
         chunks_of("text", counter, size)
 
 
-@pytest.mark.parametrize("unit", [ENGLISH, CHINESE, "word ", "x", "，", "a\n\n", "😀"])
-@pytest.mark.deep
-def test_time_grows_linearly(counter: TokenCounter, unit: str) -> None:
-    def seconds(length: int) -> float:
-        started = time.process_time()
-        chunks_of(unit * (length // len(unit)), counter)
-        return time.process_time() - started
-
-    seconds(1000)
-    assert seconds(100_000) < 20 * max(seconds(20_000), 0.02)
-
-
 def table_of(rows: int, words: int) -> str:
     return "| a | b |\n|---|---|\n" + f"| {'cell ' * words}| x |\n" * rows
 
@@ -194,11 +181,6 @@ def test_a_long_table_is_cut_between_rows_and_its_later_pieces_carry_the_header_
     assert len(chunks) > 2
     assert all(c.text.split("\n")[-1].endswith(" m |") for c in chunks[:-1])
     assert [c.columns for c in chunks] == ["", *["| Year | Range |"] * (len(chunks) - 1)]
-
-
-def test_code_and_prose_have_no_columns(counter: TokenCounter) -> None:
-    text = "```\nfirst\n---\n" + "value = other(x)\n" * 100 + "```\n\n" + ENGLISH * 30
-    assert {c.columns for c in chunks_of(text, counter)} == {""}
 
 
 def test_chunks_know_their_pages(counter: TokenCounter) -> None:

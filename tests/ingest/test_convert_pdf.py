@@ -268,24 +268,6 @@ def test_a_drawing_of_many_rules_is_not_looked_through_for_tables() -> None:
     assert int(cast("Any", Stats(profile)).total_calls) < 100_000
 
 
-def test_cells_that_span_rows_and_columns_belong_to_one_table() -> None:
-    across = [Rule(0, 0, 30), Rule(10, 10, 30), Rule(20, 0, 30)]
-    down = [Rule(0, 0, 20), Rule(10, 0, 20), Rule(20, 10, 20), Rule(30, 0, 20)]
-    [grid] = grids(across, down, height=20, glyphs=5)
-    tall, wide = Box(0, 0, 10, 20), Box(10, 10, 30, 20)
-    assert grid == [[tall, wide, None], [None, Box(10, 0, 20, 10), Box(20, 0, 30, 10)]]
-
-
-def test_tables_apart_are_told_apart_from_the_top() -> None:
-    def square(left: float, top: float) -> tuple[list[Rule], list[Rule]]:
-        across = [Rule(top + i * 10, left, left + 20) for i in range(3)]
-        return across, [Rule(left + i * 10, top, top + 20) for i in range(3)]
-
-    lower, upper = square(0, 50), square(40, 0)
-    found = grids([*lower[0], *upper[0]], [*lower[1], *upper[1]], height=100, glyphs=5)
-    assert [grid[0][0] for grid in found] == [Box(40, 90, 50, 100), Box(0, 40, 10, 50)]
-
-
 lines = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(1, 5)).map(
         lambda t: Rule(t[0] * 9.0, t[1] * 9.0, 9.0 * min(5, t[1] + t[2]))

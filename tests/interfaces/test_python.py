@@ -36,12 +36,6 @@ def test_keywords_are_the_options() -> None:
     assert keywords.FILE.read_text("utf-8") == keywords.render(), "run python -m tests.interfaces.keywords"
 
 
-def test_resources_are_no_option() -> None:
-    given: dict[str, Any] = {"backends": None}
-    with DiscoRAG(MEMORY) as rag, pytest.raises(InputError, match="set by the facade"):
-        rag.ask("Why?", **given)
-
-
 def test_texts_of_an_iterator_are_stored_with_their_metadata_and_asked() -> None:
     texts = (text for text in (TIDES, GivenText(COFFEE, metadata={"title": "On coffee", "kind": "drink"})))
     with DiscoRAG(MEMORY) as rag:

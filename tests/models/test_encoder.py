@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,6 @@ from sentence_transformers import SentenceTransformer
 
 from discorag.config import EncoderSettings, Settings
 from discorag.models.encoder import PackagedEncoder, encoder_from
-from discorag.models.loops import FairLock
 from discorag.models.memo import QUESTIONS, MemoEncoder
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
@@ -54,12 +50,6 @@ async def test_text_of_exactly_the_window_is_seen_whole_and_a_longer_one_is_refu
     assert not np.allclose(ends[0], ends[1], atol=1e-3)  # the last token counts
     with pytest.raises(InvariantError, match=r"Text 1 has 257 tokens.* 256"):
         await encoder.encode_documents(["fine", fits + "too long"])
-
-
-async def test_concurrent_first_calls_load_one_model_and_agree() -> None:
-    fresh = PackagedEncoder()
-    vectors = await asyncio.gather(*(fresh.encode_query("the same") for _ in range(4)))
-    assert all(np.array_equal(vectors[0], v) for v in vectors)
 
 
 async def configured(**values: str) -> Encoder:
@@ -104,25 +94,6 @@ async def test_vectors_and_counts_are_those_of_the_models_own_library(encoder: P
     assert encoder.tokens.counts(texts) == [len(model.tokenizer(t)["input_ids"]) for t in texts]
     expected = model.encode(texts, normalize_embeddings=True)
     assert np.abs(await encoder.encode_documents(texts) - expected).max() < 1e-5
-
-
-def test_a_lock_that_goes_in_turn_is_not_kept_by_who_is_quickest() -> None:
-    turns, order = FairLock(), list[str]()
-
-    def greedy() -> None:
-        for _ in range(50):
-            with turns:
-                order.append("greedy")
-                time.sleep(0.002)
-
-    with ThreadPoolExecutor(1) as pool:
-        working = pool.submit(greedy)
-        while not order:
-            time.sleep(0.001)
-        with turns:
-            order.append("other")
-        working.result()
-    assert order.index("other") <= 5
 
 
 TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +68,6 @@ async def test_queries_and_passages_carry_their_prefixes() -> None:
     assert [r["input"] for r in server.embedding_requests[1:]] == [[f"{TASK}why?"], ["passage: because"]]
 
 
-async def test_version_tells_models_and_prefixes_apart() -> None:
-    with ScriptedServer() as server:
-        kinds: list[dict[str, Any]] = [{}, {"model": "other"}, {"query_prefix": "a"}, {"passage_prefix": "a"}]
-        versions = [(await connected(server, **kind)).version for kind in kinds]
-    assert versions[0] == "qwen@server/16"
-    assert len(set(versions)) == 4
-
-
 async def test_passing_failure_is_retried() -> None:
     later = {"Retry-After": "0.01"}
     replies = iter([Scripted("l", status=429, headers=later), Scripted("o", status=500, headers=later), [[3.0, 4.0]]])
@@ -115,13 +106,6 @@ async def test_another_dimension_later_is_refused() -> None:
         encoder = await connected(server)
         with pytest.raises(InvalidOutputError, match="3 dimensions after 2"):
             await encoder.encode_query("x")
-
-
-def test_one_encoder_serves_several_event_loops_one_after_the_other() -> None:
-    with ScriptedServer() as server:
-        encoder = asyncio.run(connected(server))
-        for _ in range(2):
-            assert asyncio.run(encoder.encode_documents(["a", "b"])).shape == (2, 16)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from discorag.schema.errors import (
 )
 from discorag.text.cut_off import whole_sentences
 from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, text_request
-from tests.servers.scripted import Body, Scripted, ScriptedServer
+from tests.servers.scripted import Scripted, ScriptedServer
 
 
 async def test_reply_has_the_verbatim_text_the_parsed_value_and_the_tokens() -> None:
@@ -40,20 +40,6 @@ async def test_schema_and_parameters_are_really_sent() -> None:
     assert (body["model"], body["max_completion_tokens"], body["temperature"]) == ("scripted", 77, 0.5)
     assert body["messages"] == [m.model_dump() for m in messages("Which fruit?")]
     assert not body.get("stream")
-
-
-def _no_beams(body: Body) -> Scripted | str:
-    return Scripted("unknown field use_beam_search", status=400) if "use_beam_search" in body else GOOD
-
-
-async def test_a_server_that_refuses_beam_search_is_asked_once_and_then_without_and_it_is_counted() -> None:
-    with ScriptedServer(_no_beams) as server:
-        made = gateway(server)
-        replies = [await made.complete(fruit_request(beam_width=3)) for _ in range(2)]
-    assert ["use_beam_search" in r for r in server.requests] == [True, False, False]
-    assert ["n" in r for r in server.requests] == [True, False, False]
-    assert all("response_format" in r for r in server.requests[1:])
-    assert [(r.value.name, r.usage.calls, r.usage.beams_refused) for r in replies] == [("fig", 1, 1)] * 2
 
 
 @pytest.mark.parametrize(("key", "sent"), [(None, "Bearer none"), (SecretStr("k1"), "Bearer k1")])

@@ -18,7 +18,6 @@ from discorag.models.hub import (
     LOCK_FILE,
     ModelLock,
     local_model,
-    model_version,
     pull_model,
     use_lock,
 )
@@ -90,12 +89,6 @@ def test_what_is_not_on_this_machine_is_not_downloaded(cache: Path) -> None:
         local_model("no/such name/at all")
 
 
-def test_a_model_in_the_cache_needs_no_lock_file(cache: Path) -> None:
-    stored = _store(cache, "acme/mini")
-    assert local_model("acme/mini") == stored
-    assert model_version("acme/mini") == f"acme/mini@{REVISION[:12]}"
-
-
 def test_pull_enters_revision_licence_role_and_digests_into_the_lock_file(
     online: list[dict[str, Any]], lock: Path
 ) -> None:
@@ -145,15 +138,6 @@ def test_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:
     lock.write_text("{")
     with pytest.raises(ConfigError, match=r"cannot be read.*pull the models again"):
         local_model("acme/mini")
-
-
-def test_roles_follow_the_configuration(online: list[dict[str, Any]], lock: Path, monkeypatch: Any) -> None:
-    for config, role in (
-        ({"architectures": ["BertModel"]}, "encoder"),
-        ({"architectures": ["BertForSequenceClassification"], "id2label": {"0": "a", "1": "b", "2": "c"}}, "nli"),
-    ):
-        monkeypatch.setitem(FILES, "config.json", json.dumps(config))
-        assert pull_model("acme/mini", lock).role == role
 
 
 def _run(*arguments: str) -> Any:

@@ -96,9 +96,3 @@ def test_there_is_none_by_default_and_none_is_packaged() -> None:
     for kind in ("cross-encoder", "endpoint"):
         with pytest.raises(ConfigError, match="none is named"):
             nli_from(NliSettings(kind=kind))
-
-
-def test_one_model_of_inference_serves_all_questions() -> None:
-    settings = NliSettings(base_url="http://localhost:1")
-    assert nli_from(settings) is nli_from(NliSettings(base_url="http://localhost:1"))
-    assert nli_from(settings) is not nli_from(NliSettings(base_url="http://localhost:2"))

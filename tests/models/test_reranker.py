@@ -199,19 +199,8 @@ async def test_an_onnx_folder_is_read_without_torch(tmp_path: Path) -> None:
     assert await made.scores("query", TEXTS) == await reranker_from(_settings()).scores("query", TEXTS)
 
 
-async def test_a_cross_encoder_gives_logits_not_probabilities(tmp_path: Path) -> None:
-    made = reranker_from(_settings(model=os.fspath(cross_encoder(tmp_path, labels=1, bias=5.0))))
-    assert min(await made.scores("query", TEXTS)) > 1
-
-
 def _settings(**reranker: Any) -> RerankerSettings:
     return RerankerSettings.model_validate(reranker)
-
-
-def test_versions_tell_rerankers_apart(folder: Path) -> None:
-    served_one = ServerReranker(_settings(base_url="u", model="m"))
-    made = [served_one, reranker_from(_settings()), reranker_from(_settings(model=os.fspath(folder)))]
-    assert len({m.version for m in made}) == 3
 
 
 FOLDER = packaged_folder(MS_MARCO_MINILM.name)

@@ -62,15 +62,6 @@ def test_overlapping_runs_are_shown_below_the_authors_sections_and_paragraphs(ra
     assert {node.children for node in both.nodes} == {0}
 
 
-def test_a_document_of_several_chapters_is_a_group_that_begins_as_they_do(pipeline: Pipelines, tmp_path: Path) -> None:
-    (tmp_path / "two.md").write_text("# One\n\nIt rains. It pours.\n\n# Two\n\nIt snows.\n", encoding="utf-8")
-    rag = pipeline()
-    rag.ingest(tmp_path / "two.md", parser="rules")
-    [root] = of(rag).nodes
-    assert (root.kind, root.text.split()[:4]) == ("group", ["#", "One", "It", "rains."])
-    assert told(of(rag, root.node)) == ["One", "Two"]
-
-
 def test_every_leaf_is_the_documents_own_characters(rag: DiscoRAG) -> None:
     waiting, leaves = list(of(rag).nodes), 0
     while waiting:

@@ -16,7 +16,6 @@ from discorag.schema.discourse import (
     RhetoricalGraph,
     RstTree,
     Split,
-    from_splits,
 )
 from discorag.schema.document import Chunk, Hierarchy, Kind, Node
 from discorag.schema.errors import InvariantError, ModelUnavailableError, Usage
@@ -135,12 +134,6 @@ def _satellites_above(tree: RstTree, edu: int) -> int:
         count += s.nuclearity == (Nuclearity.SN if left else Nuclearity.NS)
         start, end = (start, s.mid) if left else (s.mid, end)
     return count
-
-
-@given(trees(), st.data())
-def test_splits_in_any_order_give_the_same_tree(tree: RstTree, data: st.DataObject) -> None:
-    reordered = data.draw(st.permutations(tree.splits))
-    assert from_splits(tree.edus, {(s.start, s.end): s for s in reordered}) == tree
 
 
 @given(trees())

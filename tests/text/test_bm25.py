@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.index import fused
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import Shape
 from discorag.text import terms as module
@@ -52,14 +51,6 @@ def test_a_question_without_a_known_term_scores_nothing() -> None:
     assert bm25.scores("what is the", groups).tolist() == [0, 0]
     assert bm25.scores("zebra", groups).tolist() == [0, 0]
     assert bm25.scores("rain", groups)[1] > 0
-
-
-def test_fused_ranks_add_up_and_equal_scores_go_in_order() -> None:
-    dense, bm25 = np.array([0.1, 0.9, 0.5]), np.array([7.0, 0.0, 0.0])
-    assert fused("dense", lambda: dense, lambda: bm25) is dense
-    assert fused("bm25", lambda: dense, lambda: bm25) is bm25
-    both = fused("hybrid", lambda: dense, lambda: bm25)
-    assert both == pytest.approx([1 / 63 + 1 / 61, 1 / 61 + 1 / 62, 1 / 62 + 1 / 63])
 
 
 def test_english_words_are_lower_cased_and_stop_words_removed() -> None:

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,18 +84,6 @@ def test_sentences_beyond_the_window_of_the_splitter_are_the_same() -> None:
     assert split(" ".join(sentences)) == sentences
     long = "word " * 3000 + "end."
     assert split(f"{long} Next one.") == [long, "Next one."]
-
-
-@pytest.mark.parametrize("unit", ["是。", "word ", "x", "Eq. (3) ", '"a. " ', "1. ", "$$a "])
-@pytest.mark.deep
-def test_time_grows_linearly(unit: str) -> None:
-    def seconds(length: int) -> float:
-        started = time.process_time()
-        sentence_spans(unit * (length // len(unit)))
-        return time.process_time() - started
-
-    seconds(1000)
-    assert seconds(200_000) < 20 * max(seconds(40_000), 0.02)
 
 
 def test_language_is_chinese_from_three_in_ten_letters_on() -> None:

@@ -4,32 +4,25 @@
 # pyright: reportUnknownMemberType=false
 import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from discorag.discourse.parse.gum_labels import RELATIONS
-from discorag.discourse.parse.parser import ParsedTree
 from discorag.discourse.parse.trained.decode import decode
 from discorag.discourse.parse.trained.network import Cuts as RuntimeCuts
 from discorag.discourse.parse.trained.network import Network, sentences_of
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.discourse.parse.trained.pieces import layout_of
 from discorag.models.packaged import MINILM, packaged_folder
-from discorag.schema.discourse import Relation, Split, from_splits
-from discorag.schema.document import Chunk
-from discorag.schema.errors import ConfigError, InvalidOutputError
+from discorag.schema.errors import ConfigError
 from tests.training.gum_corpus import corpus
 from training.parser import export
 from training.parser.evaluate import main as evaluate
-from training.parser.evaluate import right_branching
-from training.parser.gum import GumDocument, load_gum
+from training.parser.gum import load_gum
 from training.parser.model import sentences_of as torch_units_of
 from training.parser.network import Cuts
-from training.parser.prompted import score_prompted, whole_documents
 from training.parser.record import RECORD, Record, sources
 from training.parser.silver import annotated
 from training.parser.train import Recipe, Run, epoch, prepared
@@ -133,41 +126,3 @@ def test_a_parser_over_another_encoder_reads_that_encoders_file(run: Run, tmp_pa
     (encoder / "model.safetensors").write_bytes(b"another")
     with pytest.raises(ConfigError, match="not the file that the parser was trained over"):
         Network(folder)
-
-
-def test_right_branching_is_measured_beside_the_parser(tmp_path: Path):
-    folder = corpus(tmp_path)
-    assert right_branching(load_gum(folder, "dev")).span == 100  # three splits, and two of them right
-    evaluate(gum=folder, split="dev", out=tmp_path / "out.json")
-    assert set(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))) == {"right-branching", "fast"}
-
-
-class _Gold:
-    """A parser that knows the gold tree, and fails on texts that hold ``hard``."""
-
-    name = version = "gold"
-
-    def __init__(self, documents: Sequence[GumDocument], hard: str = "\0") -> None:
-        self._documents, self._hard = {d.text: d for d in documents}, hard
-
-    async def parse(self, chunk: Chunk) -> ParsedTree:
-        if self._hard in chunk.text:
-            raise InvalidOutputError("No tree.")
-        document = self._documents[chunk.text]
-        splits = {
-            (s.start, s.end): Split(
-                start=s.start, mid=s.mid, end=s.end, relation=RELATIONS[s.label] or _HIDDEN, nuclearity=s.nuclearity
-            )
-            for s in document.splits
-        }
-        return ParsedTree(tree=from_splits(document.edus, splits))
-
-
-_HIDDEN = Relation.ELABORATION
-
-
-async def test_a_prompted_parser_is_measured_with_its_own_units(tmp_path: Path):
-    documents = load_gum(corpus(tmp_path), "dev")
-    right = await score_prompted(_Gold(documents), whole_documents(documents))
-    assert (right.failed, right.scores.nuclearity, right.scores.seg) == (0, 100, 100)
-    assert right.scores.relation == pytest.approx(200 / 3)  # the heading's relation is in no inventory

@@ -154,14 +154,6 @@ def test_rs3_hangs_satellites_on_their_nucleus_and_nuclei_under_groups() -> None
     }
 
 
-def test_rs4_adds_empty_secondary_edges_and_signals() -> None:
-    tree = _tree("a b", (0, 1, 2, Relation.CAUSE, _NS))
-    body = ElementTree.fromstring(write_rs4(_chunk("a b", tree))).find("body")
-    assert body is not None
-    assert [(e.tag, len(e)) for e in body][-2:] == [("secedges", 0), ("signals", 0)]
-    assert "secedges" not in write_rs3(_chunk("a b", tree))
-
-
 def test_dis_nests_roles_and_relations() -> None:
     tree = _tree("a b c", (0, 1, 3, Relation.CAUSE, _SN), (1, 2, 3, Relation.JOINT, _NN))
     assert write_dis(_chunk("a b c", tree)).splitlines() == [
@@ -225,13 +217,10 @@ def test_secondary_edges_and_signals_are_ignored() -> None:
 # --- what is refused ------------------------------------------------------------------------------
 
 _BAD_RS3 = (
-    ("not XML", ""),
     ("not XML", "<rst><body>"),
-    ("not XML", "<rst><body>\ud800</body></rst>"),
     ("no units", _rs3("")),
     ("no text", _rs3('<segment id="1"> \n</segment>')),
     ("Unknown relation 'nonsense'", _rs3(_segment(1) + _segment(2, "1", "nonsense"))),
-    ("Unknown relation ''", _rs3(_segment(1) + _segment(2, "1"))),
     (
         "Unknown relation 'unheard-of'",
         _rs3(_segment(1, "9", "unheard-of") + _segment(2, "9", "joint") + _GROUP.format("multinuc")),
@@ -241,8 +230,6 @@ _BAD_RS3 = (
     ("2 segments and groups have 1 ids", _rs3(_segment(1) + _segment(1, "1", _ELAB))),
     ("parent '7' of '2' does not exist", _rs3(_segment(1) + _segment(2, "7", _ELAB))),
     ("parents of '1' form a cycle", _rs3(_segment(1, "2", _ELAB) + _segment(2, "1", _ELAB))),
-    ("parents of '2' form a cycle", _rs3(_segment(1) + _segment(2, "3", _ELAB) + _segment(3, "2", _ELAB))),
-    ("Unknown relation 'span'", _rs3(_segment(1) + _segment(2, "1", "span"))),
     ("Unknown relation 'span'", _rs3(_segment(1, "9", "span") + _segment(2, "9", "span") + _GROUP.format("span"))),
     ("span '2' has no nucleus", _rs3(_segment(1) + f'<group id="2" type="span" parent="1" relname="{_ELAB}"/>')),
     ("type 'tree'", _rs3(_segment(1, "9", "span") + _GROUP.format("tree"))),
@@ -264,20 +251,15 @@ def test_rs3_that_is_no_tree_is_refused_with_a_hint(message: str, xml: str) -> N
 
 _ONE = "( Root (leaf 1) (text _!a_!) )"
 _BAD_DIS = (
-    ("not one whole Root", ""),
     ("not one whole Root", _ONE[:-1]),
-    ("not one whole Root", _ONE + _ONE),
     ("not one whole Root", "( Nucleus (leaf 1) (text _!a_!) )"),
     ("does not belong", _ONE + ")"),
     ("does not belong", _ONE + "(text _!b_!)"),
-    ("does not belong", "( Root (leaf 1) (text a) )"),
     ("no text", "( Root (leaf 1) (text _! _!) )"),
     ("must hold either", "( Root (leaf 1) )"),
-    ("must hold either", f"( Root {_ONE} )"),
     ("must hold either", "( Root (text _!a_!) " + _leaf(2, "Nucleus", "span") + ")"),
     ("must hold either", "( Root " + _leaf(1, "Satellite", "cause") + _leaf(2, "Satellite", "cause") + ")"),
     ("Unknown relation 'x'", "( Root " + _leaf(1, "Nucleus", "span") + _leaf(2, "Satellite", "x") + ")"),
-    ("Unknown relation 'span'", "( Root " + _leaf(1, "Nucleus", "span") + _leaf(2, "Nucleus", "span") + ")"),
     (
         "not neighbours",
         "( Root " + _leaf(1, "Nucleus", "joint") + _leaf(2, "Satellite", "x") + _leaf(3, "Nucleus", "joint") + ")",

@@ -122,22 +122,6 @@ def test_without_a_fitting_cue_the_relation_stays(relation: Relation, nuclearity
     assert refine_relation(relation, nuclearity, "Animals make sounds.", right) is relation
 
 
-def test_hidden_labels_give_way_to_the_next_likely_one():
-    p = np.zeros(len(JOINT_LABELS))
-    p[JOINT_LABELS.index((_N.SN, "organization-heading"))] = 0.6
-    p[JOINT_LABELS.index((_N.SN, "context-background"))] = 0.3
-    p[JOINT_LABELS.index((_N.NN, "joint-list"))] = 0.1
-    assert most_likely(p) == (_N.SN, _R.BACKGROUND, pytest.approx(0.75))
-
-
-def test_labels_of_one_relation_are_counted_together():
-    p = np.zeros(len(JOINT_LABELS))
-    p[JOINT_LABELS.index((_N.NS, "elaboration-additional"))] = 0.3
-    p[JOINT_LABELS.index((_N.NS, "elaboration-attribute"))] = 0.3
-    p[JOINT_LABELS.index((_N.NS, "causal-cause"))] = 0.4
-    assert most_likely(p)[:2] == (_N.NS, _R.ELABORATION)
-
-
 @pytest.mark.parametrize(
     ("nuclearity", "label", "plain"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,8 +115,8 @@ def test_odd_texts_give_a_tree_over_exactly_the_text(text: str):
 
 
 def test_long_texts_give_one_tree():
-    text = "\n\n".join([_VITAMIN] * 150)
-    assert len(_checked(text).edus) > 800
+    text = "\n\n".join([_VITAMIN] * 40)
+    assert len(_checked(text).edus) > 200
 
 
 @given(st.text(min_size=1, max_size=300))
@@ -135,16 +134,12 @@ def test_blank_and_chinese_texts_are_refused(text: str):
         _PARSER.parse_text(text)
 
 
-async def test_chinese_chunks_get_the_rules_trees_and_one_warning(caplog: pytest.LogCaptureFixture):
+async def test_chinese_chunks_get_the_rules_trees():
     text = "维生素 D 降低感染的风险。但是有些试验没有发现效果。因此需要更多研究。"
     chunk = Chunk(
         id="c", doc_id="d", order=0, span=Span(start=0, end=len(text)), text=text, sentences=sentence_spans(text)
     )
-    parser = TrainedParser()
-    with caplog.at_level(logging.WARNING):
-        trees = [(await parser.parse(chunk)).tree for _ in range(2)]
-    assert trees == [rule_tree(chunk)] * 2
-    assert [r.levelname for r in caplog.records] == ["WARNING"]
+    assert (await TrainedParser().parse(chunk)).tree == rule_tree(chunk)
 
 
 _SAID = ("Tides rise because the moon pulls the sea.", "If you wait, they fall.", "Few notice, however.")

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from discorag.generation.prompted.paper import (
     Labels,
     answer_of,
-    document_list,
     graph_lines,
     graph_of,
     hint_of,
@@ -162,15 +161,3 @@ def test_an_empty_or_missing_part_is_refused(read: Callable[[str], object], text
     for text in texts:
         with pytest.raises(ValueError, match=message):
             read(text)
-
-
-def test_documents_are_put_together_again_without_chunk_numbers() -> None:
-    def chunk(doc: str, start: int, text: str) -> Chunk:
-        span = Span(start=start, end=start + len(text))
-        return Chunk(id=f"{doc}{start}", doc_id=doc, order=start, span=span, text=text, sentences=(span,))
-
-    chunks = (chunk("a", 0, "One."), chunk("a", 6, "Two </doc"), chunk("a", 15, "ument>."), chunk("b", 0, "Three."))
-    assert document_list(AnswerInputs(query="q", chunks=chunks)) == (
-        "DOCUMENT[1]:\n<document>\nOne.\nTwo &lt;/document&gt;.\n</document>\n\n"
-        "DOCUMENT[2]:\n<document>\nThree.\n</document>"
-    )

@@ -61,12 +61,6 @@ def lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def test_a_listing_that_shows_nothing_leaves_no_line(served: Served, audit: Path) -> None:
-    client: TestClient = served()
-    client.get("/documents", params={"corpus": PRIVATE})
-    assert lines(audit) == []
-
-
 def test_a_file_that_cannot_be_written_is_a_configuration_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="audit log"):
         log_as_json(texts=False, audit=tmp_path)

@@ -67,14 +67,6 @@ def test_a_fork_goes_its_own_way_and_the_first_thread_stays(client: TestClient) 
     assert client.get(thread).json() == state
 
 
-def test_a_run_goes_on_from_an_earlier_checkpoint(client: TestClient) -> None:
-    thread, state = stopped(client)
-    first = client.post(f"{thread}/runs", json={}).json()
-    again = client.post(f"{thread}/runs", json={"checkpoint": state["checkpoint"]}).json()
-    assert again["values"]["answer"] == first["values"]["answer"]
-    assert again["checkpoint"] != first["checkpoint"]
-
-
 def test_threads_survive_the_server(served: Served) -> None:
     thread, state = stopped(served())
     later = served()

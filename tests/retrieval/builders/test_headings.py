@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.schema.document import Document, Kind
+from discorag.schema.document import Document
 from discorag.schema.retrieval_tree import RetrievalTree
 
 
@@ -99,25 +97,3 @@ async def test_long_text_of_any_words_is_cut_into_pieces_that_the_encoder_reads(
     assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
     parts = [word for node in tree.nodes[: tree.leaves] for word in node.text.split()]
     assert "".join(parts) == "".join(document.text.split())
-
-
-_LINES = st.sampled_from(
-    ["# One", "## Two *b*", "###### Six", "#", "Text. More text", "- item", "===", "", "| a |", "x"]
-)
-
-
-@given(st.lists(_LINES, min_size=1, max_size=12).map("\n".join).filter(str.strip), st.integers(3, 8))
-async def test_leaves_are_slices_that_fit_and_hold_all_but_headings(text: str, window: int):
-    document = Document(uri="u", title="One", text=text, media_type="text/markdown")
-    hierarchy = build_hierarchy(document)
-    tree = (await HeadingBuilder(Words(window)).build(Source(document=document, hierarchy=hierarchy))).tree
-    covered = set[int]()
-    for node in tree.nodes[: tree.leaves]:
-        assert node.text == node.spans[0].of(text)
-        covered.update(range(node.spans[0].start, node.spans[0].end))
-    assert all(len(n.text.split()) <= window - 2 for n in tree.nodes)
-    assert len(tree.roots) == 1
-    headings = {n.span.start for _, n in hierarchy.of_kind(Kind.SECTION)}
-    for _, paragraph in hierarchy.of_kind(Kind.PARAGRAPH):
-        missing = {i for i in range(paragraph.span.start, paragraph.span.end) if text[i].strip()} - covered
-        assert not missing or paragraph.span.start in headings

@@ -9,8 +9,7 @@ from discorag.retrieval.builders.base import inner
 from discorag.retrieval.routers.walk import RetrievalSubtree, derive
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
-from tests.retrieval.routers.parks import TITLE, ids, nodes
-from tests.retrieval.routers.trees import subtrees
+from tests.retrieval.routers.parks import TITLE, ids, nodes, subtrees
 
 
 def leaf(text: str, start: int) -> RetrievalNode:
@@ -35,6 +34,12 @@ def test_all_headings_and_the_siblings_of_retrieved_passages_are_visible(parks: 
     subtree = derive(parks, nodes(parks, 41))
     assert ids(parks, subtree.lit) == [41, 42, 43, 44]
     assert subtree.visible == set(subtree.lit) | set(range(parks.leaves, len(parks.nodes)))
+
+
+def test_expansion_replaces_the_passages_shown(parks: RetrievalTree):
+    subtree = derive(parks, nodes(parks, 19)).expand(*nodes(parks, 40))
+    assert ids(parks, subtree.lit) == [41, 42, 43, 44]
+    assert ids(parks, sorted(subtree.seen)) == [19, 41, 42, 43, 44]
 
 
 def test_expansion_shows_only_what_was_not_seen_and_changes_nothing_twice(parks: RetrievalTree):

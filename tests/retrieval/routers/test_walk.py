@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discorag.retrieval.routers.walk import Decision, Ending, RetrievalSubtree, Routed, derive, step_all
 from discorag.schema.errors import ModelUnavailableError, Usage
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.routers.parks import QUESTION, ScriptedRouter, ids, nodes, walk
-from tests.retrieval.routers.trees import AnyRouter, subtrees
 
 
 async def walked(tree: RetrievalTree, start: int, *decisions: Decision, expand_iter: int = 5) -> Routed:
@@ -89,16 +84,3 @@ async def test_a_model_that_fails_in_one_document_leaves_the_others_alone(parks:
     assert [walk.ending for walk in walks] == [Ending.FAILED, Ending.ANSWERED]
     assert [f.kind for walk in walks for f in walk.failures] == ["ModelUnavailableError"]
     assert sum((walk.usage for walk in walks), Usage()) == Usage(calls=2, repairs=1)
-
-
-@given(subtrees(), st.integers(0, 4), st.data())
-def test_routed_passages_are_lit_leaves_and_none_comes_twice(
-    subtree: RetrievalSubtree, expand_iter: int, data: st.DataObject
-):
-    router = AnyRouter(data)
-    routed = asyncio.run(walk("q", subtree, router, expand_iter))
-    assert len(set(routed.in_step_order)) == len(routed.in_step_order)
-    assert len(routed.steps) == len(router.shown) <= expand_iter + 1
-    assert all(set(step) <= set(shown.lit) for step, shown in zip(routed.steps, router.shown, strict=True))
-    assert all(a.seen < b.seen for a, b in zip(router.shown, router.shown[1:], strict=False))
-    assert all(leaf < subtree.tree.leaves for leaf in routed.in_step_order)
