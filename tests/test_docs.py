@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
+import json
 import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,6 @@ from typer.core import TyperGroup
 
 from graphs import answer, chat, ingest
 from interfaces.cli import main as cli
-from tests import house
 from tests.conftest import Pipelines
 
 ROOT = Path(__file__).parents[1]
@@ -151,17 +153,28 @@ def test_what_the_page_names_exists(path: str, name: str) -> None:
 
 TRIAL = "Vitamin D lowered the risk of influenza by 12 % in schoolchildren."
 REVIEW = "Vitamin D did not lower the risk of influenza."
-EXAMPLES = [c for c in house.public_classes() if c.example]
+PUBLIC = [*sorted((ROOT / "discorag").rglob("*.py")), ROOT / "interfaces/facade.py", ROOT / "interfaces/langchain.py"]
+"""Where the public classes are."""
 
 
-@pytest.mark.parametrize("found", EXAMPLES, ids=lambda c: f"{c.module}.{c.name}")
-def test_the_example_prints_what_it_says(found: house.PublicClass, pipeline: Pipelines, tmp_path: Path) -> None:
+def _examples() -> Iterator[Any]:
+    """The section ``Example:`` of each public class that has one, and its file."""
+    for file in PUBLIC:
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                _, _, example = f"\n{cleandoc(ast.get_docstring(node) or '')}\n".partition("\nExample:\n")
+                if example:
+                    yield pytest.param(example, str(file), id=f"{file.stem}.{node.name}")
+
+
+@pytest.mark.parametrize(("example", "file"), _examples())
+def test_the_example_prints_what_it_says(example: str, file: str, pipeline: Pipelines, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     for name, text in {"trial.md": TRIAL, "review.md": REVIEW}.items():
         (notes / name).write_text(text, "utf-8")
     names = {"notes": notes, "rag": pipeline()}
-    parsed = doctest.DocTestParser().get_doctest(found.example, names, found.name, found.path, 0)
+    parsed = doctest.DocTestParser().get_doctest(example, names, "example", file, 0)
     printed: list[str] = []
     failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(parsed, out=printed.append)
     assert tried
@@ -185,3 +198,10 @@ def tests_in(file: str) -> set[str]:
         return set()
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     return {node.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)}
+
+
+def test_langgraph_json_describes_graphs_that_exist_and_hold_no_checkpointer() -> None:
+    for graph in json.loads((ROOT / "langgraph.json").read_text())["graphs"].values():
+        assert graph["description"]
+        module, _, name = graph["path"].partition(":")
+        assert getattr(importlib.import_module(module), name).checkpointer is None

@@ -152,7 +152,7 @@ def test_a_prompt_beyond_the_context_is_refused_before_it_is_sent(pipeline: Pipe
     assert [(f.stage, f.kind) for f in result.ledger.failures] == [
         ("rerank", "ContextTooLongError"),
         ("plan", "ContextTooLongError"),  # one chunk is left, which needs no graph
-        ("generate", "ModelError"),
+        ("generate", "ContextTooLongError"),
     ]
 
 

@@ -304,7 +304,7 @@ def test_wording_that_cannot_be_used_is_an_error_at_the_start(tmp_path: Path) ->
     settings = Settings(store=StoreSettings(kind="memory"), prompts_dir=tmp_path)
     with pytest.raises(ConfigError, match=r"Front matter of prompt paper-plan.*DISCO_RAG_PROMPTS_DIR") as caught:
         DiscoRAG(settings)
-    assert "ours is used then" in str(caught.value)
+    assert "the packaged prompt is used then" in str(caught.value)
 
 
 def graph_without(*pairs: tuple[int, int], k: int = 3) -> str:

@@ -306,3 +306,9 @@ def test_help_imports_none_of_what_the_commands_need() -> None:
     assert "Usage: disco-rag " in printed
     assert "Answer a question" in printed
     assert printed.rstrip().endswith("[]")
+
+
+def test_the_command_line_starts_without_torch_and_mcp() -> None:
+    heavy = {"torch", "transformers", "sentence_transformers", "mcp"}
+    code = f"import sys, interfaces.cli.main, interfaces.facade; assert not {heavy} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

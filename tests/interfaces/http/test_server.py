@@ -20,7 +20,7 @@ from fastapi.testclient import TestClient
 from discorag.config import Settings
 from interfaces.http.app import create_app, show_page
 from interfaces.http.server import HEAD_BYTES
-from tests.house import ROOT
+from tests.conftest import EXAMPLES
 from tests.interfaces.http.parts import PATIENCE_S, Apps, Listening, until, write_keys
 from tests.web.api_types import FILE, typescript
 
@@ -141,7 +141,9 @@ server.Server(uvicorn.Config(Starlette(lifespan=life), **options)).run()
 
 @pytest.mark.server
 def test_a_thread_that_computes_for_ever_does_not_keep_a_stopped_process() -> None:
-    process = subprocess.Popen([sys.executable, "-c", STUCK], cwd=ROOT, env=os.environ, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK], cwd=EXAMPLES.parent, env=os.environ, stdout=subprocess.PIPE
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == b"computing\n"
     process.send_signal(signal.SIGTERM)
