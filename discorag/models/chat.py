@@ -124,11 +124,6 @@ class ChatClient:
                     sent = _without_refused(sent, error)
             yield self._finished(draft, request, sent, connection)
 
-    async def aclose(self) -> None:
-        """Close the running loop's connections."""
-        if connection := self._connections.pop():
-            await connection.close()
-
     @asynccontextmanager
     async def _connected(self) -> AsyncGenerator[Connection]:
         """The running loop's connection, in a free slot and under the breaker."""
