@@ -3,17 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, LargeBinary, Row, ScalarSelect, Table, func, select
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import StoreDamagedError
-from discorag.schema.report import Difference, Part, Report
 from discorag.store import tables
 from discorag.store.database import Database
 from discorag.store.sqlite import integrity
 from discorag.store.tables import unpack
+
+Part = Literal["document", "chunks", "tree", "database", "index"]
+
+
+class Difference(BaseModel, frozen=True):
+    """One thing that is not as it should be.
+
+    Args:
+        part: What differs: of a document, the database's file, or the index.
+        tenant, corpus, doc_id, uri: The document; empty where it is not one.
+        note: In which way.
+    """
+
+    part: Part
+    tenant: str = ""
+    corpus: str = ""
+    doc_id: str = ""
+    uri: str = ""
+    note: str
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.corpus, self.uri, self.part, self.note)))
+
+
+class Report(BaseModel, frozen=True):
+    """What is stored, counted, and all that is not as it was written."""
+
+    documents: int
+    chunks: int
+    trees: int
+    nodes: int
+    differences: tuple[Difference, ...] = ()
+
 
 D, K, C, T = tables.documents, tables.contents, tables.chunks, tables.trees
 _PARTS: Final[Mapping[Table, Part]] = {D: "document", K: "document", C: "chunks", T: "tree"}

@@ -11,10 +11,9 @@ from typing import Self
 from discorag.config import StoreSettings
 from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.errors import ConfigError, InputError
-from discorag.schema.report import Difference, Report
 from discorag.schema.values import Vectors
 from discorag.store import tables
-from discorag.store.check import check_store
+from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import INDEXES, IndexPlace
 from discorag.store.jobs import Conversions

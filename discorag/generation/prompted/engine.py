@@ -30,7 +30,7 @@ from discorag.text.citations import (
     without_references,
     without_unknown,
 )
-from discorag.text.cut_off import whole_sentences
+from discorag.text.replies import whole_sentences
 from discorag.text.sentences import sentence_spans
 from discorag.text.tokens import TokenCounter
 

@@ -28,8 +28,7 @@ from discorag.models.tokens import likely_tokens
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
-from discorag.text.cut_off import whole_sentences
-from discorag.text.replies import parts_of, without_fences
+from discorag.text.replies import parts_of, whole_sentences, without_fences
 
 PAIR_TOKENS = 24
 """Output tokens allowed for one line."""

@@ -13,7 +13,7 @@ from discorag.discourse.parse.rules import RuleParser
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.errors import InvariantError, ModelError, Usage
 from discorag.schema.values import count_words, first_words, within
-from discorag.text.cut_off import whole_sentences
+from discorag.text.replies import whole_sentences
 from discorag.text.sentences import sentence_spans
 
 _TOKENS_PER_WORD = 3
