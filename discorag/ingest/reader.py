@@ -14,7 +14,7 @@ from discorag.ingest.loaders import Source, bytes_of, converter_version, documen
 from discorag.schema.document import Document
 from discorag.schema.errors import ConversionLimitError, ConverterDiedError, InputError, RefusedFileError
 from discorag.schema.values import digest
-from discorag.store.jobs import Conversions
+from discorag.store.uploads import Conversions
 
 
 class Reader:

@@ -16,11 +16,11 @@ from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import INDEXES, IndexPlace
-from discorag.store.jobs import Conversions
 from discorag.store.live import LiveIndex
 from discorag.store.records import Hit, Manifest, SearchQuery, check_vector
 from discorag.store.search import best, nearest_documents
 from discorag.store.trees import DocumentTrees
+from discorag.store.uploads import Conversions
 
 
 def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) -> Store:
