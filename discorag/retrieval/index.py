@@ -37,15 +37,7 @@ ATTEMPTS = 10
 
 @dataclass
 class Effort:
-    """What building trees cost.
-
-    Args:
-        built: Trees that were missing.
-        parsed: Parses that this took, of paragraphs and of what lies above them.
-        reused: Parses that were known from earlier builds: of a changed document, all but the changed paragraphs'.
-        usage: Tokens of the language model.
-        failures: What a model could not do; extractive text is used instead.
-    """
+    """What building missing trees cost: see `Built`."""
 
     built: int = 0
     parsed: int = 0
@@ -55,15 +47,7 @@ class Effort:
 
 
 class TreeIndex:
-    """The trees of one builder over the stored documents of one scope.
-
-    Args:
-        store: Holds documents and trees.
-        scope: Whose.
-        encoder: Of nodes and questions.
-        builder: Makes the trees.
-        vectors: Of inner nodes: their texts', or the mean of the leaves below.
-    """
+    """The trees of one builder over the stored documents of one scope."""
 
     def __init__(self, store: Store, scope: Scope, encoder: Encoder, builder: Builder, vectors: NodeVectors) -> None:
         self._store, self._scope = store, scope
@@ -101,10 +85,8 @@ class TreeIndex:
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
 
-        Args:
-            doc_ids: Whose.
-            by_any_parser: Whether trees that another parser's parses went into will do, so that a question takes what
-                an ingest made.
+        ``by_any_parser``: whether trees that another parser's parses went into will do, so that a question takes what
+        an ingest made.
 
         Raises:
             NotFoundError: A document is not stored.
@@ -129,14 +111,9 @@ class TreeIndex:
         self.effort.failures += built.failures
 
     async def scores(self, query: SearchQuery, doc_ids: Sequence[str], *, by: NodeScores, texts: bool) -> Scores:
-        """All nodes of these documents, which have their trees.
+        """All nodes of these documents, which have their trees, in the order in which they are read.
 
-        Args:
-            query: The question: its ``vector``, and its ``text`` for BM25.
-            doc_ids: In the order in which they are read.
-            by: How nodes are scored.
-            texts: Whether nodes' texts, headings and inner nodes' spans will be asked for, which take much longer to
-                read; without them they are missing.
+        Without ``texts``, which take much longer to read, nodes have no texts, no headings, and inner ones no spans.
 
         Raises:
             StoreError: Trees are replaced faster than they can be read.
@@ -177,12 +154,7 @@ class TreeIndex:
 
 
 def fused(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
-    """One kind of scores, or the reciprocal ranks of both added up, k = 60, equal scores ranked in order.
-
-    Args:
-        by: Which; the other is not computed.
-        dense: Gives the cosines of n things, shape (n,).
-        bm25: Gives their BM25, in the same order.
+    """One kind of scores, each of shape (n,), or the reciprocal ranks of both added up, k = 60, ties in order.
 
     Source: Cormack, Clarke and Büttcher, SIGIR 2009.
     """

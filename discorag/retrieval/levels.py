@@ -45,18 +45,10 @@ class NodeKind(StrEnum):
 
 
 class ShownNode(BaseModel, frozen=True):
-    """A node as a reader sees it.
+    """A node as a reader sees it, with its parent (None for a root) and the beginning of its text.
 
-    Args:
-        node: Its number; what lies below it is asked for by that.
-        parent: The number of the node below which it is shown; None for a root.
-        kind: What it is.
-        text: Its beginning.
-        heading: Of a section.
-        relation: How its children relate, where a parser said so.
-        spans: The stretches of the document that it covers.
-        leaves: How many leaves lie at or below it.
-        children: How many nodes lie directly below it.
+    ``spans`` are the stretches of the document that it covers, ``leaves`` those at or below it, ``children`` how many
+    nodes lie directly below it, ``relation`` how these relate, where a parser said so.
     """
 
     node: int
@@ -89,16 +81,10 @@ def unfold(
     offset: int = 0,
     limit: int = 100,
 ) -> Levels:
-    """What lies directly below some nodes of a stored tree; nothing is built. Blocks.
+    """What lies directly below some nodes of a stored tree, or the roots; nothing is built. Blocks.
 
-    Args:
-        store: Holds the tree.
-        scope: Whose.
-        doc_id: The document.
-        builder: Whose tree; None: the first that is stored. Empty in the result where none is.
-        below: Nodes; without any the roots are shown.
-        offset: Of the children of each, the first that is shown.
-        limit: How many of the children of each are shown.
+    ``builder`` None: the first of which a tree is stored; the result is empty where none is. Of the children of each
+    node ``limit`` are shown, from ``offset`` on.
 
     Raises:
         NotFoundError: The document, its tree by this builder, or a node is not there.
@@ -188,7 +174,7 @@ def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) ->
 
 
 def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
-    node, leaves = tree.nodes[at], leaves_below(tree)(at).tolist()
+    node, leaves = tree.nodes[at], leaves_below(tree, at).tolist()
     return ShownNode(
         node=at,
         parent=parent,

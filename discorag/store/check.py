@@ -19,13 +19,7 @@ Part = Literal["document", "chunks", "tree", "database", "index"]
 
 
 class Difference(BaseModel, frozen=True):
-    """One thing that is not as it should be.
-
-    Args:
-        part: What differs: of a document, the database's file, or the index.
-        tenant, corpus, doc_id, uri: The document; empty where it is not one.
-        note: In which way.
-    """
+    """One thing that is not as it should be, and in which way; the document's fields are empty where it is not one."""
 
     part: Part
     tenant: str = ""
@@ -54,14 +48,9 @@ _OWNER = (D.c.tenant, D.c.corpus, D.c.doc_id, D.c.uri)
 
 
 def check_store(database: Database, points: int | None) -> Report:
-    """Read everything.
+    """Read everything: counts, and every document, chunk or tree that is missing or not as it was written.
 
-    Args:
-        database: The store's.
-        points: How many the index has; None if it cannot be used, which does not count as a difference.
-
-    Returns:
-        Counts, and every document, chunk or tree that is missing or not as it was written.
+    ``points`` is how many the index has; None if it cannot be used, which does not count as a difference.
     """
     with database.read() as db:
         documents, chunks, trees = (db.scalar(select(func.count()).select_from(table)) or 0 for table in (D, C, T))

@@ -74,14 +74,9 @@ class EdgeIndex:
     """An index in a folder that one process has open at a time: a second one would damage its journal.
 
     Search is exact over points that `optimise` has not put into a graph; over the others it goes through an HNSW graph.
-    The checksum of its files is stored when it is closed and compared when it is opened. A process that only searched
-    stores the checksum that it found, so damage done meanwhile is noticed at the next start.
-
-    Args:
-        folder: The index's.
-        place: What it belongs to.
-        lock: File descriptor of its lock, which this process holds.
-        checksum: Of its files as they are; empty if it is not known.
+    The checksum of its files is stored when it is closed and compared when it is opened; it is empty while it is not
+    known. A process that only searched stores the one that it found, so damage done meanwhile is noticed at the next
+    start. ``lock`` is the file descriptor of its lock, which this process holds.
 
     Raises:
         IndexUnusableError: It cannot be loaded.

@@ -44,27 +44,16 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
 
 @dataclass(frozen=True)
 class Distinct(Generic[T]):
-    """What was found of documents of different content.
-
-    Args:
-        found: The best, in order.
-        copies: Of a document that other files have too, the names of these, as far as they were met.
-    """
+    """The best of what was found, documents of one content as one; ``copies``: document -> names of the other files."""
 
     found: list[T]
     copies: dict[str, list[str]]
 
 
 def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T, str]]], wanted: int) -> Distinct[T]:
-    """The best ``wanted`` of what is found, where documents of one text count as one: the first by uri of those found.
+    """The best ``wanted``, where documents of one text count as one: the first by uri of those found. Blocks.
 
-    Blocks.
-
-    Args:
-        store: Where the documents are.
-        scope: Their tenant and corpus.
-        find: The best n, each with its document.
-        wanted: At most.
+    ``find`` returns the best n, each with its document.
     """
     n = wanted
     while True:
@@ -114,14 +103,7 @@ def everything(
     """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
 
     Documents come in the order of the filter ``doc_id``, else by uri, those of one text once unless filters may tell
-    them apart; their chunks in text order. Blocks.
-
-    Args:
-        store: Where the documents are.
-        scope: Their tenant and corpus.
-        filters: As in `SearchQuery`.
-        counter: Counts tokens.
-        room: Tokens that fit the reader's context: what comes after them is left out. None: no limit.
+    them apart; their chunks in text order, up to ``room`` tokens if there is such a limit. Blocks.
 
     Raises:
         NotFoundError: The filter ``doc_id`` names a document that is not stored.

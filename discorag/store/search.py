@@ -142,11 +142,7 @@ class _Corpus:
 
 
 class ExactSearch:
-    """Ranks by comparing everything. What was read of a scope is remembered until the scope changes.
-
-    Args:
-        database: Where the documents are.
-    """
+    """Ranks by comparing everything. What was read of a scope is remembered until the scope changes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -26,9 +26,7 @@ from discorag.store.uploads import Conversions
 def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) -> Store:
     """Open the store that the settings name, creating it if it does not exist.
 
-    Args:
-        settings: Its folder, and the index's kind or server.
-        encoder: `Encoder.version` and dimension of the encoder in use. None: that of the store; nothing is encoded.
+    ``encoder`` is `Encoder.version` and dimension of the encoder in use; None: that of the store, nothing is encoded.
 
     Raises:
         UnknownNameError: There is no index of this kind.
@@ -50,11 +48,6 @@ class Store(DocumentTrees):
     Any number of threads and processes may use one folder at a time. Writers wait for each other; a change is one
     transaction, which every reader sees whole or not at all, and which survives the end of the process. One process
     has the index; the others search exactly.
-
-    Args:
-        settings: Where it is.
-        kind: Name of the index.
-        encoder: See `open_store`.
 
     Raises:
         StoreError: As `open_store`; by any method: the disk fails, is full (`StoreFullError`), another process writes
