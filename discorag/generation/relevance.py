@@ -64,11 +64,7 @@ class Relevance:
 async def rank_sentences(inputs: AnswerInputs, table: SentenceTable, query: Vectors, reranker: Reranker) -> Relevance:
     """Score the most promising sentences with the reranker; computed once for all stages of a question.
 
-    Args:
-        inputs: With the question and its chunks.
-        table: Their sentences.
-        query: Vector of the question, shape (d,).
-        reranker: Reads each sentence under its title and headings.
+    The question's vector has shape (d,). The reranker reads each sentence under its title and headings.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.
@@ -109,13 +105,8 @@ def _subject(inputs: AnswerInputs, unit: Sentence) -> str:
 async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:
     """The highest logit of the best sentences and the first passages, read without title and headings.
 
-    Under a title that names the subject of the question, sentences that do not answer it look as if they did.
-
-    Args:
-        inputs: With its chunks, best first, at least one.
-        table: Their sentences.
-        relevance: Of these sentences.
-        reranker: That ranked them.
+    Under a title that names the subject of the question, sentences that do not answer it look as if they did. There is
+    at least one chunk.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.
@@ -148,15 +139,9 @@ def statements_of(table: SentenceTable) -> list[int]:
 def find_candidates(
     inputs: AnswerInputs, table: SentenceTable, units: Sequence[int], text: str, vector: Vectors, limit: int = PAIRS
 ) -> dict[int, float]:
-    """The ``limit`` units with the highest sum of reciprocal ranks by cosine and by BM25, with that sum.
+    """Of ``units`` the ``limit`` with the highest sum of reciprocal ranks by cosine and by BM25, with that sum.
 
-    Args:
-        inputs: With the chunks.
-        table: Their sentences.
-        units: Indices of the sentences to choose from.
-        text: What they are compared with.
-        vector: Its vector, shape (d,).
-        limit: How many are returned at most.
+    They are compared with ``text`` and its vector, shape (d,).
     """
     if not units:
         return {}

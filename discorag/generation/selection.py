@@ -61,12 +61,9 @@ class Selection:
 
 @dataclass(frozen=True)
 class Selector:
-    """Ranks and selects the sentences of a question's inputs with the models of a pipeline.
+    """Ranks and selects the sentences of a question's inputs: the encoder finds candidates, the reranker orders them.
 
-    Args:
-        encoder: Finds candidates.
-        reranker: Orders them.
-        calibration: Of the reranker; None if there is none for it.
+    The calibration is the reranker's; None if there is none for it.
     """
 
     encoder: Encoder
@@ -100,13 +97,8 @@ def select_sentences(
     """Select what answers, then what opposes it, what supports it, and what adds to it.
 
     Every source with a strong sentence gives its best one before any source gives a second. A conflict counts when one
-    of its sides is relevant; its other side is then selected too.
-
-    Args:
-        inputs: With its chunks and the graph.
-        table: The sentences of the chunks.
-        relevance: Of these sentences.
-        calibration: Of the reranker that gave ``relevance``; without one the answer has `UNCALIBRATED` sentences.
+    of its sides is relevant; its other side is then selected too. Without a calibration of the reranker that gave
+    ``relevance`` the answer has `UNCALIBRATED` sentences.
     """
     limit = FULL_LIMIT if inputs.detail == "full" else LIMIT
     conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)[: 2 * limit]))
@@ -221,15 +213,9 @@ def _conflicts(inputs: AnswerInputs, table: SentenceTable, relevant: set[int]) -
 
 
 def locate_conflict(edge: Edge, table: SentenceTable, target: int, source: int) -> tuple[int, int]:
-    """Indices of the sentences that disagree: of the edge's target chunk, then of its source chunk.
+    """Indices of the sentences that disagree: of the edge's target chunk, then of its source chunk, by their numbers.
 
     They are those that the edge names; a language model names none, then the two most similar statements.
-
-    Args:
-        edge: The edge.
-        table: Sentences of the inputs.
-        target: Number of the edge's target chunk.
-        source: Number of its source chunk.
     """
     named = (_sentence_at(table, target, edge.target_span), _sentence_at(table, source, edge.source_span))
     if named[0] is not None and named[1] is not None:

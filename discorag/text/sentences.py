@@ -67,9 +67,7 @@ def sentence_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
 def evenly_wrapped(lines: Sequence[str], *, least: int = 2) -> bool:
     """Whether lines, however wide, are those of a wrapped paragraph: few had room for the next one's first word.
 
-    Args:
-        lines: Of the paragraph.
-        least: Line breaks that must be there to tell.
+    There must be ``least`` line breaks to tell.
     """
     width = max(map(len, lines))
     pairs = [(line, following) for line, following in pairwise(lines) if line.strip() and following.strip()]

@@ -40,11 +40,7 @@ class Converters:
         self._lock = Lock()
 
     async def convert(self, data: bytes, path: Path) -> Converted:
-        """A file as Markdown.
-
-        Args:
-            data: The file.
-            path: Its name: the suffix says what it is.
+        """A file as Markdown; the suffix of its path says what it is.
 
         Raises:
             ConversionLimitError: It takes more time, memory or text than the settings allow.

@@ -25,10 +25,6 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     The delimiter of ``.tsv`` is the tab; else the one of comma, semicolon, tab and bar by which most of the first rows
     have equally many cells.
 
-    Args:
-        data: The file.
-        path: Its name: the suffix says what it is.
-
     Raises:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
             than 131,072 characters.
@@ -86,10 +82,6 @@ def from_json(data: bytes, path: Path) -> Converted:
     An object is a list of ``key: value``, then a section for each value that does not fit a line; an array of objects
     with such short values is a table, of others a section each, named by the first key that tells them apart. Nulls and
     what is empty is left out. The title is the object's ``title`` or ``name``, else the file's.
-
-    Args:
-        data: The file.
-        path: Its name: the suffix says what it is.
 
     Raises:
         DecodingError: It is not text, no JSON, or nested too deeply.

@@ -167,13 +167,7 @@ def has_no_word(text: str) -> bool:
 
 
 def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: UnitKind = UnitKind.PROSE) -> list[Part]:
-    """The parts of a paragraph.
-
-    Args:
-        lines: Of the paragraph, in order.
-        who: The document's `speakers`.
-        kind: What a line is that layout does not mark.
-    """
+    """The parts of a paragraph; a line that layout does not mark is of this kind. ``who``: the document's `speakers`."""
     if is_formula("\n".join(line.text for line in lines)):
         return [Part(Span(start=lines[0].span.start, end=lines[-1].span.end), UnitKind.FORMULA, lines[0].indent)]
     rows = _row_kinds(lines, who)
@@ -240,12 +234,7 @@ def is_formula(text: str) -> bool:
 
 
 def sentences_of(part: Part, text: str) -> Iterator[tuple[Span, UnitKind]]:
-    """The units of a part and their kinds: its sentences, or the whole of it.
-
-    Args:
-        part: With offsets in ``text``.
-        text: The document's.
-    """
+    """The units of a part and their kinds: its sentences, or the whole of it."""
     inside = part.span.of(text)
     if part.kind is UnitKind.CODE:
         yield from ((span, part.kind) for span in _code_spans(inside, part.span.start))
@@ -299,12 +288,9 @@ class Table:
 
 
 def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) -> list[Table]:
-    """The tables among lines, in order.
+    """The tables among lines, in order; texts are without the white space around them, indents are what is before each.
 
-    Args:
-        texts: Lines without white space around them.
-        indents: White space before each.
-        keyed: Whether lines like ``Licence: MIT`` count; in a dialogue they are its turns.
+    ``keyed``: whether lines like ``Licence: MIT`` count; in a dialogue they are its turns.
     """
     found: list[Table] = []
     at = 0

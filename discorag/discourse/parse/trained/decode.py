@@ -233,10 +233,8 @@ _MARKED: Mapping[Relation, frozenset[Relation]] = {
 def most_likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
     """The best pair of nuclearity and relation, and its probability among those that are shown.
 
-    Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT of two nuclei, with the probability that this has.
-
-    Args:
-        label_ps: Over `JOINT_LABELS`, shape (labels,).
+    Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT of two nuclei, with the probability that this has. The
+    probabilities are over `JOINT_LABELS`, shape (labels,).
     """
     ps = label_ps @ _TO_PAIR
     ps /= ps.sum()

@@ -134,9 +134,7 @@ def trained_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
 class TrainedParser:
     """The local engine's parser: a `TreeParser` that runs in this process, by ONNX Runtime.
 
-    Args:
-        leaves: ``edu``, or ``sentence`` (DISRetrieval).
-        folder: Of the network; it is read at the first text.
+    ``leaves`` are ``edu``, or ``sentence`` (DISRetrieval). The network is read from its folder at the first text.
     """
 
     def __init__(self, leaves: Leaves = "edu", folder: Path = PACKAGED_FOLDER) -> None:
@@ -185,13 +183,10 @@ class TrainedParser:
         paragraphs: Sequence[int] = (),
         kinds: Sequence[UnitKind] = (),
     ) -> RstTree:
-        """The tree over ``text`` of any length; its EDUs hold every character that is not white space.
+        """The tree over a raw text of any length; its EDUs hold every character that is not white space.
 
-        Args:
-            text: Raw text.
-            sentences: Its sentences; found if not given.
-            paragraphs: Indices of the sentences at which a paragraph starts; blank lines count if nothing is given.
-            kinds: What each sentence is by its layout; without them nothing is known of headings, turns and code.
+        Sentences, and at blank lines paragraphs (indices of the sentences that start one), are found if they are not
+        given. Without ``kinds`` of the sentences nothing is known of headings, turns and code.
 
         Raises:
             InvariantError: The text is blank, or Chinese.
@@ -203,15 +198,9 @@ class TrainedParser:
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
         """The tree over texts that are its leaves as they are: paragraphs, or summaries that stand for them.
 
+        Each starts a paragraph, unless they are EDUs or sentences of one. EDU ``i`` of the tree is the span of
+        ``texts[i]`` in the texts joined by blank lines (a space for EDUs and sentences), without white space around it.
         What is not English, or holds no word, gets the rules' tree.
-
-        Args:
-            texts: In order; each starts a paragraph, unless they are EDUs or sentences of one.
-            kind: What they are.
-
-        Returns:
-            A tree whose EDU ``i`` is the span of ``texts[i]`` in the texts joined by blank lines (a space for EDUs
-            and sentences), without white space around it.
 
         Raises:
             InvariantError: There are none, or one is blank.
