@@ -18,7 +18,7 @@ from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.models.reranker import Reranker
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.values import Vectors
-from discorag.store.search import RRF_K
+from discorag.store.search import reciprocal_ranks_of
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 
 Floats = NDArray[np.float64]
@@ -148,7 +148,7 @@ def find_candidates(
     each = np.arange(len(units))
     texts = TermCounts.of([in_context(inputs, table.sentences[i]) for i in units])
     bm25 = Bm25(texts).scores(text, Runs(first=each, starts=each, stops=each + 1))
-    fused = _reciprocal_ranks(table.vectors[units] @ vector) + _reciprocal_ranks(bm25)
+    fused = reciprocal_ranks_of(table.vectors[units] @ vector) + reciprocal_ranks_of(bm25)
     return {units[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
 
 
@@ -157,9 +157,3 @@ def in_context(inputs: AnswerInputs, unit: Sentence) -> str:
     chunk = inputs.chunks[unit.chunk - 1]
     path = dict.fromkeys(filter(None, (chunk.title, *chunk.headings, *unit.headings)))
     return f"{' > '.join(path)}: {unit.plain}" if path else unit.plain
-
-
-def _reciprocal_ranks(scores: NDArray[np.floating]) -> Floats:
-    ranks = np.empty(len(scores))
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return 1 / (RRF_K + ranks)

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import EmptyCorpusError, QueryError
 from discorag.store.records import Hit
+from discorag.store.search import find_enough
 from discorag.store.store import Store
 from discorag.text.tokens import TokenCounter
 
@@ -30,16 +31,16 @@ def check_query(query: str) -> str:
 def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     """Why nothing was found in a scope, and which corpora there are where it is empty. Blocks."""
     if store.has(scope):
-        said = f"Nothing in corpus {scope.corpus!r} matches the question and its filters."
-        return EmptyCorpusError(said, hint="Check the filters.")
-    said = f"Nothing is stored in corpus {scope.corpus!r}"
+        message = f"Nothing in corpus {scope.corpus!r} matches the question and its filters."
+        return EmptyCorpusError(message, hint="Check the filters.")
+    nothing = f"Nothing is stored in corpus {scope.corpus!r}"
     others = store.corpora(scope.tenant)
     if not others:
-        return EmptyCorpusError(f"{said}, nor in any other.", hint="Ingest documents first (disco-rag ingest PATH).")
+        return EmptyCorpusError(f"{nothing}, nor in any other.", hint="Ingest documents first (disco-rag ingest PATH).")
     named = [f"{c.name} ({c.documents} {'document' if c.documents == 1 else 'documents'})" for c in others[:_NAMED]]
     more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
     there = ", ".join([*named, *more])
-    return EmptyCorpusError(f"{said}; there are: {there}.", hint=f"Ask with --corpus {quote(others[0].name)}")
+    return EmptyCorpusError(f"{nothing}; there are: {there}.", hint=f"Ask with --corpus {quote(others[0].name)}")
 
 
 @dataclass(frozen=True)
@@ -55,26 +56,19 @@ def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T,
 
     ``find`` returns the best n, each with its document.
     """
-    n = wanted
-    while True:
-        found = find(n)
-        source, copies = _sources(store, scope, [doc_id for _, doc_id in found])
-        own = [item for item, doc_id in found if source[doc_id] == doc_id]
-        if len(own) >= wanted or len(found) < n:
-            return Distinct(own[:wanted], copies)
-        n *= 2
+    copies = dict[str, list[str]]()
 
+    def first_of_each_text(hits: Sequence[tuple[T, str]]) -> list[T]:
+        copies.clear()
+        first, source = dict[str, str](), {doc_id: doc_id for _, doc_id in hits}
+        for manifest in store.manifests(scope, list(source)):
+            content = manifest.text_hash or manifest.content_hash
+            known = source[manifest.doc_id] = first.setdefault(content, manifest.doc_id)
+            if known != manifest.doc_id:
+                copies.setdefault(known, []).append(Path(manifest.uri).name)
+        return [item for item, doc_id in hits if source[doc_id] == doc_id]
 
-def _sources(store: Store, scope: Scope, doc_ids: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Each document's source, which is the first of the same content, and the file names of a source's copies."""
-    first, copies = dict[str, str](), dict[str, list[str]]()
-    source = {d: d for d in doc_ids}
-    for manifest in store.manifests(scope, list(source)):
-        content = manifest.text_hash or manifest.content_hash
-        known = source[manifest.doc_id] = first.setdefault(content, manifest.doc_id)
-        if known != manifest.doc_id:
-            copies.setdefault(known, []).append(Path(manifest.uri).name)
-    return source, copies
+    return Distinct(find_enough(find, first_of_each_text, wanted), copies)
 
 
 def distinct_chunks(

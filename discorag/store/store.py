@@ -18,7 +18,7 @@ from discorag.store.database import FILE, Database
 from discorag.store.index import INDEXES, IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.records import Hit, Manifest, SearchQuery, check_vector
-from discorag.store.search import best, nearest_documents
+from discorag.store.search import best, find_enough, nearest_documents
 from discorag.store.trees import DocumentTrees
 from discorag.store.uploads import Conversions
 
@@ -122,15 +122,13 @@ class Store(DocumentTrees):
         self, find: Callable[[int], list[Hit]], known_ids: Callable[[Sequence[str]], set[str]], wanted: int
     ) -> list[Hit]:
         """The first hits that are in the database: a shared index may hold what was replaced a moment ago."""
-        count = wanted
-        while True:
-            hits = find(count)
+
+        def current(hits: Sequence[Hit]) -> list[Hit]:
             ids = [hit.chunk_id for hit in hits]
             known = set(ids) if self.index.is_exact else known_ids(ids)
-            current = [hit for hit in hits if hit.chunk_id in known]
-            if len(current) >= wanted or len(hits) < count:
-                return current[:wanted]
-            count *= 2
+            return [hit for hit in hits if hit.chunk_id in known]
+
+        return find_enough(find, current, wanted)
 
     def check(self) -> Report:
         """Read all that is stored, and count what the index has; changes nothing."""

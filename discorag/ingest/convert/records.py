@@ -29,12 +29,12 @@ def from_delimited(data: bytes, path: Path) -> Converted:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
             than 131,072 characters.
     """
-    found = decoded(data, path)
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(found.text)
-    rows = [row for row in _rows(found.text, delimiter, path) if any(map(str.strip, row))]
+    file = decoded(data, path)
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(file.text)
+    rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
     width = max(map(len, rows), default=0)
     filled = [row + [""] * (width - len(row)) for row in rows]
-    return Converted(pipe_table(filled) if filled else "", title=path.stem, encoding=found.assumed)
+    return Converted(pipe_table(filled) if filled else "", title=path.stem, encoding=file.encoding)
 
 
 def _delimiter(text: str) -> str:
@@ -86,13 +86,13 @@ def from_json(data: bytes, path: Path) -> Converted:
     Raises:
         DecodingError: It is not text, no JSON, or nested too deeply.
     """
-    found = decoded(data, path)
+    file = decoded(data, path)
     try:
-        value = _lines(found.text, path) if path.suffix.lower() in LINES else _parsed(found.text, path, 1)
+        value = _lines(file.text, path) if path.suffix.lower() in LINES else _parsed(file.text, path, 1)
         text = "\n\n".join(_blocks(value, 1))
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
-    return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=found.assumed)
+    return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=file.encoding)
 
 
 def _lines(text: str, path: Path) -> Value:

@@ -167,7 +167,7 @@ def has_no_word(text: str) -> bool:
 
 
 def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: UnitKind = UnitKind.PROSE) -> list[Part]:
-    """The parts of a paragraph; a line that layout does not mark is of this kind. ``who``: the document's `speakers`."""
+    """The parts of a paragraph; lines that layout does not mark are of this kind. ``who``: the document's `speakers`."""
     if is_formula("\n".join(line.text for line in lines)):
         return [Part(Span(start=lines[0].span.start, end=lines[-1].span.end), UnitKind.FORMULA, lines[0].indent)]
     rows = _row_kinds(lines, who)
