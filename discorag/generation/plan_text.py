@@ -261,7 +261,9 @@ class _Writer:
         is_new = chunk.doc_id != document
         name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
         text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # a heading is named once
-        return self.wording.name(name), self.wording.gist(text, _cite(self.table, selected.index))
+        last_unit = self.table.sentences[self.table.group(selected.index)[-1]]
+        citation = marked(Reference(chunk=unit.chunk, first=unit.number, last=last_unit.number))
+        return self.wording.name(name), self.wording.gist(text, citation)
 
     def _relation(self, new: int, old: int) -> Words | None:
         """What the new sentence is to the old one, by their chunk's tree or by the graph."""
@@ -299,8 +301,3 @@ def _head_of(chunk: Chunk, start: int, end: int) -> Span:
     """The head EDU of a constituent of the chunk's tree."""
     assert chunk.tree
     return chunk.tree.edus[chunk.tree.head(start, end)]
-
-
-def _cite(table: SentenceTable, i: int) -> str:
-    unit, last = table.sentences[i], table.sentences[table.group(i)[-1]]
-    return marked(Reference(chunk=unit.chunk, first=unit.number, last=last.number))

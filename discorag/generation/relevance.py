@@ -89,17 +89,17 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
     sentence is about it if it begins with it or is under a heading that holds it. A code that most sentences are about
     does not say which one answers.
     """
+
+    def subject(unit: Sentence) -> str:
+        return " ".join((*inputs.chunks[unit.chunk - 1].headings, *unit.headings, unit.plain[:_BEGINNING]))
+
     statements, found = statements_of(table), list[int]()
     for code in dict.fromkeys(_CODE.findall(inputs.query)):
         pattern = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
-        about = [i for i in statements if pattern.search(_subject(inputs, table.sentences[i]))]
+        about = [i for i in statements if pattern.search(subject(table.sentences[i]))]
         if 2 * len(about) <= len(statements):
             found += about
     return sorted(set(found))[:PAIRS]
-
-
-def _subject(inputs: AnswerInputs, unit: Sentence) -> str:
-    return " ".join((*inputs.chunks[unit.chunk - 1].headings, *unit.headings, unit.plain[:_BEGINNING]))
 
 
 async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:

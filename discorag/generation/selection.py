@@ -161,20 +161,17 @@ def _with_companions(
 ) -> tuple[SelectedSentence, ...]:
     """The chosen sentences, best first, each followed by those that belong to it."""
     selected: dict[int, SelectedSentence] = {}
-    for i in (j for first in chosen for j in _same_list(first, chosen, table)):
+    # a lead-in comes first, then the chosen items of its list or code in text order
+    same_list = (j for i in chosen for j in sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table)))
+    for i in same_list:
         if i in selected:
             continue
         selected[i] = SelectedSentence(i, Role.ADDS if selected else Role.ANSWER)
-        others = [SelectedSentence(j, Role.OPPOSES, i) for j in _counterparts(i, conflicts)]
+        others = [SelectedSentence(b if a == i else a, Role.OPPOSES, i) for a, b in conflicts if i in (a, b)]
         others += [SelectedSentence(j, Role.SUPPORTS, i) for j in _supporting(inputs, table, i, chosen)]
         for other in others:
             selected.setdefault(other.index, other)
     return tuple(selected.values())
-
-
-def _same_list(i: int, chosen: list[int], table: SentenceTable) -> list[int]:
-    """Sentence ``i`` with the chosen ones of its list or code: the lead-in first, then the others in text order."""
-    return sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table))
 
 
 def _lead_in(i: int, table: SentenceTable) -> int:
@@ -185,10 +182,6 @@ def _lead_in(i: int, table: SentenceTable) -> int:
 def _is_disputed_hearsay(i: int, table: SentenceTable, conflicts: list[tuple[int, int]]) -> bool:
     """Whether a sentence reports what somebody says while another source disagrees: not a point to start with."""
     return any(i in pair for pair in conflicts) and bool(cues.ATTRIBUTION.search(table.sentences[i].text))
-
-
-def _counterparts(i: int, conflicts: list[tuple[int, int]]) -> Iterator[int]:
-    return (b if a == i else a for a, b in conflicts if i in (a, b))
 
 
 def _supporting(inputs: AnswerInputs, table: SentenceTable, i: int, chosen: list[int]) -> Iterator[int]:

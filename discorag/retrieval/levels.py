@@ -16,7 +16,6 @@ from pydantic import BaseModel
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import inner
-from discorag.retrieval.registry import tree_retrievers
 from discorag.retrieval.selectors import leaves_below
 from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
@@ -90,20 +89,13 @@ def unfold(
         NotFoundError: The document, its tree by this builder, or a node is not there.
     """
     document = store.document(scope, doc_id)
-    stored = tuple(b for b in _builders() if store.tree_versions(scope, b, [doc_id]))
+    stored = tuple(sorted(store.tree_builders(scope, doc_id), key=lambda name: (name != "snapped", name)))
     if builder is None and not stored:
         return Levels()
     chosen = builder or stored[0]
     tree = _levelled(store.tree(scope, doc_id, chosen), document)
     nodes = tuple(shown(tree, below, offset, limit))
     return Levels(builder=chosen, builders=stored, leaves=tree.leaves, roots=len(tree.roots), nodes=nodes)
-
-
-def _builders() -> list[str]:
-    """All that have retrievers, the default's first."""
-    return sorted(
-        {retriever.builder for retriever in tree_retrievers().values()}, key=lambda name: (name != "snapped", name)
-    )
 
 
 def _levelled(tree: RetrievalTree, document: Document) -> RetrievalTree:

@@ -35,6 +35,10 @@ class Span(BaseModel, frozen=True):
         """The characters of ``text`` that this span covers."""
         return text[self.start : self.end]
 
+    def shifted(self, offset: int) -> Span:
+        """The span so many characters further on."""
+        return Span(start=self.start + offset, end=self.end + offset)
+
     def contains(self, other: Span) -> bool:
         """Whether ``other`` lies inside this span."""
         return self.start <= other.start and other.end <= self.end

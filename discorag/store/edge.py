@@ -99,9 +99,8 @@ class EdgeIndex:
 
     def _is_indexed(self) -> bool:
         """Whether every vector is in a graph, so that no point of a graph was deleted."""
-        info = self._shard.info()
-        having = sum(self._having(name) for name in (DENSE, BM25, DOCUMENT))
-        return info.indexed_vectors_count == having
+        having = (qe.CountRequest(filter=qe.Filter(must=[qe.HasVectorCondition(v)])) for v in (DENSE, BM25, DOCUMENT))
+        return self._shard.info().indexed_vectors_count == sum(map(self._shard.count, having))
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """See `discorag.store.index.Index.apply`."""
@@ -176,9 +175,6 @@ class EdgeIndex:
             self._shard = _load(self._folder / _POINTS)
             self._loaded()
         self._new = 0
-
-    def _having(self, vector: str) -> int:
-        return self._shard.count(qe.CountRequest(filter=qe.Filter(must=[qe.HasVectorCondition(vector)])))
 
     def _unindexed(self) -> int:
         """How many points are in the segment that has no graph, as flushed: 8 bytes each in this file."""

@@ -61,7 +61,7 @@ def sentence_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
     breaks = _outside(_hard_breaks(text), formulas)
     cuts = (line + cut for line, end in pairwise([*breaks, len(text)]) for cut in (0, *_cuts(text[line:end])))
     spans = (stripped(text, start, end) for start, end in pairwise([*_outside(cuts, formulas), len(text)]))
-    return tuple(Span(start=s.start + offset, end=s.end + offset) for s in spans if s)
+    return tuple(span.shifted(offset) for span in spans if span)
 
 
 def evenly_wrapped(lines: Sequence[str], *, least: int = 2) -> bool:

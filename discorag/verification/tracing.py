@@ -149,7 +149,10 @@ class TracingVerifier:
             if missing := _missing(claim, inputs, drafts[i]):
                 found[i] = _Traced(Support.NOT_SUPPORTED, missing)
                 del claims[i]
-        for (i, claim), verdict in zip(claims.items(), await self._judge([*claims.values()]), strict=True):
+        verdicts: Sequence[Verdict] = [Verdict(Support.NOT_VERIFIED, reason=NO_JUDGE)] * len(claims)
+        if self.judge:
+            verdicts = await self.judge.judge([*claims.values()])
+        for (i, claim), verdict in zip(claims.items(), verdicts, strict=True):
             found[i] = _trace(claim, verdict, table, drafts[i].cited)
         return _answer(inputs, table, drafts, [found[i] for i in range(len(drafts))])
 
@@ -164,11 +167,6 @@ class TracingVerifier:
             places = await find_places(inputs, table, d.cited, d.bare, vector, self.reranker) if table.sentences else ()
             claims[i] = Claim(d.bare, places)
         return claims
-
-    async def _judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
-        if self.judge is None:
-            return [Verdict(Support.NOT_VERIFIED, reason=NO_JUDGE)] * len(claims)
-        return await self.judge.judge(claims)
 
 
 QUOTED = "Quoted word for word."

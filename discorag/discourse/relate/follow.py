@@ -94,11 +94,8 @@ def follow_relations(
     is_conflict: dict[int, bool] = {}
     for edge in graph.edges:
         a, b = sorted((index[edge.source], index[edge.target]))
-        if edge.relation in relations.between and a < top_k <= b and _holds(chunks[b], relations):
+        inside = {s.relation for s in tree.splits} if (tree := chunks[b].tree) else set[Relation]()
+        if edge.relation in relations.between and a < top_k <= b and inside & relations.inside:
             is_conflict[b] = is_conflict.get(b, False) or bool(edge.reason)
     related = sorted(is_conflict, key=lambda i: (not is_conflict[i], i))[: top_k // 3]
     return [*range(min(top_k, len(chunks)) - len(related)), *related]
-
-
-def _holds(chunk: Chunk, relations: RelationFilter) -> bool:
-    return chunk.tree is not None and any(s.relation in relations.inside for s in chunk.tree.splits)

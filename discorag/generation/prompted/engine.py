@@ -109,15 +109,12 @@ def copied(text: str, passages: Sequence[str]) -> int:
     """Words in the longest run that ``text`` has from one of the passages without a citation in it."""
     pieces = [_folded(piece) for piece in split_at_references(text)]
     sources = [_folded(passage) for passage in passages]
-    return max((_common(piece, source) for source in sources for piece in pieces), default=0)
+    pairs = (SequenceMatcher(None, piece, source, autojunk=False) for source in sources for piece in pieces)
+    return max((pair.find_longest_match().size for pair in pairs), default=0)
 
 
 def _folded(text: str) -> list[str]:
     return [word.casefold() for word in words_of(text)]
-
-
-def _common(a: list[str], b: list[str]) -> int:
-    return SequenceMatcher(None, a, b, autojunk=False).find_longest_match().size
 
 
 def _without_marks(text: str, held: str) -> str:

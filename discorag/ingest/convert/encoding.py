@@ -37,7 +37,9 @@ def decoded(data: bytes, path: Path) -> Converted:
         text, assumed = data.decode(marked or "utf-8"), ""
     except UnicodeDecodeError as error:
         if marked or not _looks_western(data):
-            raise _undecodable(error, marked or "utf-8", path) from error
+            at = f"invalid byte 0x{data[error.start]:02x} at byte {error.start}"
+            hint = "Convert it, e.g.: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Chinese: -f GB18030)."
+            raise DecodingError(f"{path} is not {(marked or 'utf-8').upper()}: {at}.", hint=hint) from error
         text, assumed = data.decode(WESTERN), WESTERN
     if "\x00" in text:
         raise DecodingError(f"{path} is not text: it holds NUL characters.", hint="Save it again as UTF-8.")
@@ -52,11 +54,3 @@ def _looks_western(data: bytes) -> bool:
         return False
     runs = [len(run) for run in _HIGH.findall(data)]
     return 2 * runs.count(1) > sum(runs)
-
-
-def _undecodable(error: UnicodeDecodeError, name: str, path: Path) -> DecodingError:
-    at = f"invalid byte 0x{error.object[error.start]:02x} at byte {error.start}"
-    return DecodingError(
-        f"{path} is not {name.upper()}: {at}.",
-        hint="Convert it, e.g.: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Chinese: -f GB18030).",
-    )

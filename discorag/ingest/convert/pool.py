@@ -56,14 +56,11 @@ class Converters:
         )
         reply = None
         while reply is None:
-            reply = await self._ask(self._taken(), request, data)
+            with self._lock:
+                child = self._idle.pop() if self._idle else _Child(self._reading.convert_mb)
+                self._all.add(child)
+            reply = await self._ask(child, request, data)
         return _converted(reply, request, self._reading)
-
-    def _taken(self) -> _Child:
-        with self._lock:
-            child = self._idle.pop() if self._idle else _Child(self._reading.convert_mb)
-            self._all.add(child)
-            return child
 
     async def _ask(self, child: _Child, request: Request, data: bytes) -> Reply | None:
         """The child's reply; None if it had left. It is used again only if all went well."""

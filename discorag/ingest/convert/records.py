@@ -30,15 +30,12 @@ def from_delimited(data: bytes, path: Path) -> Converted:
             than 131,072 characters.
     """
     file = decoded(data, path)
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(file.text)
+    is_tsv = path.suffix.lower() == ".tsv"
+    delimiter = "\t" if is_tsv else max(_DELIMITERS, key=lambda delimiter: _regular(file.text, delimiter))
     rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
     width = max(map(len, rows), default=0)
     filled = [row + [""] * (width - len(row)) for row in rows]
     return Converted(pipe_table(filled) if filled else "", title=path.stem, encoding=file.encoding)
-
-
-def _delimiter(text: str) -> str:
-    return max(_DELIMITERS, key=lambda delimiter: _regular(text, delimiter))
 
 
 def _regular(text: str, delimiter: str) -> int:
@@ -88,15 +85,15 @@ def from_json(data: bytes, path: Path) -> Converted:
     """
     file = decoded(data, path)
     try:
-        value = _lines(file.text, path) if path.suffix.lower() in LINES else _parsed(file.text, path, 1)
+        if path.suffix.lower() in LINES:
+            lines = enumerate(file.text.split("\n"), start=1)
+            value: Value = [_parsed(line, path, number) for number, line in lines if line.strip()]
+        else:
+            value = _parsed(file.text, path, 1)
         text = "\n\n".join(_blocks(value, 1))
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
     return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=file.encoding)
-
-
-def _lines(text: str, path: Path) -> Value:
-    return [_parsed(line, path, i) for i, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
 
 def _parsed(text: str, path: Path, line: int) -> Value:

@@ -118,8 +118,7 @@ def lines_of(text: str, start: int, end: int) -> list[Line]:
     for raw in text[start:end].split("\n"):
         span = stripped(raw, 0, len(raw))
         if span:
-            moved = Span(start=at + span.start, end=at + span.end)
-            found.append(Line(moved, len(raw[: span.start].expandtabs()), _unquoted(span.of(raw)), blank))
+            found.append(Line(span.shifted(at), len(raw[: span.start].expandtabs()), _unquoted(span.of(raw)), blank))
         blank = span is None
         at += len(raw) + 1
     return found
@@ -167,7 +166,7 @@ def has_no_word(text: str) -> bool:
 
 
 def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: UnitKind = UnitKind.PROSE) -> list[Part]:
-    """The parts of a paragraph; lines that layout does not mark are of this kind. ``who``: the document's `speakers`."""
+    """The parts of a paragraph; unmarked lines are of this kind. ``who``: the document's `speakers`."""
     if is_formula("\n".join(line.text for line in lines)):
         return [Part(Span(start=lines[0].span.start, end=lines[-1].span.end), UnitKind.FORMULA, lines[0].indent)]
     rows = _row_kinds(lines, who)
@@ -276,7 +275,7 @@ def _code_spans(code: str, offset: int) -> Iterator[Span]:
         at += len(line)
     for start, end in pairwise([*cuts, len(code)]):
         if span := stripped(code, start, end):
-            yield Span(start=span.start + offset, end=span.end + offset)
+            yield span.shifted(offset)
 
 
 @dataclass(frozen=True)

@@ -251,14 +251,11 @@ def refine_relation(relation: Relation, nuclearity: Nuclearity, left: str, right
     satellite = left if nuclearity is Nuclearity.SN else right
     marker = opening(right)
     if marker and relation in _MARKED.get(marker.relation, ()):
-        return marker.relation if _fits(marker.relation, nuclearity) else relation
+        # a satellite that says it is an example, a definition or a reading has to be the satellite on the right
+        is_fitting = marker.relation is _R.COMPARISON or nuclearity is Nuclearity.NS
+        return marker.relation if is_fitting else relation
     if relation is _R.CIRCUMSTANCE and _TIME.match(satellite):
         return _R.TEMPORAL
     if relation is _R.ELABORATION and _CLASSIFICATION.search(satellite):
         return _R.CLASSIFICATION
     return relation
-
-
-def _fits(relation: Relation, nuclearity: Nuclearity) -> bool:
-    """A satellite that says it is an example, a definition or a reading has to be the satellite on the right."""
-    return relation is _R.COMPARISON or nuclearity is Nuclearity.NS

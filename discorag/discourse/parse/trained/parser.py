@@ -162,19 +162,15 @@ class TrainedParser:
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree over the whole text of ``chunk``, in document offsets; for Chinese the rules', with a warning."""
         if language_of(chunk.text) != "en":
-            self._warn()
+            if not self._warned:  # once, not for every chunk of a library
+                _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
+            self._warned = True
             return ParsedTree(tree=rule_tree(chunk))
         start = chunk.span.start
-        sentences = tuple(Span(start=s.start - start, end=s.end - start) for s in chunk.sentences)
+        sentences = tuple(span.shifted(-start) for span in chunk.sentences)
         async with await self._turns.get():  # whatever waits here occupies no thread
             tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts, chunk.kinds)
-        return ParsedTree(tree=_moved(tree, start))
-
-    def _warn(self) -> None:
-        """Once, not for every chunk of a library."""
-        if not self._warned:
-            self._warned = True
-            _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
+        return ParsedTree(tree=RstTree(edus=tuple(edu.shifted(start) for edu in tree.edus), splits=tree.splits))
 
     def parse_text(
         self,
@@ -191,7 +187,10 @@ class TrainedParser:
         Raises:
             InvariantError: The text is blank, or Chinese.
         """
-        _check(text)
+        if language_of(text) != "en":
+            raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
+        if not text.strip():
+            raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
         raise_if_cancelled()
         return parse(self._loaded(), layout_of(text, sentences, paragraphs, kinds), self._leaves)
 
@@ -220,16 +219,3 @@ class TrainedParser:
             if self._network is None:
                 self._network = Network(self._folder)
             return self._network
-
-
-def _check(text: str) -> None:
-    if language_of(text) != "en":
-        raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
-    if not text.strip():
-        raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
-
-
-def _moved(tree: RstTree, offset: int) -> RstTree:
-    """The tree ``offset`` characters further on."""
-    edus = tuple(Span(start=e.start + offset, end=e.end + offset) for e in tree.edus)
-    return RstTree(edus=edus, splits=tree.splits)
