@@ -28,7 +28,7 @@ from discorag.schema.errors import (
     Usage,
 )
 from discorag.schema.values import digest
-from discorag.text.cut_off import close_json
+from discorag.text.replies import close_json
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from discorag.schema.errors import (
     OutputTruncatedError,
     Usage,
 )
-from discorag.text.cut_off import whole_sentences
+from discorag.text.replies import whole_sentences
 from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +15,6 @@ from discorag.retrieval.selectors import (
     Floats,
     Ints,
     Nodes,
-    Selector,
     Variant,
     algorithm1,
     collapsed_set,
@@ -30,7 +30,7 @@ SCORES = np.array([0.1, 0.5, 0.5, 0.4, 0.2, 0.9, 0.3, 0.3, 0.8, 0.9, 0.05, 0.85]
 ONES = np.ones(12, np.int64)
 SIZES = np.array([10, 10, 10, 10, 10, 10, 10, 10, 50, 30, 30, 100])
 ALL = 10_000
-SELECTORS: dict[str, Selector] = {
+SELECTORS: dict[str, Callable[[RetrievalTree, Floats, Ints, int], Nodes]] = {
     **{variant: partial(algorithm1, variant=variant) for variant in Variant},
     "collapsed_tree": collapsed_tree,
     "collapsed_set": collapsed_set,

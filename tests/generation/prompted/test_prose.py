@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discorag.discourse.parse.inline import mark
 from discorag.generation.prompted.engine import Shown, marks_left, tidied
 from discorag.schema.discourse import RstTree
-from discorag.text.cut_off import close_json, whole_sentences
+from discorag.text.replies import close_json, whole_sentences
 from tests.strategies import parsed_texts
 
 _LETTERS = str.maketrans(dict.fromkeys("|&<>`[", "x"))  # what only a source of its own marks would hold

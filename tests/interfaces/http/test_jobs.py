@@ -17,7 +17,7 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import NotFoundError, StoreFullError
 from discorag.schema.ledger import Failure
 from discorag.store.database import Database
-from discorag.store.jobs import JobTable
+from discorag.store.uploads import JobTable
 from interfaces.http.jobs import Ingest, Job, JobFile, Jobs, JobStatus
 from tests.interfaces.http.conftest import Serve
 from tests.interfaces.http.parts import Apps, ended, until, upload
