@@ -27,6 +27,8 @@ class Manifest(BaseModel):
         title: Its title.
         content_hash: `Document.content_hash`.
         text_hash: `Document.text_hash`: of copies under other names too.
+        file_hash: `Document.file_hash`.
+        file_bytes: `Document.file_bytes`.
         fingerprint: Content and versions together (`discorag.schema.values.fingerprint`).
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
@@ -44,6 +46,8 @@ class Manifest(BaseModel):
     chunks: int
     written: datetime | None = None
     text_hash: str = ""
+    file_hash: str = ""
+    file_bytes: int = 0
 
 
 class Corpus(BaseModel):

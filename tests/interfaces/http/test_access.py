@@ -105,6 +105,7 @@ KEYED = {
     ("GET", "/session"): Role.READ,
     ("GET", "/chunks"): Role.READ,
     ("GET", f"/documents/{DOCUMENT}/text"): Role.READ,
+    ("GET", f"/documents/{DOCUMENT}/file"): Role.READ,
     ("GET", f"/trees/{DOCUMENT}"): Role.READ,
     ("GET", f"/trees/{DOCUMENT}/nodes"): Role.READ,
     ("GET", f"/ingest/{NOBODY}"): Role.READ,

@@ -34,7 +34,7 @@ export interface AskRequest {
 
 export interface Audit {
   corpus: string;
-  documents: Audited[];
+  documents: DocumentName[];
   findings: Finding[];
   settled: Record<string, string>;
   changed: number;
@@ -42,12 +42,6 @@ export interface Audit {
 
 export interface AuditRequest {
   corpus?: string | null;
-}
-
-export interface Audited {
-  doc_id: string;
-  name: string;
-  title: string;
 }
 
 export interface Body_ingest_ingest_post {
@@ -144,11 +138,18 @@ export interface Disagreement {
   reason: string;
 }
 
+export interface DocumentName {
+  doc_id: string;
+  name: string;
+  title: string;
+}
+
 export interface DocumentText {
   doc_id: string;
   title: string;
   text: string;
   media_type: string;
+  markup: Markup;
   pages: number[];
 }
 
@@ -393,6 +394,8 @@ export interface Session {
   tenant: string;
   roles: Role[];
   keys: boolean;
+  language_model: string;
+  formats: string[];
 }
 
 export interface Settlement {
@@ -458,6 +461,8 @@ export interface StoredDocument {
   title: string;
   chunks: number;
   content_hash: string;
+  size: number;
+  written: string | null;
 }
 
 export interface StreamOptions {
