@@ -1,6 +1,8 @@
 /** The place in the page, as its address has it after the #. */
 
-export const VIEWS = ["ask", "disagreements", "graph", "plan", "tree", "trace", "compare", "documents"] as const;
+export const VIEWS = ["ask", "disagreements", "compare", "documents", "graph", "plan", "tree", "trace"] as const;
+/** Views for looking into how an answer was made. */
+export const INSPECT: readonly View[] = ["graph", "plan", "tree", "trace"];
 export type View = (typeof VIEWS)[number];
 
 export interface Route {

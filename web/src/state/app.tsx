@@ -3,6 +3,7 @@ import * as calls from "../api/calls";
 import { keepKey, type Problem } from "../api/client";
 import type { Question } from "../api/open";
 import type { Corpus, Session } from "../api/types";
+import { firstCorpus } from "../lib/examples";
 import { hashOf, routeOf, type Route } from "../lib/route";
 import { useLoaded } from "./useLoaded";
 import { usePassages, type Passages } from "./usePassages";
@@ -81,7 +82,7 @@ export function Shared({ children }: { children: ReactNode }) {
   const corpora = useLoaded(open && `corpora ${open}`, calls.corpora);
   const choices = useLoaded(open && `choices ${open}`, calls.choices);
   const { run, ask: start, stop } = useRun();
-  const corpus = route.corpus || corpora.value?.[0]?.name || "";
+  const corpus = route.corpus || firstCorpus(corpora.value ?? []);
   const passages = usePassages(run.result, run.asked?.corpus ?? "");
 
   const ask = useCallback(

@@ -5,22 +5,22 @@ import { Problem, problemOf } from "../../api/client";
 import type { Question } from "../../api/open";
 import type { Reply, Span } from "../../api/types";
 import { fateOf, type Lost } from "../../lib/lost";
-import { CodeText, findPassage, type Mark } from "../../lib/text";
+import { closestSentence, CodeText, findPassage, type Mark } from "../../lib/text";
 import { useLoaded } from "../../state/useLoaded";
 import { Choice } from "../../ui/Choice";
 import { ProblemNote } from "../../ui/Notes";
 import { SentenceLinks } from "../../ui/SentenceLinks";
 import { Source } from "../../ui/Source";
 
-const STEPS = ["Retrieved", "In evidence", "Told"];
+const STEPS = ["Found", "Kept as evidence", "In the answer"];
 const REACHED = { unread: 0, "not retrieved": 0, "not in evidence": 1, "not told": 2, told: 3 };
 
 const SAID = {
-  unread: "No passage of the document holds these characters: they are not searched.",
-  "not retrieved": "The search did not find it: no passage that holds it is among those that were retrieved.",
-  "not in evidence": "Its passage was retrieved, but these characters were not among the parts that were kept as evidence.",
-  "not told": "It was in evidence, but plan and answer did not tell it.",
-  told: "The answer tells it.",
+  unread: "These words are in no passage of the document, so they are not searched.",
+  "not retrieved": "The search did not find its passage for this question.",
+  "not in evidence": "Its passage was found, but these words were not among the parts that were kept as evidence.",
+  "not told": "It was kept as evidence, but neither the plan nor the answer uses it.",
+  told: "The answer says it.",
 };
 
 interface Found {
@@ -44,7 +44,7 @@ function Fate({ found }: { found: Found }) {
       </ol>
       <p>
         {SAID[fate]}
-        {rank !== null && ` Its passage has rank ${rank}.`}{" "}
+        {rank !== null && ` Its passage was number ${rank} in the search.`}{" "}
         <SentenceLinks at={sentences} />
       </p>
     </div>
@@ -53,9 +53,10 @@ function Fate({ found }: { found: Found }) {
 
 async function located(passage: string, corpus: string, doc: string): Promise<{ doc: string; title: string; span: Span }> {
   const text = await documentText(corpus, doc);
-  const span = findPassage(new CodeText(text.text), passage);
+  const coded = new CodeText(text.text);
+  const span = findPassage(coded, passage) ?? closestSentence(coded, await chunksOf(corpus, doc), passage);
   if (span) return { doc, title: text.title, span };
-  throw new Problem("This document does not have these words.", "Copy them as the document writes them, or choose another.", 0);
+  throw new Problem("No sentence of this document says this.", "Select the passage in the document, or choose another document.", 0);
 }
 
 async function looked(passage: string, doc: string, asked: Question, result: Reply): Promise<Found> {
