@@ -30,6 +30,7 @@ export interface AskRequest {
   corpus?: string | null;
   filters?: Record<string, string[]>;
   switches?: Options;
+  thread?: string | null;
 }
 
 export interface Audit {
@@ -481,6 +482,7 @@ export interface Thread {
   corpus: string | null;
   created: string;
   switches: Record<string, unknown>;
+  title: string;
 }
 
 export interface ThreadState {

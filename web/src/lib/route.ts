@@ -21,6 +21,8 @@ export interface Route {
   ofCorpus: boolean;
   /** The thread that keeps the answers from edited plans. */
   thread: string;
+  /** The conversation that is open. */
+  talk: string;
   /** The two sides that are compared. */
   left: string;
   right: string;
@@ -43,6 +45,7 @@ export function routeOf(hash: string): Route {
     builder: given.get("builder") ?? "",
     ofCorpus: given.get("of") === "corpus",
     thread: given.get("thread") ?? "",
+    talk: given.get("talk") ?? "",
     left: given.get("left") ?? "",
     right: given.get("right") ?? "",
   };
@@ -59,6 +62,7 @@ export function hashOf(route: Route): string {
   if (route.view === "tree" && route.whole) query.set("of", "document");
   if (route.view === "tree" && route.whole && route.builder) query.set("builder", route.builder);
   if (route.view === "disagreements" && route.ofCorpus) query.set("of", "corpus");
+  if (route.talk) query.set("talk", route.talk);
   if (route.thread) query.set("thread", route.thread);
   if (route.view === "compare" && route.left) query.set("left", route.left);
   if (route.view === "compare" && route.right) query.set("right", route.right);

@@ -62,7 +62,8 @@ function parentsFirst(tree: RstTree): { split: Split; depth: number }[] {
 /** What is closed at first: nothing of a small tree, of others what lies deep. */
 export function closedAtFirst(tree: RstTree): Set<string> {
   if (tree.edus.length <= 12) return new Set();
-  const deep = parentsFirst(tree).filter(({ depth }) => depth >= 4);
+  const most = window.innerWidth < 500 ? 2 : 4;
+  const deep = parentsFirst(tree).filter(({ depth }) => depth >= most);
   return new Set(deep.map(({ split }) => keyOf(split.start, split.end)));
 }
 

@@ -42,6 +42,8 @@ interface Props {
   /** Called with marked characters that are pointed at or focused, and with null when they are left. */
   onPoint?: (span: Span | null) => void;
   onChoose?: (span: Span) => void;
+  /** Starts with the text that was read, not with the pages. */
+  asRead?: boolean;
   /** Next to the place. */
   children?: ReactNode;
 }
@@ -52,7 +54,7 @@ function bounds(text: CodeText, at: Span | null, wide: boolean): [number, number
   return [start < AROUND ? 0 : start, Math.min(text.length, (at?.end ?? 0) + AROUND)];
 }
 
-interface TextProps extends Omit<Props, "corpus" | "doc" | "children"> {
+interface TextProps extends Omit<Props, "corpus" | "doc" | "asRead" | "children"> {
   text: DocumentText;
   coded: CodeText;
 }
@@ -83,11 +85,11 @@ function AsText({ text, coded, title, at, marks, onPoint, onChoose }: TextProps)
 }
 
 /** A document with marked characters at one of them: the page of a PDF while its file is there, else the text. */
-export function Source({ corpus, doc, title, at, marks, onPoint, onChoose, children }: Props) {
+export function Source({ corpus, doc, title, at, marks, onPoint, onChoose, asRead = false, children }: Props) {
   const key = doc ? `${corpus} ${doc}` : "";
   const text = useLoaded(key && `text ${key}`, () => documentText(corpus, doc));
   const chunks = useLoaded(key && `chunks ${key}`, () => chunksOf(corpus, doc));
-  const [asText, setAsText] = useState(false);
+  const [asText, setAsText] = useState(asRead);
   const [missing, setMissing] = useState<Problem | null>(null);
   useEffect(() => setMissing(null), [key]);
   const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);

@@ -14,6 +14,7 @@ import { RestingOn } from "./ask/RestingOn";
 import { Refusal } from "./ask/Refusal";
 import { SourcePane } from "./ask/SourcePane";
 import { Start } from "./ask/Start";
+import { TalkBar } from "./ask/Talks";
 import { Trail } from "./ask/Trail";
 import { SaveBar } from "./ask/SaveBar";
 import { Unsaid } from "./ask/Unsaid";
@@ -89,6 +90,7 @@ export function AskView() {
   return (
     <>
       <QuestionBar />
+      <TalkBar />
       {run.status === "idle" && <Start />}
       {run.status === "running" && run.preliminary && <PreliminaryAnswer found={run.preliminary} />}
       {run.status === "running" && <Draft run={run} />}

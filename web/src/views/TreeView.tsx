@@ -55,7 +55,7 @@ function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: s
   return (
     <>
       <div className="tree-buttons">
-        <span className="quiet small">{counted(tree.edus.length, "unit")}</span>
+        <span className="quiet small">{counted(tree.edus.length, "unit")}; a “?” marks relations of which the parser is not sure</span>
         <Button className="button" aria-label="Smaller" onPress={() => step(-1)}>
           −
         </Button>
@@ -99,7 +99,7 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
   const tree = chunk.tree && readable(chunk, chunk.tree);
   const options = chunks.value.map((c) => {
     const place = placeName(placeAt([c], c.span.start), c.title);
-    const said = shortened(place || c.text.replace(/\s+/g, " "), 80);
+    const said = shortened(place || c.text.replace(/[#*`\s]+/g, " ").trim(), 80);
     return { id: String(c.order), name: `${c.order + 1}: ${said}` };
   });
   return (

@@ -4,6 +4,7 @@ import { counted } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
 import { Empty, ProblemNote } from "../../ui/Notes";
+import { TalkList } from "./Talks";
 
 function Model({ name }: { name: string }) {
   return (
@@ -33,7 +34,7 @@ function Titles({ corpus }: { corpus: string }) {
 
 /** Before the first question: what to ask, and what to look for. */
 export function Start() {
-  const { corpora, corporaProblem, refreshCorpora, corpus, route, session, ask, go, canWrite } = useApp();
+  const { corpora, corporaProblem, refreshCorpora, corpus, route, session, ask, go, canWrite, talk } = useApp();
   if (corporaProblem) return <ProblemNote problem={corporaProblem} again={refreshCorpora} />;
   if (!corpora) return <p className="quiet pad">Loading…</p>;
   if (!corpora.length) {
@@ -72,6 +73,12 @@ export function Start() {
         source denies.
       </p>
       <Model name={session?.language_model ?? ""} />
+      {talk.all.length > 0 && (
+        <>
+          <h2>Earlier conversations</h2>
+          <TalkList />
+        </>
+      )}
     </section>
   );
 }
