@@ -51,18 +51,21 @@ function Fate({ found }: { found: Found }) {
   );
 }
 
-async function located(passage: string, corpus: string, doc: string): Promise<{ doc: string; title: string; span: Span }> {
-  const text = await documentText(corpus, doc);
-  const coded = new CodeText(text.text);
-  const span = findPassage(coded, passage) ?? closestSentence(coded, await chunksOf(corpus, doc), passage);
-  if (span) return { doc, title: text.title, span };
-  throw new Problem("No sentence of this document says this.", "Select the passage in the document, or choose another document.", 0);
-}
+/** So many documents are looked through besides the chosen one. */
+const OTHERS = 30;
 
-async function looked(passage: string, doc: string, asked: Question, result: Reply): Promise<Found> {
-  const place = await located(passage, asked.corpus, doc);
-  const chunks = await chunksOf(asked.corpus, doc);
-  return { ...place, lost: fateOf(place.span, doc, chunks, result) };
+/** The passage word for word, else the sentence that is meant; in the first document that has it. */
+async function looked(passage: string, docs: string[], asked: Question, result: Reply): Promise<Found> {
+  const { corpus } = asked;
+  const meant = async (text: CodeText, doc: string) => closestSentence(text, await chunksOf(corpus, doc), passage);
+  for (const find of [(text: CodeText) => findPassage(text, passage), meant]) {
+    for (const doc of docs.slice(0, OTHERS)) {
+      const text = await documentText(corpus, doc);
+      const span = await find(new CodeText(text.text), doc);
+      if (span) return { doc, title: text.title, span, lost: fateOf(span, doc, await chunksOf(corpus, doc), result) };
+    }
+  }
+  throw new Problem("No sentence of these documents says this.", "Select the passage in its document.", 0);
 }
 
 export function WhereLost({ result, asked }: { result: Reply; asked: Question }) {
@@ -82,8 +85,13 @@ export function WhereLost({ result, asked }: { result: Reply; asked: Question })
   const look = () => {
     setBusy(true);
     setProblem(null);
-    looked(passage, chosen, asked, result)
-      .then(setFound, (error: unknown) => {
+    const others = (listed.value?.documents ?? []).map((document) => document.doc_id).filter((id) => id !== chosen);
+    looked(passage, [chosen, ...others], asked, result)
+      .then((place) => {
+        setDoc(place.doc);
+        setFound(place);
+      })
+      .catch((error: unknown) => {
         setFound(null);
         setProblem(problemOf(error));
       })
@@ -92,7 +100,7 @@ export function WhereLost({ result, asked }: { result: Reply; asked: Question })
   return (
     <section className="lost" aria-labelledby="lost">
       <h2 id="lost">Where was it lost?</h2>
-      <p className="quiet small">Choose a document, and select a passage in it or paste one.</p>
+      <p className="quiet small">Write what you expected in the answer, or select a passage in a document.</p>
       <div className="lost-columns">
         <div className="lost-form">
           <Choice
