@@ -39,7 +39,7 @@ FILES = Path(__file__).parent / "page"
 _ABSENT = "The API is served; the page in the browser is not built. Run `make web` (it needs Node), and serve again.\n"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {"Content-Security-Policy": _POLICY}
 _IMMUTABLE, _REVALIDATE = "public, max-age=31536000, immutable", "no-cache"
