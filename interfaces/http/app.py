@@ -1,5 +1,5 @@
-"""The HTTP API over the pipeline, and the page in the browser; ``disco-rag serve`` runs it, or any server that calls
-the factory `create_app`.
+"""The HTTP API over the pipeline, MCP, and the page in the browser; ``disco-rag serve`` runs it, or any server that
+calls the factory `create_app`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from interfaces.facade import DiscoRAG
 from interfaces.http import ask, audits, chat, documents, health, threads
 from interfaces.http.access import Access, Quotas
 from interfaces.http.jobs import JobFile, Jobs, Uploads
+from interfaces.http.mcp import add_mcp
 from interfaces.http.observability import Meters
 from interfaces.http.problems import RequestLimits, RequestObserver, handle_errors
 from interfaces.http.service import Service
@@ -85,6 +86,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     for part in (ask, threads, documents, audits, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
+    add_mcp(app, settings.api)
     show_page(app)
     return app
 

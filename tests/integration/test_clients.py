@@ -9,11 +9,11 @@ from typing import Any
 
 import openai
 import pytest
+from interfaces.mcp.http import create_mcp_app
 from langgraph_sdk import get_client
 
 from discorag import DiscoRAG
 from discorag.config import ApiSettings, Settings, StoreSettings
-from interfaces.mcp.http import create_mcp_app
 from tests.conftest import EXAMPLES
 from tests.integration.test_studio import QUERY, studio
 from tests.interfaces.http.mcp_parts import connected, text_of

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from discorag.extras import extra
 from discorag.ingest.convert import html
 from discorag.ingest.convert.converted import Converted
 from discorag.schema.errors import DecodingError, DocumentTooLargeError
@@ -40,7 +39,6 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
     Raises:
         DecodingError: It is damaged, locked by a password, or not a Word document.
         DocumentTooLargeError: Unpacked, it is larger than ``max_bytes``.
-        MissingExtraError: The extra ``docx`` is not installed.
     """
     if data.startswith(_OLE):
         raise DecodingError(
@@ -106,8 +104,7 @@ def _is_hidden(mark: _Element | None) -> bool:
 
 
 def _html(data: bytes, path: Path) -> str:
-    with extra("docx"):
-        import mammoth
+    import mammoth
 
     def no_image(_: object) -> list[object]:
         return []

@@ -11,10 +11,10 @@ import openai
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from interfaces.mcp.http import create_mcp_app
 from mcp import Client, MCPError
 
 from interfaces.http.access import Role
-from interfaces.mcp.http import create_mcp_app
 from tests.interfaces.http.conftest import Listen, Serve
 from tests.interfaces.http.mcp_parts import READING, connected, data_of, resource, text_of
 from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, write_keys
