@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from discorag.generation.views import CLOSEST, DISAGREE, WARNINGS, AnswerView, place_of
+from discorag.generation.views import CLOSEST, DISAGREE, WARNINGS, AnswerView, place_of, position_of
 from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, Disagreement, EvidenceSpan, Support
 from discorag.schema.discourse import Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
@@ -122,10 +122,9 @@ def _notes(answer: Answer) -> list[RenderableType]:
 
 def _source(source: EvidenceSpan, answer: Answer) -> str:
     """Where a source is; what it says only if no sentence of the answer quotes it."""
-    place = place_of(source, one_line)
     text = one_line(source.text, None)
     is_quoted = any(text in one_line(s.text, None) for s in answer.sentences if source in s.evidence)
-    return place.rpartition(": “")[0] if is_quoted else place
+    return position_of(source, one_line) if is_quoted else place_of(source, one_line)
 
 
 def _disagreement(d: Disagreement, sources: Sequence[EvidenceSpan]) -> RenderableType:

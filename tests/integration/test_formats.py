@@ -223,6 +223,6 @@ def test_a_source_is_shown_with_its_page_where_it_has_pages() -> None:
     console = Console(file=StringIO(), width=200)
     console.print(answer_text(answer))
     shown = cast("StringIO", console.file).getvalue()
-    assert "Tides, characters 7-12:" in shown
-    assert "Tides, p. 3, characters 7-12:" in shown
+    assert "Tides, characters 7-12" in shown
+    assert "Tides, p. 3, characters 7-12" in shown
     assert EvidenceSpan.model_validate(evidence.model_dump(exclude={"page"})) == evidence
