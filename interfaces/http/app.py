@@ -25,6 +25,7 @@ from discorag.store.jobs import JobTable
 from interfaces.facade import DiscoRAG
 from interfaces.http import ask, audits, chat, documents, health, threads
 from interfaces.http.access import Access, Quotas
+from interfaces.http.docs import describe
 from interfaces.http.jobs import JobFile, Jobs, Uploads
 from interfaces.http.mcp import add_mcp
 from interfaces.http.observability import Meters
@@ -83,6 +84,8 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     app.add_middleware(RequestLimits, settings=settings.api, uploads=frozenset({"/ingest"}))
     app.add_middleware(RequestObserver, meters=meters)
     handle_errors(app)
+    undescribed = app.openapi
+    app.openapi = lambda: app.openapi_schema or describe(undescribed())
     for part in (ask, threads, documents, audits, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
