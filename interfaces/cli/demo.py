@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,13 +11,11 @@ from rich.rule import Rule
 from rich.text import Text
 
 from discorag.config import read_settings
+from interfaces import EXAMPLES
 from interfaces.cli.present import IngestProgress, ingest_summary, plan_section
 from interfaces.cli.serving import serve_page
 from interfaces.facade import DiscoRAG
 from interfaces.views.terminal import answer_text
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-"""Next to ``interfaces``, in the repository and in the wheel."""
 
 
 def demo(
