@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from discorag.extras import extra
 from discorag.ingest.convert import html
 from discorag.ingest.convert.converted import Converted
 from discorag.schema.errors import DecodingError, DocumentTooLargeError
@@ -32,15 +31,9 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
 
     Text is hidden that is marked so itself; what a style hides stays.
 
-    Args:
-        data: The file.
-        path: Its name, for messages.
-        max_bytes: Largest size of all its parts when they are unpacked.
-
     Raises:
         DecodingError: It is damaged, locked by a password, or not a Word document.
         DocumentTooLargeError: Unpacked, it is larger than ``max_bytes``.
-        MissingExtraError: The extra ``docx`` is not installed.
     """
     if data.startswith(_OLE):
         raise DecodingError(
@@ -106,8 +99,7 @@ def _is_hidden(mark: _Element | None) -> bool:
 
 
 def _html(data: bytes, path: Path) -> str:
-    with extra("docx"):
-        import mammoth
+    import mammoth
 
     def no_image(_: object) -> list[object]:
         return []

@@ -30,11 +30,12 @@ export interface AskRequest {
   corpus?: string | null;
   filters?: Record<string, string[]>;
   switches?: Options;
+  thread?: string | null;
 }
 
 export interface Audit {
   corpus: string;
-  documents: Audited[];
+  documents: DocumentName[];
   findings: Finding[];
   settled: Record<string, string>;
   changed: number;
@@ -42,12 +43,6 @@ export interface Audit {
 
 export interface AuditRequest {
   corpus?: string | null;
-}
-
-export interface Audited {
-  doc_id: string;
-  name: string;
-  title: string;
 }
 
 export interface Body_ingest_ingest_post {
@@ -79,7 +74,6 @@ export interface ChatRequest {
   max_tokens?: number | null;
   max_completion_tokens?: number | null;
   n?: 1;
-  corpus?: string | null;
 }
 
 export interface ChatUsage {
@@ -144,11 +138,18 @@ export interface Disagreement {
   reason: string;
 }
 
+export interface DocumentName {
+  doc_id: string;
+  name: string;
+  title: string;
+}
+
 export interface DocumentText {
   doc_id: string;
   title: string;
   text: string;
   media_type: string;
+  markup: Markup;
   pages: number[];
 }
 
@@ -393,6 +394,8 @@ export interface Session {
   tenant: string;
   roles: Role[];
   keys: boolean;
+  language_model: string;
+  formats: string[];
 }
 
 export interface Settlement {
@@ -458,6 +461,8 @@ export interface StoredDocument {
   title: string;
   chunks: number;
   content_hash: string;
+  size: number;
+  written: string | null;
 }
 
 export interface StreamOptions {
@@ -476,6 +481,7 @@ export interface Thread {
   corpus: string | null;
   created: string;
   switches: Record<string, unknown>;
+  title: string;
 }
 
 export interface ThreadState {
