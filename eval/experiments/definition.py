@@ -12,7 +12,7 @@ from discorag.schema.errors import ConfigError
 from eval.running.bill import Bill
 from eval.suite import FOLDER, Suite, checked, find_system, load_suite, read_yaml
 
-BILLS = FOLDER / "results" / "experiments.json"
+BILLS = FOLDER / "experiments" / "bills.json"
 """What the systems of experiments were counted to take, by experiment."""
 
 
