@@ -100,7 +100,6 @@ class Experiment(BaseModel):
         options: dict[str, Any] = {
             **suite.model_dump(),
             "only": {},
-            "baseline": self.rows[self.reference],
             **self.options,
             **point.options,
             "systems": list(self.systems_at(point).values()),

@@ -242,6 +242,14 @@ def test_forms_hide_whose_a_text_is_and_filled_ones_give_means_and_agreement(tmp
     assert "| Theirs | 1.06 (p 0.000)" in table
     with pytest.raises(DataError, match="line 1A: Relevance is ''"):
         table_of_ratings(tmp_path, [form], "Ours")
+    filled(form, form, good)
+    with pytest.raises(DataError, match="is filled in"):
+        write_form(tmp_path, "ratings", things, seed=3)
+
+
+def test_no_text_becomes_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+    form = write_form(tmp_path, "acceptable", [Thing("q", "about", '=HYPERLINK("x")', "plan")], seed=1)
+    assert "'=HYPERLINK" in form.read_text("utf-8")
 
 
 def test_fleiss_kappa_is_that_of_its_paper() -> None:
