@@ -176,7 +176,7 @@ def state(experiment: Experiment, data: Path | None, *, has_model: bool) -> str:
 def _committed_bill(experiment: Experiment) -> str:
     committed: dict[str, list[Any]] = read_yaml(BILLS)["bills"]
     bills = [Bill.model_validate(bill) for bill in committed.get(experiment.name, [])]
-    return f" ({total_of(bills)})" if bills else ""
+    return f" ({total_of(bills) if bills else 'the bill by --dry-run'})"
 
 
 def total_of(bills: list[Bill]) -> str:
