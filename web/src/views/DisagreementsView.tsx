@@ -5,7 +5,7 @@ import type { Answer, Disagreement, EvidenceSpan, Reply } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
 import { differing, ownWords } from "../lib/differing";
 import { CodeText, contextOf } from "../lib/text";
-import { clash, counted, relationName, tone } from "../lib/words";
+import { clashOfTwo, counted, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { DocumentBody } from "../ui/DocumentBody";
@@ -63,7 +63,7 @@ function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; 
     <li className="pair">
       <header>
         <h2>
-          {clash(found.relation)} <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
+          {clashOfTwo(found.relation)} <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
         </h2>
         {found.reason && <p className="small">Why: {found.reason}</p>}
       </header>
