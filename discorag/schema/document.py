@@ -21,12 +21,7 @@ class Markup(StrEnum):
 
 
 class Scope(BaseModel, frozen=True):
-    """Whose data: every call to the store carries one. Also part of every id.
-
-    Args:
-        tenant: Owner; documents of one tenant never appear to another.
-        corpus: A named set of documents of that tenant.
-    """
+    """Whose data: a named set of documents of a tenant. Every call to the store carries one; also part of every id."""
 
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)

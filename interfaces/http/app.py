@@ -21,7 +21,7 @@ from starlette.types import Scope
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ModelError, StoreError
-from discorag.store.jobs import JobTable
+from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
 from interfaces.http import ask, audits, chat, documents, health, threads
 from interfaces.http.access import Access, Quotas

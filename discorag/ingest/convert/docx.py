@@ -32,14 +32,9 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
 
     Text is hidden that is marked so itself; what a style hides stays.
 
-    Args:
-        data: The file.
-        path: Its name, for messages.
-        max_bytes: Largest size of all its parts when they are unpacked.
-
     Raises:
         DecodingError: It is damaged, locked by a password, or not a Word document.
-        DocumentTooLargeError: Unpacked, it is larger than ``max_bytes``.
+        DocumentTooLargeError: Its parts, unpacked, are larger than ``max_bytes`` together.
         MissingExtraError: The extra ``docx`` is not installed.
     """
     if data.startswith(_OLE):

@@ -1,16 +1,16 @@
-"""Rows of the store's database about files: the server's jobs, what it was sent, and conversions that failed."""
+"""Uploaded files, the jobs that ingest them, and conversions that failed: rows of the store's database."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import RefusedFileError
 from discorag.store import tables
-from discorag.store.database import Database
+from discorag.store.database import Database, is_in
 
 TRIES = 2
 """How often a file is converted that runs into a limit or ends its process."""
@@ -20,15 +20,7 @@ J, U, V = tables.jobs, tables.uploads, tables.conversions
 
 @dataclass(frozen=True)
 class JobRow:
-    """A job as it is stored.
-
-    Args:
-        id: Its id.
-        tenant: Who sent the files.
-        created: When it was accepted, ISO 8601 in UTC.
-        ended: When it ended; None until then.
-        body: All that the server knows of it, as JSON.
-    """
+    """A job of a tenant; times are ISO 8601 in UTC, ``body`` is all that the server knows of it, as JSON."""
 
     id: str
     tenant: str
@@ -38,11 +30,7 @@ class JobRow:
 
 
 class JobTable:
-    """Jobs and uploaded files. All methods block, and raise `StoreError` where the database fails.
-
-    Args:
-        database: The store's.
-    """
+    """Jobs and uploaded files. All methods block, and raise `StoreError` where the database fails."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -52,9 +40,8 @@ class JobTable:
         with self._database.write() as db:
             db.execute(insert(J), vars(job))
             for name, size in sizes.items():
-                db.execute(delete(U).where(*_is(scope, name)))
-                row = {"tenant": scope.tenant, "corpus": scope.corpus, "name": name, "size": size}
-                db.execute(insert(U), row)
+                db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
+                db.execute(insert(U), scope.model_dump() | {"name": name, "size": size})
 
     def save(self, job: JobRow) -> None:
         """Update a job."""
@@ -95,24 +82,16 @@ class JobTable:
     def known_uploads(self, scope: Scope) -> set[str]:
         """The names of the uploaded files of a scope."""
         with self._database.read() as db:
-            return set(db.scalars(select(U.c.name).where(U.c.tenant == scope.tenant, U.c.corpus == scope.corpus)))
+            return set(db.scalars(select(U.c.name).where(is_in(scope, U))))
 
     def remove_upload(self, scope: Scope, name: str) -> None:
         """Forget an uploaded file."""
         with self._database.write() as db:
-            db.execute(delete(U).where(*_is(scope, name)))
-
-
-def _is(scope: Scope, name: str) -> tuple[ColumnElement[bool], ...]:
-    return U.c.tenant == scope.tenant, U.c.corpus == scope.corpus, U.c.name == name
+            db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
 
 
 class Conversions:
-    """How often the conversion of each file failed, by its content.
-
-    Args:
-        database: The store's.
-    """
+    """How often the conversion of each file failed, by its content."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -124,10 +103,10 @@ class Conversions:
             file: Digest of its content and of what will convert it.
         """
         with self._database.read() as db:
-            found = db.execute(select(V).where(V.c.file == file)).one_or_none()
-        if found and found.failures >= TRIES:
-            said = f"Refused after {found.failures} attempts: {found.reason}."
-            raise RefusedFileError(said, hint="Ingest it with --refresh to try again.")
+            row = db.execute(select(V).where(V.c.file == file)).one_or_none()
+        if row and row.failures >= TRIES:
+            message = f"Refused after {row.failures} attempts: {row.reason}."
+            raise RefusedFileError(message, hint="Ingest it with --refresh to try again.")
 
     def failed(self, file: str, reason: str) -> None:
         """Count a failure."""
