@@ -1,5 +1,5 @@
-"""The HTTP API over the pipeline, and the page in the browser; ``disco-rag serve`` runs it, or any server that calls
-the factory `create_app`.
+"""The HTTP API over the pipeline, MCP, and the page in the browser; ``disco-rag serve`` runs it, or any server that
+calls the factory `create_app`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
 from interfaces.http import ask, audits, chat, documents, health, threads
 from interfaces.http.access import Access, Quotas
+from interfaces.http.docs import describe
 from interfaces.http.jobs import JobFile, Jobs, Uploads
+from interfaces.http.mcp import add_mcp
 from interfaces.http.observability import Meters
 from interfaces.http.problems import RequestLimits, RequestObserver, handle_errors
 from interfaces.http.service import Service
@@ -82,9 +84,12 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     app.add_middleware(RequestLimits, settings=settings.api, uploads=frozenset({"/ingest"}))
     app.add_middleware(RequestObserver, meters=meters)
     handle_errors(app)
+    undescribed = app.openapi
+    app.openapi = lambda: app.openapi_schema or describe(undescribed())
     for part in (ask, threads, documents, audits, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
+    add_mcp(app, settings.api)
     show_page(app)
     return app
 

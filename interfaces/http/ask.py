@@ -13,7 +13,6 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.config import JsonDict
 
 from discorag.generation.views import AnswerView
 from discorag.models.protocol import Message
@@ -32,11 +31,6 @@ T = TypeVar("T")
 CLIENT_CLOSED = 499
 """Status of a request whose client left, for the log."""
 
-_EXAMPLE: JsonDict = {
-    "query": "Does vitamin D prevent flu?",
-    "corpus": "vitamin-d",
-    "switches": {"retriever": "hybrid"},
-}
 _Key = Annotated[str, Field(min_length=1, max_length=100)]
 _Accepted = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
 Filters = dict[_Key, _Accepted]
@@ -56,7 +50,7 @@ class Options(AnswerOptions):
 class AskRequest(BaseModel):
     """A question."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = ConfigDict(extra="forbid")
 
     query: str = Field(min_length=1, max_length=4000, description="The question.")
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")

@@ -63,7 +63,7 @@ def elsewhere(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def copied(folder: Path) -> Path:
-    for name in (PACKAGE, *MOVED):
+    for name in (PACKAGE, *MOVED, "examples"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "CHANGELOG.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, folder)
@@ -97,6 +97,8 @@ def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
         "eval/suites/asqa.yaml",
         "eval/reporting/page/report.css",
         "eval/metrics/judge.md",
+        "examples/questions.toml",
+        "examples/vitamin-d/pooled-analysis.md",
         str(PAGE),
     }
     assert {f"{PACKAGE}/{name}" for name in read} <= set(names)

@@ -66,7 +66,7 @@ def ask(me: Tenant, query: str, **more: Any) -> Any:
 
 def chat(me: Tenant, query: str) -> Any:
     message = {"role": "user", "content": query}
-    return me.post("/v1/chat/completions", {"model": "standard-rag", "corpus": CORPUS, "messages": [message]})
+    return me.post("/v1/chat/completions", {"model": f"standard-rag/{CORPUS}", "messages": [message]})
 
 
 def question(other: Tenant) -> str:

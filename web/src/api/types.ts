@@ -74,7 +74,6 @@ export interface ChatRequest {
   max_tokens?: number | null;
   max_completion_tokens?: number | null;
   n?: 1;
-  corpus?: string | null;
 }
 
 export interface ChatUsage {

@@ -1,4 +1,4 @@
-"""``disco-rag mcp --http``: the HTTP API with MCP at ``/mcp``; keys, roles, quotas and the audit log are the API's."""
+"""MCP at ``/mcp``, next to the HTTP API; keys, roles, quotas and the audit log are the API's."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from discorag.config import Settings, read_settings
+from discorag.config import ApiSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError
 from discorag.text.escaping import one_line
-from interfaces.facade import DiscoRAG
 from interfaces.http.access import Principal, Role, audit
-from interfaces.http.app import create_app
 from interfaces.http.documents import accept
 from interfaces.http.jobs import Job
 from interfaces.http.problems import RefusedError, problem_of
@@ -40,28 +38,14 @@ POLL_S = 0.1
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def create_mcp_app(
-    settings: Settings | None = None, *, rag: DiscoRAG | None = None, hosts: Sequence[str] = (), writable: bool = True
-) -> FastAPI:
-    """The HTTP API with MCP.
-
-    Args:
-        settings: See `interfaces.http.app.create_app`.
-        rag: The same.
-        hosts: Names under which the server is reached, besides those of this machine and the address it listens on;
-            requests for others are refused.
-        writable: Whether MCP has the tool ``ingest``.
-
-    Raises:
-        ConfigError: As `interfaces.http.app.create_app`.
-    """
-    settings = rag.backends.settings if rag else settings or read_settings()
-    app, server = create_app(settings, rag=rag), KeyedServer(writable=writable)
+def add_mcp(app: FastAPI, settings: ApiSettings) -> None:
+    """Serve MCP in this app; requests for another host than `ApiSettings.hosts` and this machine are refused."""
+    server = KeyedServer()
     server.streamable_http_app(
         streamable_http_path=PATH,
-        stateless_http=True,  # no session that somebody else's key could go on with
-        transport_security=_security((*LOOPBACK, settings.api.host, *hosts)),
-        max_request_body_size=settings.api.body_bytes,
+        stateless_http=True,  # no session that another key could resume
+        transport_security=_security((*LOOPBACK, settings.host, *settings.hosts)),
+        max_request_body_size=settings.body_bytes,
     )
     app.router.routes.append(_Keyed(PATH, StreamableHTTPASGIApp(server.session_manager), methods=["POST"]))
     served = app.router.lifespan_context
@@ -72,7 +56,6 @@ def create_mcp_app(
             yield state
 
     app.router.lifespan_context = life
-    return app
 
 
 def _security(hosts: Sequence[str]) -> TransportSecuritySettings:
@@ -122,8 +105,8 @@ class KeyOwner(Caller):
 class KeyedServer(Server):
     """Serves the owners of keys."""
 
-    def __init__(self, *, writable: bool = True) -> None:
-        super().__init__(self.ingest if writable else None)
+    def __init__(self) -> None:
+        super().__init__(self.ingest)
 
     async def caller(self, request: Any) -> KeyOwner:
         """Whose key it is."""
