@@ -14,6 +14,28 @@ def test_defaults_run_without_environment_and_file(tmp_path: Path, monkeypatch: 
     assert settings.store.kind == "edge"
 
 
+def test_what_is_stored_lies_below_one_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    below = tmp_path / "project" / "papers"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    monkeypatch.delenv("DISCO_RAG_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert homes() == {tmp_path / "data" / "disco-rag"}
+    (tmp_path / "project" / "disco-rag.toml").write_text('home = "kept"', encoding="utf-8")
+    assert homes() == {tmp_path / "project" / "kept"}
+    monkeypatch.setenv("DISCO_RAG_HOME", "here")
+    assert homes() == {below / "here"}
+    monkeypatch.setenv("DISCO_RAG_STORE__PATH", "other")
+    assert read_settings().store.path == below / "here" / "other"
+
+
+def homes() -> set[Path]:
+    settings = read_settings()
+    paths = {settings.store.path: "store", settings.api.uploads: "uploads", settings.llm.cache: "cache/llm"}
+    assert all(path and path == settings.home / name for path, name in paths.items())
+    return {settings.home}
+
+
 def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('corpus = "from-file"\ntenant = "from-file"\n[llm]\nmodel = "m"\n', encoding="utf-8")
