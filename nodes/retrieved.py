@@ -11,6 +11,7 @@ from langgraph.types import Command
 from discorag.retrieval.index import TreeIndex
 from discorag.retrieval.registry import SelectedNodes, TreeRetriever
 from discorag.retrieval.search import TreeSearch, passages_with, search_trees, tree_index
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
 from discorag.schema.values import Span
 from discorag.store.records import Hit
@@ -80,7 +81,7 @@ async def retrieved_nodes(
     stage.usage += selected.usage
     stage.failures += selected.failures
     record_effort(stage, search.index)
-    preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {search.index.effort.built} trees built"
+    preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {len(search.index.built)} trees built"
     return await retrieved(
         hits,
         context,
@@ -95,10 +96,11 @@ async def retrieved_nodes(
 
 def record_effort(stage: Stage, index: TreeIndex) -> None:
     """Put what building trees cost, and what failed in it, into the stage's record."""
-    effort = index.effort
-    stage.usage += effort.usage
+    stage.usage += sum((built.usage for built in index.built), Usage())
     stage.failures += [
         Failure(stage=stage.name, kind="summary", message=message, fallback="extractive text")
-        for message in effort.failures
+        for built in index.built
+        for message in built.failures
     ]
-    stage.counts = {"trees built": effort.built, "parses": effort.parsed, "parses known": effort.reused}
+    parsed, reused = sum(built.parsed for built in index.built), sum(built.reused for built in index.built)
+    stage.counts = {"trees built": len(index.built), "parses": parsed, "parses known": reused}

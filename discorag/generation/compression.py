@@ -52,13 +52,9 @@ _ROOT = _Link(above=0, depth=0, weight=0, start=0, relation=Relation.JOINT)  # l
 def compress(chunk: Chunk, budget: int, tokens: TokenCounter) -> Chunk:
     """Return the chunk with the tree and the sentences that remain within a budget; without a tree it is unchanged.
 
-    Its text stays, since offsets refer to it: prompts show the EDUs of its tree, with `GAP` between them. A larger
-    budget keeps the same EDUs or more. Where nothing fits, the shortest text that keeps its meaning is taken.
-
-    Args:
-        chunk: With or without a tree.
-        budget: Tokens that the remaining text may have, including the gaps but not special tokens.
-        tokens: Counts them.
+    Its text stays, since offsets refer to it: prompts show the EDUs of its tree, with `GAP` between them. The budget is
+    in tokens, gaps included, special tokens not. A larger budget keeps the same EDUs or more. Where nothing fits, the
+    shortest text that keeps its meaning is taken.
     """
     if chunk.tree is None:
         return chunk
@@ -70,11 +66,7 @@ def compress(chunk: Chunk, budget: int, tokens: TokenCounter) -> Chunk:
 def narrow(chunk: Chunk, evidence: Sequence[Span]) -> Chunk:
     """The chunk with the sentences, and the part of its tree, that overlap the evidence; unchanged if none does.
 
-    Its text stays: see `compress`.
-
-    Args:
-        chunk: With or without a tree.
-        evidence: Spans in document offsets.
+    The evidence is in document offsets. The chunk's text stays: see `compress`.
     """
     kept = [s for s in chunk.sentences if _meets(s, evidence)]
     if not kept or len(kept) == len(chunk.sentences):

@@ -50,15 +50,10 @@ async def write_draft(
     write: Write | None,
     verbatim: str | None = None,
 ) -> Draft:
-    """Write the draft with ``write``; without it, or if it fails, from sentences of the sources.
+    """Write the draft by a language model with ``write``; without it, or if it fails, of sentences of the sources.
 
-    Args:
-        inputs: With graph and plan.
-        selector: Selects the sentences.
-        encoder: Encodes them.
-        progress: Receives the words of the draft and what failed.
-        write: Calls a language model.
-        verbatim: The draft from sentences of the sources that is used if ``write`` fails. None: it is then written.
+    ``progress`` receives the words of the draft and what failed. ``verbatim`` is the draft of the sources' sentences
+    that is used if ``write`` fails; None: it is then written.
 
     Raises:
         ModelError: The endpoint of the encoder or the reranker failed for an extractive draft.

@@ -98,12 +98,7 @@ MAX_NEAREST = 3
 
 
 async def abstain_from(inputs: AnswerInputs, selector: Selector, reason: str) -> Answer:
-    """An answer without sentences, with the sentences of the sources that come closest to the question.
-
-    Args:
-        inputs: With the question and the chunks that were found.
-        selector: Ranks their sentences.
-        reason: Why the question is not answered.
+    """An answer without sentences, for this reason, with the sentences that come closest to the question.
 
     Raises:
         ModelError: The endpoint of the encoder or the reranker failed.

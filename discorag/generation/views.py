@@ -106,11 +106,8 @@ def _sentence(sentence: AnswerSentence, view: AnswerView) -> str:
     state = "" if sentence.supported else f" <small>[{sentence.support}]</small>"
     numbers = ", ".join(map(str, view.numbers(sentence)))
     cited = f" <sup>[{numbers}]</sup>" if numbers else ""
-    return f'<span{wavy} title="{escape(sentence.reason)}">{_sentence_text(sentence)}</span>{cited}{state}'
-
-
-def _sentence_text(sentence: AnswerSentence) -> str:
-    return f"<bdi>{escape(sentence.text)}</bdi>"
+    text = f"<bdi>{escape(sentence.text)}</bdi>"
+    return f'<span{wavy} title="{escape(sentence.reason)}">{text}</span>{cited}{state}'
 
 
 def _source(source: EvidenceSpan) -> str:

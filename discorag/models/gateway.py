@@ -27,7 +27,7 @@ from discorag.schema.errors import (
     Usage,
 )
 from discorag.schema.values import digest
-from discorag.text.cut_off import close_json
+from discorag.text.replies import close_json
 
 T = TypeVar("T")
 
@@ -61,10 +61,6 @@ class Chat(Protocol):
 
     def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text as they come, at last the whole draft. Raises `ModelError`."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close what belongs to the running event loop."""
         ...
 
 
@@ -132,10 +128,6 @@ class Gateway:
         async with aclosing(self._chat.stream(request)) as parts:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
-
-    async def aclose(self) -> None:
-        """Close the running event loop's connections."""
-        await self._chat.aclose()
 
     async def _sent(self, request: Request[Any]) -> Draft:
         """The draft; without beam search where the server refuses it, which is counted."""

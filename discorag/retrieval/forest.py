@@ -28,8 +28,7 @@ NodeScores = Literal["dense", "bm25", "hybrid"]
 class Forest:
     """Documents one after another: first all leaves in reading order, then each document's inner nodes.
 
-    Args:
-        trees: Document id -> its tree, in the order in which the documents are read; at least one.
+    ``trees``: document id -> its tree, in the order in which the documents are read; at least one.
     """
 
     def __init__(self, trees: Mapping[str, RetrievalTree]) -> None:
@@ -83,11 +82,7 @@ class Forest:
         return self.documents[document], self._trees[document].nodes[self.local(node)].spans
 
     def join(self, rows: Sequence[NDArray[S]]) -> NDArray[S]:
-        """What belongs to the nodes of each document, in its tree's order, in the order of `tree`.
-
-        Args:
-            rows: For each document an array of shape (nodes, ...).
-        """
+        """What belongs to the nodes of each document, arrays of shape (nodes, ...), in the order of `tree`."""
         cut = [(r, t.leaves) for r, t in zip(rows, self._trees, strict=True)]
         return np.concatenate([*(r[:at] for r, at in cut), *(r[at:] for r, at in cut)])
 
@@ -100,7 +95,7 @@ class Scores:
         forest: The trees.
         nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
         sizes: Of every node's text, in words or tokens, shape (nodes,).
-        keys: Of each document's tree in the store, in the order of ``forest.documents``; empty where none is stored.
+        keys: Of each document's tree in the store, in the order of ``forest.documents``.
     """
 
     forest: Forest

@@ -48,15 +48,10 @@ class SearchBackends(Toolbox, Protocol):
 
 @dataclass(frozen=True)
 class TreeOptions:
-    """What a question sets for retrievers over trees.
+    """What a question sets for retrievers over trees; ``k``, ``pool`` and ``unfold`` as in `TreeQuery`.
 
-    Args:
-        documents: How many are searched, the nearest ones.
-        scored_by: How nodes are scored.
-        budget: Words of evidence, or tokens where ``in_tokens``.
-        in_tokens: Whether the budget is in tokens of the encoder.
-        own_texts: Whether the selected nodes' own texts are read, summaries too, instead of source text only.
-        k, pool, unfold: As in `TreeQuery`.
+    The nearest ``documents`` are searched. The ``budget`` is in words, or in tokens of the encoder where ``in_tokens``.
+    ``own_texts``: the selected nodes' own texts are read, summaries too, instead of source text only.
     """
 
     documents: int
@@ -72,10 +67,9 @@ class TreeOptions:
 async def search_chunks(
     backends: SearchBackends, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """The ``top_k`` best chunks by a retriever over chunks, those of one text once; by ``dense`` for any other.
+    """The ``top_k`` best chunks by a retriever over chunks, those of one text once, and the chunks by id.
 
-    Returns:
-        The hits, and their chunks by id.
+    Any other retriever means ``dense``.
 
     Raises:
         QueryError: The question is longer than the encoder's window.
@@ -117,13 +111,7 @@ def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: 
 
 @dataclass(frozen=True)
 class TreeSearch:
-    """A question over the trees of the documents nearest to it.
-
-    Args:
-        index: The trees, and what building them cost.
-        query: The scored nodes; None if no document was found.
-        copies: As `discorag.store.retrieval.Distinct.copies`.
-    """
+    """A question over the trees of the documents nearest to it; without a query if no document was found."""
 
     index: TreeIndex
     query: TreeQuery | None
@@ -174,17 +162,12 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
     """What the selected nodes say, as characters of the documents; the document of the best node comes first.
 
     All of it is source text (see `passages_of` for summaries). An inner node's own text, such as a summary, is replaced
-    by the leaves below it that are most like the question, as many as fit its length, and at least one.
-
-    Args:
-        scores: Of all nodes.
-        nodes: The selected ones.
-        budget: Of all evidence, in the unit of the sizes; the best leaf is kept even if it is longer.
+    by the leaves below it that are most like the question, as many as fit its length, and at least one. The best leaf
+    is kept even if it is longer than the ``budget`` of all evidence.
     """
-    below = leaves_below(scores.forest.tree)
 
     def best_leaves(node: int) -> Sequence[int]:
-        leaves = below(node)
+        leaves = leaves_below(scores.forest.tree, node)
         ranked: list[int] = leaves[np.argsort(-scores.nodes[leaves], kind="stable")].tolist()
         return within_budget(ranked, scores.sizes, max(1, int(scores.sizes[node])))
 
@@ -200,8 +183,7 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
 def chunks_with(store: Store, scope: Scope, evidence: EvidencePlaces) -> tuple[list[Hit], Inside]:
     """The chunks that evidence stands in, documents in the order of ``evidence``, chunks in text order; blocks.
 
-    Returns:
-        The chunks, the earlier document's with the higher score, and the evidence of each by chunk id.
+    An earlier document's chunks have the higher score. Also the evidence of each chunk by its id.
     """
     hits: list[Hit] = []
     inside = Inside()
@@ -222,8 +204,7 @@ def _holding(chunks: Sequence[tuple[str, Span]], spans: Sequence[Span]) -> Itera
 def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]) -> tuple[list[Hit], Inside]:
     """The selected nodes' own texts, in the order of selection: summaries as they are, leaves as their chunks; blocks.
 
-    Returns:
-        Ids of summaries and of chunks (`Store.chunks` knows both), and the selected leaves of each chunk by its id.
+    `Store.chunks` knows the ids of both. Also the selected leaves of each chunk by its id.
     """
     forest, found, inside = scores.forest, dict[str, float](), defaultdict[str, list[Span]](list)
     for rank, node in enumerate(nodes):

@@ -35,10 +35,8 @@ UNSUPPORTED = "The documents support no sentence of the answer that was written.
 def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
     """Where an answer goes after verification, and why. Sentences that are not verified are shown as such.
 
-    Args:
-        answer: As verified.
-        rounds: Rounds of refinement so far, and requested; 0 where no language model wrote the draft.
-        may_abstain: Whether an answer without any supported sentence is withheld.
+    ``rounds`` are those of refinement so far, and requested; 0 where no language model wrote the draft.
+    ``may_abstain``: whether an answer without any supported sentence is withheld.
     """
     done, requested = rounds
     if done < requested:

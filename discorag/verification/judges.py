@@ -44,12 +44,8 @@ def nli_verifier(tools: Toolbox) -> TracingVerifier:
 class NliJudge:
     """Decides claims by an NLI model. Implements `discorag.verification.verifier.Judge`.
 
-    A sentence is supported by the place that most probably entails it, if that has its figures, dates, quotations and
-    names.
-
-    Args:
-        model: The model.
-        threshold: Probability from which a place entails a sentence.
+    A sentence is supported by the place that most probably entails it, with at least ``threshold``, if that has its
+    figures, dates, quotations and names.
     """
 
     model: NliModel
@@ -101,10 +97,7 @@ class LlmJudge:
     """Decides claims by a language model. Implements `discorag.verification.verifier.Judge`.
 
     A sentence is not supported if the passage that the model names lacks one of its figures, dates, names or quotes.
-
-    Args:
-        model: The gateway.
-        template: Prompt with the variables ``passages`` and ``sentences``.
+    The prompt's variables are ``passages`` and ``sentences``.
     """
 
     model: LanguageModel

@@ -21,7 +21,7 @@ from starlette.types import Scope
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ModelError, StoreError
-from discorag.store.jobs import JobTable
+from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
 from interfaces.http import ask, audits, chat, documents, health, threads
 from interfaces.http.access import Access, Quotas
@@ -41,7 +41,7 @@ FILES = Path(__file__).parent / "page"
 _ABSENT = "The API is served; the page in the browser is not built. Run `make web` (it needs Node), and serve again.\n"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {"Content-Security-Policy": _POLICY}
 _IMMUTABLE, _REVALIDATE = "public, max-age=31536000, immutable", "no-cache"

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from interfaces.http.access import Principal
-from interfaces.http.ask import Filters, Options, unless_gone
+from interfaces.http.ask import Filters, Options, Reply, unless_gone
 from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Asker, Keyed, Reader, Served, Service
 from interfaces.threads import Edit, Stage, Thread, ThreadState
@@ -100,6 +100,13 @@ async def history(
 ) -> list[ThreadState]:
     """List a thread's checkpoints, the latest first: each can be edited, forked and resumed."""
     return await served.threads.history(await _find_thread(served, who, thread_id), query.limit)
+
+
+@router.get("/threads/{thread_id}/turns", responses=error_responses(404))
+async def turns(who: Reader, served: Served, thread_id: UUID) -> list[Reply]:
+    """The answers that a thread keeps, the earliest first: those of POST /ask that named it."""
+    found = await served.threads.turns(await _find_thread(served, who, thread_id))
+    return [Reply.model_validate_json(turn.reply) for turn in found]
 
 
 @router.post("/threads/{thread_id}/runs", responses=error_responses(404, 409, 502, 507))

@@ -27,11 +27,12 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comman
     Raises:
         QueryError: The query is empty, or the input has none.
     """
-    if not isinstance(state.get("query"), str):
+    query: Any = state.get("query")  # a client of Studio may send anything
+    if not isinstance(query, str):
         hint = 'Give {"query": "..."}; the corpus and other options go into the context.'
         raise QueryError("The input has no text under 'query'.", hint=hint)
     context, stage = await answer_context(runtime), Stage("prepare")
-    made = await _self_contained(check_query(state["query"]), state, context, stage)
+    made = await _self_contained(check_query(query), state, context, stage)
     route = route_of(context.retriever)
     stage.record_route(route, f"the retriever is {context.retriever}")
     model = (await context.open_backends()).model

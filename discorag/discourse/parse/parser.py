@@ -74,10 +74,7 @@ async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParse
 class Limits:
     """Parameters of calls of a language model that parses; other parsers ignore them.
 
-    Args:
-        temperature: Of sampling.
-        max_tokens: Of its reply. None: see `reply_tokens`.
-        beam_width: Of beam search; 3 in Disco-RAG section 4.
+    Without ``max_tokens`` the limit of a reply is `reply_tokens`. The beam width is that of Disco-RAG section 4.
     """
 
     temperature: float = 0.0
@@ -150,14 +147,7 @@ def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]
 
 @dataclass
 class Parses:
-    """The parses of one document, with a cache.
-
-    Args:
-        parser: Parses what is not in the cache.
-        cache: Trees by a digest of their texts, kind and parser's version.
-        parsed: How many were parsed.
-        reused: How many came from the cache.
-    """
+    """The parses of one document; what is in the cache, by a digest of texts, kind and parser, is not parsed again."""
 
     parser: UnitParser
     cache: MutableMapping[str, RstTree]

@@ -62,11 +62,7 @@ def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
 class PromptedParser(ABC):
     """A `TreeParser` that asks a language model, one call a chunk; subclasses define prompt and reply.
 
-    Args:
-        model: The gateway.
-        template: Prompt with the variables ``relations`` and ``chunk``.
-        max_tokens: Limit of the reply. None: by the length of the text.
-        temperature: Sampling temperature.
+    The prompt's variables are ``relations`` and ``chunk``. Without ``max_tokens`` the limit follows the text.
     """
 
     model: LanguageModel

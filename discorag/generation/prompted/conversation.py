@@ -131,8 +131,12 @@ def evidence_block(inputs: AnswerInputs, layout: Layout = "inline") -> str:
 def _fenced(number: int, chunk: Chunk, layout: Layout) -> str:
     columns = " ".join(chunk.columns.split())  # of the table that the chunk continues
     where = " > ".join(dict.fromkeys(filter(None, (chunk.title, *chunk.headings, columns))))
-    body = laid_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
-    return f'<chunk id="{number}" source={quoteattr(where)}>\n{body}\n</chunk>'
+    return f'<chunk id="{number}" source={quoteattr(where)}>\n{chunk_text(chunk, layout)}\n</chunk>'
+
+
+def chunk_text(chunk: Chunk, layout: Layout) -> str:
+    """What is left of a chunk, escaped, with its tree if it has one."""
+    return laid_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
 
 
 def messages_for(

@@ -44,10 +44,6 @@ def cell(text: str) -> str:
 
 
 def pipe_table(rows: list[list[str]]) -> str:
-    """A pipe table; its first row is the header.
-
-    Args:
-        rows: Texts of the cells, as many in each row.
-    """
+    """A pipe table of rows of as many cells each; the first is the header."""
     lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
     return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])

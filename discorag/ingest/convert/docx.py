@@ -31,11 +31,6 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
 
     Text is hidden that is marked so itself; what a style hides stays.
 
-    Args:
-        data: The file.
-        path: Its name, for messages.
-        max_bytes: Largest size of all its parts when they are unpacked.
-
     Raises:
         DecodingError: It is damaged, locked by a password, or not a Word document.
         DocumentTooLargeError: Unpacked, it is larger than ``max_bytes``.

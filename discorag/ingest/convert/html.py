@@ -137,12 +137,8 @@ def from_html(data: bytes, path: Path) -> Converted:
     """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
 
     Scripts, styles, forms, navigation, and what the page itself hides are left out. Links, emphasis and code in a line
-    keep their text only, so that no character of a line is markup; tables become pipe
-    tables, preformatted text becomes fenced blocks.
-
-    Args:
-        data: The file.
-        path: Its name, for messages.
+    keep their text only, so that no character of a line is markup; tables become pipe tables, preformatted text becomes
+    fenced blocks.
 
     Raises:
         DecodingError: It is in another encoding than it says, or nested too deeply.

@@ -61,9 +61,8 @@ class _Placed:
 def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
     """The page as Markdown: each table once, where its first glyph stands; everything else in paragraphs.
 
-    Args:
-        glyphs: In the file's order.
-        grids: What may be tables. Those of one row or column, or with less than half of their cells filled, are not.
+    Glyphs are in the file's order. Of the grids, those of one row or column, or with less than half of their cells
+    filled, are not tables.
     """
     placed = list(_placed(list(glyphs), grids))
     inside: dict[Key, list[Glyph]] = defaultdict(list)

@@ -33,10 +33,6 @@ def from_pdf(data: bytes, path: Path) -> Converted:
     Paragraphs are told by the gaps between lines, lines that were only wrapped are joined, and so are words hyphenated
     at a line's end. Tables with ruled cells become pipe tables. Running headers and footers stay.
 
-    Args:
-        data: The file.
-        path: Its name, for messages.
-
     Raises:
         DecodingError: It is locked by a password, damaged, or no PDF.
         EmptyDocumentError: No page holds text, as in a scan.

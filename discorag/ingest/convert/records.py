@@ -25,24 +25,17 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     The delimiter of ``.tsv`` is the tab; else the one of comma, semicolon, tab and bar by which most of the first rows
     have equally many cells.
 
-    Args:
-        data: The file.
-        path: Its name: the suffix says what it is.
-
     Raises:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
             than 131,072 characters.
     """
-    found = decoded(data, path)
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(found.text)
-    rows = [row for row in _rows(found.text, delimiter, path) if any(map(str.strip, row))]
+    file = decoded(data, path)
+    is_tsv = path.suffix.lower() == ".tsv"
+    delimiter = "\t" if is_tsv else max(_DELIMITERS, key=lambda delimiter: _regular(file.text, delimiter))
+    rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
     width = max(map(len, rows), default=0)
     filled = [row + [""] * (width - len(row)) for row in rows]
-    return Converted(pipe_table(filled) if filled else "", title=path.stem, encoding=found.assumed)
-
-
-def _delimiter(text: str) -> str:
-    return max(_DELIMITERS, key=lambda delimiter: _regular(text, delimiter))
+    return Converted(pipe_table(filled) if filled else "", title=path.stem, encoding=file.encoding)
 
 
 def _regular(text: str, delimiter: str) -> int:
@@ -87,24 +80,20 @@ def from_json(data: bytes, path: Path) -> Converted:
     with such short values is a table, of others a section each, named by the first key that tells them apart. Nulls and
     what is empty is left out. The title is the object's ``title`` or ``name``, else the file's.
 
-    Args:
-        data: The file.
-        path: Its name: the suffix says what it is.
-
     Raises:
         DecodingError: It is not text, no JSON, or nested too deeply.
     """
-    found = decoded(data, path)
+    file = decoded(data, path)
     try:
-        value = _lines(found.text, path) if path.suffix.lower() in LINES else _parsed(found.text, path, 1)
+        if path.suffix.lower() in LINES:
+            lines = enumerate(file.text.split("\n"), start=1)
+            value: Value = [_parsed(line, path, number) for number, line in lines if line.strip()]
+        else:
+            value = _parsed(file.text, path, 1)
         text = "\n\n".join(_blocks(value, 1))
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
-    return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=found.assumed)
-
-
-def _lines(text: str, path: Path) -> Value:
-    return [_parsed(line, path, i) for i, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=file.encoding)
 
 
 def _parsed(text: str, path: Path, line: int) -> Value:

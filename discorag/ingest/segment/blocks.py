@@ -353,13 +353,7 @@ def _has_signs(line: Line) -> bool:
 def _heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tuple[int, Part, str, UnitKind] | None:
     """The heading at the top of a paragraph: how many lines it takes, itself, its name, and what stands below it.
 
-    Args:
-        lines: Of the paragraph.
-        who: The document's speakers, whose names head nothing.
-        alone: Whether a line may be a heading because it stands alone.
-
-    Returns:
-        None if there is none.
+    Speakers' names (``who``) head nothing; a line that stands ``alone`` may be a heading because of that.
     """
     first, then = lines[0], lines[1] if len(lines) > 1 else None
     part = _part(first, first.span)

@@ -47,11 +47,7 @@ Cut = Callable[[int, int], int]
 
 
 class BisectionBuilder:
-    """Halves of halves of the document's sentences; the left one is the larger if one must be.
-
-    Args:
-        text: Of inner nodes.
-    """
+    """Halves of halves of the document's sentences; the left one is the larger if one must be."""
 
     name = "bisection"
 

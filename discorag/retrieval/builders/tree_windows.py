@@ -59,9 +59,7 @@ def _touching(spans: Sequence[tuple[int, int]], widest: int) -> Iterator[tuple[i
 class TreeWindowBuilder:
     """Runs of up to ``widest`` sentences that are subtrees of a tree, or neighbouring subtrees (`windows_along`).
 
-    Args:
-        trees: Makes the tree that the borders follow; its leaves are sentences.
-        widest: Sentences in the widest window.
+    The leaves of the trees that ``trees`` makes are sentences.
     """
 
     name = "snapped"

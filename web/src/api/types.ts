@@ -30,6 +30,7 @@ export interface AskRequest {
   corpus?: string | null;
   filters?: Record<string, string[]>;
   switches?: Options;
+  thread?: string | null;
 }
 
 export interface Audit {
@@ -148,6 +149,7 @@ export interface DocumentText {
   title: string;
   text: string;
   media_type: string;
+  markup: Markup;
   pages: number[];
 }
 
@@ -392,6 +394,8 @@ export interface Session {
   tenant: string;
   roles: Role[];
   keys: boolean;
+  language_model: string;
+  formats: string[];
 }
 
 export interface Settlement {
@@ -457,6 +461,8 @@ export interface StoredDocument {
   title: string;
   chunks: number;
   content_hash: string;
+  size: number;
+  written: string | null;
 }
 
 export interface StreamOptions {
@@ -475,6 +481,7 @@ export interface Thread {
   corpus: string | null;
   created: string;
   switches: Record<string, unknown>;
+  title: string;
 }
 
 export interface ThreadState {

@@ -134,9 +134,7 @@ def trained_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
 class TrainedParser:
     """The local engine's parser: a `TreeParser` that runs in this process, by ONNX Runtime.
 
-    Args:
-        leaves: ``edu``, or ``sentence`` (DISRetrieval).
-        folder: Of the network; it is read at the first text.
+    ``leaves`` are ``edu``, or ``sentence`` (DISRetrieval). The network is read from its folder at the first text.
     """
 
     def __init__(self, leaves: Leaves = "edu", folder: Path = PACKAGED_FOLDER) -> None:
@@ -164,19 +162,15 @@ class TrainedParser:
     async def parse(self, chunk: Chunk) -> ParsedTree:
         """The tree over the whole text of ``chunk``, in document offsets; for Chinese the rules', with a warning."""
         if language_of(chunk.text) != "en":
-            self._warn()
+            if not self._warned:  # once, not for every chunk of a library
+                _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
+            self._warned = True
             return ParsedTree(tree=rule_tree(chunk))
         start = chunk.span.start
-        sentences = tuple(Span(start=s.start - start, end=s.end - start) for s in chunk.sentences)
+        sentences = tuple(span.shifted(-start) for span in chunk.sentences)
         async with await self._turns.get():  # whatever waits here occupies no thread
             tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts, chunk.kinds)
-        return ParsedTree(tree=_moved(tree, start))
-
-    def _warn(self) -> None:
-        """Once, not for every chunk of a library."""
-        if not self._warned:
-            self._warned = True
-            _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
+        return ParsedTree(tree=RstTree(edus=tuple(edu.shifted(start) for edu in tree.edus), splits=tree.splits))
 
     def parse_text(
         self,
@@ -185,33 +179,27 @@ class TrainedParser:
         paragraphs: Sequence[int] = (),
         kinds: Sequence[UnitKind] = (),
     ) -> RstTree:
-        """The tree over ``text`` of any length; its EDUs hold every character that is not white space.
+        """The tree over a raw text of any length; its EDUs hold every character that is not white space.
 
-        Args:
-            text: Raw text.
-            sentences: Its sentences; found if not given.
-            paragraphs: Indices of the sentences at which a paragraph starts; blank lines count if nothing is given.
-            kinds: What each sentence is by its layout; without them nothing is known of headings, turns and code.
+        Sentences, and at blank lines paragraphs (indices of the sentences that start one), are found if they are not
+        given. Without ``kinds`` of the sentences nothing is known of headings, turns and code.
 
         Raises:
             InvariantError: The text is blank, or Chinese.
         """
-        _check(text)
+        if language_of(text) != "en":
+            raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
+        if not text.strip():
+            raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
         raise_if_cancelled()
         return parse(self._loaded(), layout_of(text, sentences, paragraphs, kinds), self._leaves)
 
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
         """The tree over texts that are its leaves as they are: paragraphs, or summaries that stand for them.
 
+        Each starts a paragraph, unless they are EDUs or sentences of one. EDU ``i`` of the tree is the span of
+        ``texts[i]`` in the texts joined by blank lines (a space for EDUs and sentences), without white space around it.
         What is not English, or holds no word, gets the rules' tree.
-
-        Args:
-            texts: In order; each starts a paragraph, unless they are EDUs or sentences of one.
-            kind: What they are.
-
-        Returns:
-            A tree whose EDU ``i`` is the span of ``texts[i]`` in the texts joined by blank lines (a space for EDUs
-            and sentences), without white space around it.
 
         Raises:
             InvariantError: There are none, or one is blank.
@@ -231,16 +219,3 @@ class TrainedParser:
             if self._network is None:
                 self._network = Network(self._folder)
             return self._network
-
-
-def _check(text: str) -> None:
-    if language_of(text) != "en":
-        raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
-    if not text.strip():
-        raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
-
-
-def _moved(tree: RstTree, offset: int) -> RstTree:
-    """The tree ``offset`` characters further on."""
-    edus = tuple(Span(start=e.start + offset, end=e.end + offset) for e in tree.edus)
-    return RstTree(edus=edus, splits=tree.splits)
