@@ -98,6 +98,7 @@ def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
         "eval/reporting/page/report.css",
         "eval/metrics/judge.md",
         "examples/questions.toml",
+        "interfaces/http/docs.toml",
         "examples/vitamin-d/pooled-analysis.md",
         str(PAGE),
     }
