@@ -119,7 +119,13 @@ class TreeSearch:
 
 
 async def search_trees(
-    retriever: TreeRetriever, index: TreeIndex, backends: Toolbox, question: str, filters: Filters, options: TreeOptions
+    retriever: TreeRetriever,
+    tools: TreeTools,
+    store: Store,
+    scope: Scope,
+    question: str,
+    filters: Filters,
+    options: TreeOptions,
 ) -> TreeSearch:
     """Documents first, then the scores of their trees' nodes; trees that are missing are built.
 
@@ -127,6 +133,7 @@ async def search_trees(
         QueryError: The question is longer than the encoder's window.
         ReadOnlyStoreError: Trees are missing and cannot be stored.
     """
+    backends, index = tools.backends, tree_index(retriever, tools, store, scope)
     query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
     near = await index.documents(query, options.documents)
     if not near.found:
