@@ -7,33 +7,10 @@ from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
 
 
-def test_defaults_run_without_environment_and_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    settings = Settings()
-    assert settings.llm.base_url is None
-    assert settings.store.kind == "edge"
-
-
-def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text('corpus = "from-file"\ntenant = "from-file"\n[llm]\nmodel = "m"\n', encoding="utf-8")
-    monkeypatch.setenv("DISCO_RAG_CONFIG", str(file))
-    monkeypatch.setenv("DISCO_RAG_TENANT", "from-environment")
-    monkeypatch.setenv("DISCO_RAG_LLM__BASE_URL", "http://localhost:1/v1")
-    settings = Settings()
-    assert (settings.corpus, settings.tenant) == ("from-file", "from-environment")
-    assert (settings.llm.model, settings.llm.base_url) == ("m", "http://localhost:1/v1")
-
-
 def test_a_misspelt_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCO_RAG_LLM__BASE_ULR", "http://localhost:1/v1")
     with pytest.raises(ValidationError, match="base_ulr"):
         Settings()
-
-
-def test_the_api_key_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISCO_RAG_LLM__API_KEY", "sk-secret")
-    assert "sk-secret" not in repr(Settings())
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,6 @@ class Chat(Protocol):
         """Pieces of text as they come, at last the whole draft. Raises `ModelError`."""
         ...
 
-    async def aclose(self) -> None:
-        """Close what belongs to the running event loop."""
-        ...
-
 
 class Gateway:
     """A `LanguageModel` over any chat model.
@@ -136,10 +132,6 @@ class Gateway:
         async with aclosing(self._chat.stream(request)) as parts:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
-
-    async def aclose(self) -> None:
-        """Close the running event loop's connections."""
-        await self._chat.aclose()
 
     async def _sent(self, request: Request[Any]) -> Draft:
         """The draft; without beam search where the server refuses it, which is counted."""

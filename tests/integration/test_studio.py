@@ -169,13 +169,6 @@ async def test_the_plan_can_be_edited_before_generate_and_the_answer_follows_it(
     assert any(h["values"].get("plan") == stopped["values"]["plan"] for h in history)
 
 
-@pytest.mark.deep
-async def test_an_empty_query_reaches_the_client_as_an_error_that_says_so(client: LangGraphClient) -> None:
-    await ingested(client)
-    state: Any = await client.runs.wait(None, "answer", input={"query": " "}, context=CONTEXT, raise_error=False)
-    assert "QueryError" in str(state)
-
-
 async def test_evidence_of_the_sentence_tree_is_edited_before_parse_and_an_earlier_state_goes_on_on_its_own(
     client: LangGraphClient,
 ) -> None:

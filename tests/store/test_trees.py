@@ -11,7 +11,7 @@ import pytest
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, InvariantError, NotFoundError
 from discorag.store.outline import node_id
-from discorag.store.records import Retrieval, SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import Store
 from tests.store.samples import SCOPE, Sample, TreeSample, sample, scores_of, tree_of, unit
 
@@ -141,17 +141,6 @@ def test_what_does_not_fit_is_refused(store: Store) -> None:
         store.search_documents(SCOPE, SearchQuery(vector=QUERY), 0)
     with pytest.raises(InvariantError, match="shape"):
         scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY[:3])
-
-
-@pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
-def test_chunks_are_found_as_if_there_were_no_trees(store: Store, retrieval: Retrieval) -> None:
-    PIECE.put_in(store)
-    query = SearchQuery(vector=QUERY, text="alpha part 3", retrieval=retrieval, top_k=50)
-    before = store.search(SCOPE, query)
-    assert len(before) == len(TEXTS)
-    tree_of(PIECE, seed=3).put_in(store)
-    assert store.search(SCOPE, query) == before
-    assert store.chunks_of(SCOPE, PIECE.doc_id) == PIECE.chunks
 
 
 def test_documents_are_ranked_by_the_mean_of_their_chunks_and_filtered(store: Store) -> None:

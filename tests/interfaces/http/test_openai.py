@@ -153,19 +153,6 @@ def test_an_error_inside_a_stream_is_raised_by_the_client(listening: Address) ->
         list(stream)
 
 
-def test_a_message_of_system_or_developer_says_how_to_answer_and_is_not_searched_for(listening: Address) -> None:
-    told: list[ChatCompletionMessageParam] = [
-        {"role": "system", "content": "Answer in French."},
-        {"role": "developer", "content": "Be brief."},
-    ]
-    with ScriptedServer(model()) as llm:
-        chat = client(listening(llm=llm.base_url)).chat.completions
-        reply = chat.create(model="disco-rag", messages=[*told, *ASK])
-        prompts = "".join(m["content"] for m in llm.requests[-1]["messages"])
-    assert answered(reply)["answer"]["query"] == QUERY
-    assert "Answer in French.\n\nBe brief." in prompts
-
-
 def test_parts_of_a_message_are_read_as_one_text_and_other_kinds_refused(listening: Address) -> None:
     chat = client(listening()).chat.completions
     parts: Any = [{"type": "text", "text": "Does vitamin D"}, {"type": "text", "text": "lower influenza?"}]
@@ -204,12 +191,7 @@ def test_of_a_follow_up_the_question_as_rewritten_is_searched_and_its_tokens_are
 
 @pytest.mark.parametrize(
     ("reply", "kind"),
-    [
-        (Scripted("broken", status=500), "ModelUnavailableError"),
-        ("no JSON", "InvalidOutputError"),
-        ('{"question": ""}', "InvalidOutputError"),
-    ],
-    ids=["500", "prose", "empty"],
+    [(Scripted("broken", status=500), "ModelUnavailableError"), ('{"question": ""}', "InvalidOutputError")],
 )
 def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_stands_and_the_ledger_says_so(
     listening: Address, reply: Scripted | str, kind: str

@@ -131,13 +131,6 @@ def test_an_upload_beyond_the_limit_is_refused_and_nothing_is_kept(
     assert kept(uploads) == []
 
 
-def test_an_upload_may_be_larger_than_other_requests(served: Served) -> None:
-    client = served(body_kb=1)
-    reply = upload(client, {"a.txt": PLAIN * 100}, corpus="large")
-    assert reply.status_code == 202
-    assert ended(client, reply.json()["job"]["id"])["failed"] == 0
-
-
 @contextmanager
 def files_of_at_most(size: int) -> Generator[None]:
     """A disk that is full, as a process sees it: writes beyond ``size`` fail with an OSError."""
@@ -162,27 +155,6 @@ def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(apps: Apps, se
     assert app.state.service.jobs.waiting() == 0
     again = upload(client, {"b.txt": PLAIN}, corpus="full")
     assert ended(client, again.json()["job"]["id"])["failed"] == 0
-
-
-def test_where_the_job_cannot_be_recorded_or_the_files_not_written_or_moved_the_request_ends_in_507(
-    apps: Apps, serve: Serve, uploads: Path
-) -> None:
-    app = apps(uploads)
-    client, folder = serve(app), app.state.service.uploads.path(apps.scope(corpus="full"), "a.txt")
-    with files_of_at_most(1_000):
-        replies = [upload(client, {"a.txt": PLAIN}, corpus="full")]
-    folder.mkdir(parents=True, exist_ok=True)
-    replies.append(upload(client, {"a.txt": PLAIN}, corpus="full"))
-    folder.rmdir()
-    folder.parent.rmdir()
-    folder.parent.write_text("a file in place of the folder")
-    replies.append(upload(client, {"a.txt": PLAIN}, corpus="full"))
-    folder.parent.unlink()
-    for reply in replies:
-        assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
-        assert str(uploads) not in reply.text
-    assert kept(uploads) == []
-    assert app.state.service.jobs.waiting() == 0
 
 
 def test_what_a_killed_server_had_staged_or_was_receiving_is_removed_at_the_next_start(

@@ -34,7 +34,7 @@ export interface AskRequest {
 
 export interface Audit {
   corpus: string;
-  documents: Audited[];
+  documents: DocumentName[];
   findings: Finding[];
   settled: Record<string, string>;
   changed: number;
@@ -42,12 +42,6 @@ export interface Audit {
 
 export interface AuditRequest {
   corpus?: string | null;
-}
-
-export interface Audited {
-  doc_id: string;
-  name: string;
-  title: string;
 }
 
 export interface Body_ingest_ingest_post {
@@ -142,6 +136,12 @@ export interface Disagreement {
   a: EvidenceSpan;
   b: EvidenceSpan;
   reason: string;
+}
+
+export interface DocumentName {
+  doc_id: string;
+  name: string;
+  title: string;
 }
 
 export interface DocumentText {

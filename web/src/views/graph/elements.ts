@@ -82,7 +82,7 @@ export function linesOf(graph: RhetoricalGraph, edges: Edge[], places: Map<strin
       className: `line line-${tone(edge.relation)}`,
       markerEnd: { type: MarkerType.ArrowClosed, color, width: 18, height: 18 },
       style: { stroke: color, strokeWidth: chosen ? 3 : 1.5 },
-      ariaLabel: `Passage ${numbers.get(edge.source)} ${said} passage ${numbers.get(edge.target)}`,
+      ariaLabel: `Passage ${numbers.get(edge.source)} ${relationName(edge.relation)} passage ${numbers.get(edge.target)}`,
     };
   });
 }
