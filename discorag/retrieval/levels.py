@@ -16,11 +16,11 @@ from pydantic import BaseModel
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import inner
-from discorag.retrieval.selectors import leaves_below
 from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, first_words
+from discorag.store.outline import TreeArrays
 from discorag.store.recent import Recent
 from discorag.store.store import Store
 
@@ -158,15 +158,16 @@ def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) ->
     for parent in below:
         if parent >= len(tree.nodes):
             raise NotFoundError(f"The tree has no node {parent}.", hint=f"It has {len(tree.nodes)}, from 0.")
+    arrays = TreeArrays.of(tree)
     groups = [(parent, tree.nodes[parent].children) for parent in below] or [(None, tree.roots)]
     for parent, children in groups:
         ordered = sorted(children, key=lambda n: tree.nodes[n].spans[0].start)
         for node in ordered[offset : offset + limit]:
-            yield _shown(tree, node, parent)
+            yield _shown(tree, node, parent, arrays.leaves_below(node).tolist())
 
 
-def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
-    node, leaves = tree.nodes[at], leaves_below(tree, at).tolist()
+def _shown(tree: RetrievalTree, at: int, parent: int | None, leaves: Sequence[int]) -> ShownNode:
+    node = tree.nodes[at]
     return ShownNode(
         node=at,
         parent=parent,
