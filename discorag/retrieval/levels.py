@@ -125,8 +125,8 @@ def author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
     for i, part in reversed(list(enumerate(hierarchy.nodes))):
         children = below.pop(i, [])
         if len(children) > 1:
-            said = part.heading or _beginning(tree, part.span)
-            nodes.append(inner(nodes, children, said, heading=part.heading))
+            text = part.heading or _beginning(tree, part.span)
+            nodes.append(inner(nodes, children, text, heading=part.heading))
             children = [len(nodes) - 1]
         below[part.parent] += children
     return RetrievalTree(builder=tree.builder, nodes=tuple(nodes))
@@ -187,8 +187,8 @@ def _kind(tree: RetrievalTree, node: RetrievalNode, leaves: Sequence[int]) -> No
     if node.heading:
         return NodeKind.SECTION
     below = (word for leaf in leaves for word in tree.nodes[leaf].text.split())
-    said = node.text.split()[:-1]  # the last word may be cut
-    if any(own != there for own, there in zip(said, below, strict=False)):
+    own_words = node.text.split()[:-1]  # the last word may be cut
+    if any(own != there for own, there in zip(own_words, below, strict=False)):
         return NodeKind.SUMMARY
     return NodeKind.RELATION if node.relation else NodeKind.GROUP
 

@@ -47,10 +47,10 @@ def route_of(retriever: str) -> Route:
 
 async def _self_contained(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> Outcome[str]:
     """The question as it would be asked without what was said before; as it stands where no model can do that."""
-    backends, said = await context.open_backends(), state.get("history") or []
-    if not said or backends.model is None:
+    backends, turns = await context.open_backends(), state.get("history") or []
+    if not turns or backends.model is None:
         return Outcome(value=query)
-    history = [Message(role=_role(turn), content=turn["content"]) for turn in said]
+    history = [Message(role=_role(turn), content=turn["content"]) for turn in turns]
     try:
         reply = await standalone(query, history, backends.model, backends.template("standalone"))
     except ModelError as error:

@@ -93,15 +93,15 @@ def _worded(text: str, cuts: Sequence[int], firm: Collection[int]) -> list[int]:
     At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what comes
     before. A figure inside a sentence is left alone: GUM has years and citations as EDUs.
     """
-    kept = [0]
+    remaining = [0]
     for cut in (*cuts, len(text)):
-        alone = text[kept[-1] : cut]
-        if has_no_word(alone) and kept[-1] not in firm and not any(map(str.isdigit, alone)):
-            kept.pop()
-        elif has_no_word(alone) and kept[-1] in firm and cut not in firm:
+        alone = text[remaining[-1] : cut]
+        if has_no_word(alone) and remaining[-1] not in firm and not any(map(str.isdigit, alone)):
+            remaining.pop()
+        elif has_no_word(alone) and remaining[-1] in firm and cut not in firm:
             continue
-        kept.append(cut)
-    return kept
+        remaining.append(cut)
+    return remaining
 
 
 def _tree(
