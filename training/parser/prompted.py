@@ -86,7 +86,7 @@ async def _tree(parser: TreeParser, id: str, text: str) -> RstTree | None:
     span = Span(start=0, end=len(text))
     chunk = Chunk(id=id, doc_id=id, order=0, span=span, text=text, sentences=sentences)
     try:
-        return (await parser.parse(chunk)).tree
+        return (await parser.parse(chunk)).value
     except ModelError:
         return None
 
