@@ -56,8 +56,8 @@ def hidden(soup: BeautifulSoup) -> list[Tag]:
 def _is_hidden(tag: Tag, rules: list[_Says]) -> bool:
     holding = [*_inline(tag), *(rule for rule in rules if rule.of and rule.of.match(tag))]
     for name in _HIDING:
-        said = [one for one in holding if one.name == name]
-        if said and max(said, key=lambda one: one.weight).hides:
+        declarations = [one for one in holding if one.name == name]
+        if declarations and max(declarations, key=lambda one: one.weight).hides:
             return True
     return False
 

@@ -66,6 +66,14 @@ const CLASHES: Record<string, string> = {
   REPLACES: "A newer source replaces it",
 };
 
+const PAIRS: Record<string, string> = {
+  CONTRADICTS: "The two say the opposite",
+  CONTRASTS_WITH: "The two say different things",
+  REPLACES: "The newer one replaces the older",
+};
+
+export const clashOfTwo = (relation: string): string => PAIRS[relation] ?? "The two disagree";
+
 export const clash = (relation: string): string => CLASHES[relation] ?? "Another source disagrees";
 
 const AT_ODDS = new Set(["CONTRADICTS", "CONTRASTS_WITH", "REPLACES"]);

@@ -10,6 +10,7 @@ import { AnswerColumn } from "../ui/AnswerColumn";
 import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
+import { Conflicts } from "./ask/Conflicts";
 
 interface Answered {
   busy: boolean;
@@ -118,6 +119,7 @@ function Column({ name, side, other }: { name: string; side: Answered; other: An
   return (
     <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
       {side.busy && <p className="quiet">Under way…</p>}
+      {side.result && <Conflicts result={side.result} of={name} />}
       {side.result && <Costs result={side.result} />}
     </AnswerColumn>
   );

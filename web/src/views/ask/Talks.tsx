@@ -56,7 +56,7 @@ export function TalkBar() {
   return (
     <div className="talk-bar">
       {turns.length > 1 && (
-        <ol className="picks" aria-label="Questions of this conversation">
+        <ol className="picks" aria-label="This conversation">
           {turns.map((reply, at) => (
             <li key={at}>
               <button type="button" className="pick" aria-pressed={reply.text === run.result?.text && reply.answer.query === run.asked?.query} onClick={() => showTurn(reply)}>
