@@ -10,11 +10,18 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from interfaces import EXAMPLES
     from interfaces.facade import DiscoRAG
     from interfaces.langchain import DiscoRetriever
     from interfaces.results import AskResult, IngestResult
+    from interfaces.views.frames import to_pandas
 
-__all__ = ["AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
+__all__ = ["EXAMPLES", "AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main", "to_pandas"]
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return __all__
 
 
 def main() -> None:
@@ -44,4 +51,12 @@ if not TYPE_CHECKING:
             from interfaces.langchain import DiscoRetriever
 
             return DiscoRetriever
+        if name == "EXAMPLES":
+            from interfaces import EXAMPLES
+
+            return EXAMPLES
+        if name == "to_pandas":
+            from interfaces.views.frames import to_pandas
+
+            return to_pandas
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,6 @@ from langchain_core.tools import BaseTool, create_retriever_tool
 from langgraph.graph import END, START
 from pydantic import ConfigDict, Field
 
-from discorag.extras import extra
 from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
 from discorag.schema.values import Span
@@ -75,12 +74,8 @@ class DiscoRetriever(BaseRetriever):
         Args:
             model: A chat model that can call tools.
             **options: Further arguments of ``langchain.agents.create_agent``, such as ``system_prompt``.
-
-        Raises:
-            MissingExtraError: The extra ``langchain`` is not installed.
         """
-        with extra("llm"):
-            from langchain.agents import create_agent
+        from langchain.agents import create_agent
 
         return create_agent(model, [self.tool()], **options)
 

@@ -18,6 +18,7 @@ import kubernetes_validate
 import pytest
 import typer.main
 import yaml
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -217,7 +218,11 @@ class Answering(LoopbackServer):
 
     def __init__(self, path: str, status: int) -> None:
         super().__init__()
-        self._route = Route(path, lambda _: Response(status_code=status))
+
+        def answer(_: Request) -> Response:
+            return Response(status_code=status)
+
+        self._route = Route(path, answer)
 
     def _routes(self) -> list[Route]:
         return [self._route]

@@ -51,10 +51,14 @@ class AnswerView:
 
 def place_of(source: EvidenceSpan, shorten: Shorten) -> str:
     """Title, other copies, page, characters and the beginning of a passage."""
+    return f"{position_of(source, shorten)}: “{shorten(source.text, 100)}”"
+
+
+def position_of(source: EvidenceSpan, shorten: Shorten) -> str:
+    """Title, other copies, page and characters of a passage."""
     page = f", p. {source.page}" if source.page else ""
     also = f" (also in {shorten(', '.join(source.also_in), 80)})" if source.also_in else ""
-    title, text = shorten(source.title, 50), shorten(source.text, 100)
-    return f"{title}{also}{page}, characters {source.span.start}-{source.span.end}: “{text}”"
+    return f"{shorten(source.title, 50)}{also}{page}, characters {source.span.start}-{source.span.end}"
 
 
 def answer_markdown(answer: Answer) -> Iterator[str]:

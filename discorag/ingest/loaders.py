@@ -122,7 +122,6 @@ def load(source: Source, *, max_bytes: int) -> Document:
         EmptyDocumentError: It holds white space only, or pictures of text.
         InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix,
             `ChangedFileError` if it is being written).
-        MissingExtraError: The extra that reads files of this kind is not installed.
     """
     data = bytes_of(source.path, max_bytes=max_bytes)
     if is_converted(source.path):

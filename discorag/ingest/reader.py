@@ -48,10 +48,13 @@ class Reader:
 
     async def _read(self, source: Source, *, again: bool) -> Document:
         data = await asyncio.to_thread(bytes_of, source.path, max_bytes=self._reading.max_bytes)
-        if not is_converted(source.path):
-            return await asyncio.to_thread(text_document, source, data)
-        made = await self._converted(source, data, again=again)
-        return await asyncio.to_thread(document_of, source, made)
+        if is_converted(source.path):
+            made = await self._converted(source, data, again=again)
+            document = await asyncio.to_thread(document_of, source, made)
+        else:
+            document = await asyncio.to_thread(text_document, source, data)
+        file_hash = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+        return document.model_copy(update={"file_hash": file_hash, "file_bytes": len(data)})
 
     async def _converted(self, source: Source, data: bytes, *, again: bool) -> Converted:
         """The file converted; what it ran into is counted."""

@@ -80,6 +80,8 @@ def manifest_of(document: Document, scope: Scope, stages: dict[str, str]) -> Man
         title=document.title,
         content_hash=document.content_hash,
         text_hash=document.text_hash,
+        file_hash=document.file_hash,
+        file_bytes=document.file_bytes,
         fingerprint=fingerprint(document.content_hash, stages),
         versions=stages,
         chunks=0,

@@ -16,7 +16,6 @@ from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
 from discorag.models.cache import ReplyCache, reply_key
 from discorag.models.chat import ChatClient, Draft
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
-from discorag.models.providers import require_clients
 from discorag.models.tokens import fewest_tokens
 from discorag.schema.errors import (
     ConfigError,
@@ -76,14 +75,11 @@ class Gateway:
 
     Raises:
         ConfigError: No model is configured, and there is no ``chat``.
-        MissingExtraError: The clients of language models are not installed.
     """
 
     def __init__(self, settings: LlmSettings, *, chat: Chat | None = None) -> None:
-        if chat is None:
-            if not settings.provider:
-                raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
-            require_clients()
+        if chat is None and not settings.provider:
+            raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
         self._settings = settings
         self._chat: Chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 from openai import DefaultAsyncHttpxClient, OpenAI
 
 from discorag.config import NAMELESS, LlmSettings
-from discorag.extras import extra
 from discorag.models.endpoint import as_model_error, key_of, typed_errors
 from discorag.models.protocol import Request
 from discorag.schema.errors import ConfigError, DiscoRagError, ModelError, ModelRejectedError, ModelUnavailableError
@@ -55,13 +53,6 @@ class Connection:
             raise
         except Exception as error:
             raise self.explain(error) from error
-
-
-def require_clients() -> None:
-    """Check that the clients of language models are installed. Raises `MissingExtraError`."""
-    with extra("llm"):
-        for name in ("langchain", "langchain-ollama", "langchain-openai"):
-            version(name)
 
 
 def connect(settings: LlmSettings) -> Connection:
@@ -152,8 +143,7 @@ def _ollama(settings: LlmSettings) -> Connection:
 
     Ollama's own default is 4,096 tokens, whatever the model has; it cuts longer prompts without a word.
     """
-    with extra("llm"):
-        from ollama import Client
+    from ollama import Client
 
     client = Client(timeout=min(_ASK_S, settings.timeout_s))
     with _ollama_errors():
@@ -209,8 +199,7 @@ def _model_name(settings: LlmSettings) -> str:
 
 
 def _init_chat_model(settings: LlmSettings, name: str, **options: Any) -> BaseChatModel:
-    with extra("llm"):
-        from langchain.chat_models import init_chat_model
+    from langchain.chat_models import init_chat_model
 
     try:
         return cast("BaseChatModel", init_chat_model(name, model_provider=settings.provider, cache=False, **options))

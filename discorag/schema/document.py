@@ -47,6 +47,8 @@ class Document(BaseModel, frozen=True):
         is_converted: Whether the file was of another format: its blocks are Markdown then, its lines are its own words.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
+        file_hash: SHA-256 of the file's bytes; empty if it was not read from a file.
+        file_bytes: Their number.
     """
 
     uri: str
@@ -56,6 +58,8 @@ class Document(BaseModel, frozen=True):
     is_converted: bool = False
     metadata: dict[str, str] = {}
     pages: tuple[int, ...] = ()
+    file_hash: str = ""
+    file_bytes: int = 0
 
     @property
     def markup(self) -> Markup:

@@ -34,8 +34,8 @@ class Usage(BaseModel, frozen=True):
         return Usage(**{k: getattr(self, k) + getattr(other, k) for k in type(self).model_fields})
 
 
-class DiscoRagError(Exception):
-    """Base of all errors raised on purpose.
+class DiscoRagError(RuntimeError):
+    """Base of all errors raised on purpose. LangGraph's server shows the messages of a `RuntimeError`, not of others.
 
     Args:
         message: What happened, with the offending value.

@@ -26,6 +26,8 @@ class Manifest(BaseModel):
         uri: Where it was read.
         title: Its title.
         content_hash, text_hash: `Document.content_hash`, `Document.text_hash`.
+        file_hash: `Document.file_hash`.
+        file_bytes: `Document.file_bytes`.
         fingerprint: Content and versions together (`discorag.schema.values.fingerprint`).
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
@@ -43,6 +45,8 @@ class Manifest(BaseModel):
     chunks: int
     written: datetime | None = None
     text_hash: str = ""
+    file_hash: str = ""
+    file_bytes: int = 0
 
 
 class Corpus(BaseModel):

@@ -40,7 +40,8 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     named = [f"{c.name} ({c.documents} {'document' if c.documents == 1 else 'documents'})" for c in others[:_NAMED]]
     more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
     there = ", ".join([*named, *more])
-    return EmptyCorpusError(f"{nothing}; there are: {there}.", hint=f"Ask with --corpus {quote(others[0].name)}")
+    hint = f"Ask with --corpus {quote(others[0].name)}; LangGraph's clients set corpus in the run's context."
+    return EmptyCorpusError(f"{nothing}; there are: {there}.", hint=hint)
 
 
 @dataclass(frozen=True)

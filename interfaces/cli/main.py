@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel
-from rich.console import Console, Group
+from rich.console import Console
 from rich.text import Text
 from typer.models import OptionInfo
 
@@ -30,7 +30,8 @@ from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
 from interfaces.cli.audit import audit
 from interfaces.cli.batch import answer_file, read_questions
-from interfaces.cli.cli_help import ABOUT, COMMANDS
+from interfaces.cli.cli_help import COMMANDS, new_app
+from interfaces.cli.demo import demo
 from interfaces.cli.maintenance import backup, check, reindex, restore
 from interfaces.cli.models import models
 from interfaces.cli.parse import parse
@@ -42,6 +43,7 @@ from interfaces.cli.present import (
     estimate_table,
     ingest_summary,
     ledger_table,
+    plan_section,
     status_table,
 )
 from interfaces.cli.serving import key, mcp, serve
@@ -50,7 +52,7 @@ from interfaces.results import AskResult
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
 
-app = typer.Typer(no_args_is_help=True, help=ABOUT, pretty_exceptions_enable=False, add_completion=False)
+app = new_app()
 show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
@@ -83,6 +85,7 @@ Parser = Annotated[str, option(IngestOptions, "parser")]
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
 EngineOption = Annotated[Engine, typer.Option("--engine", help="own: this process.")]
 Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
@@ -98,6 +101,7 @@ def ingest(
     refresh: Annotated[bool, option(IngestOptions, "refresh")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
     engine: EngineOption = Engine.OWN,
+    show_ledger: ShowLedger = False,
     as_json: AsJson = False,
 ) -> None:
     """``disco-rag ingest``."""
@@ -115,7 +119,9 @@ def ingest(
     if as_json:
         _print_json(result)
     else:
-        out.print(ingest_summary(result), ledger_table(result.ledger, seconds=result.seconds))
+        out.print(ingest_summary(result))
+        if show_ledger:
+            out.print(ledger_table(result.ledger, seconds=result.seconds))
     if any(o.status is Status.FAILED for o in result.outcomes):
         raise typer.Exit(1)
 
@@ -142,6 +148,8 @@ def ask(
     assignments: Assignments = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     llm: Llm = None,
+    show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
+    show_ledger: ShowLedger = False,
     as_json: AsJson = False,
     batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
     replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
@@ -158,11 +166,12 @@ def ask(
         result = asyncio.run(_ask_streaming(rag, question, options, quiet=as_json))
     if as_json:
         return _print_json(result)
-    plan = result.answer.plan
     out.print(answer_text(result.answer))
-    if plan:
-        out.print(Group(Text("\nPlan", style="bold"), plan_text(plan)))
-    return out.print(ledger_table(result.ledger, seconds=result.seconds))
+    if show_plan:
+        out.print("", plan_section(result.answer))
+    if show_ledger:
+        out.print(ledger_table(result.ledger, seconds=result.seconds))
+    return None
 
 
 @show.command("tree")
@@ -256,7 +265,7 @@ def delete(
 
 for command in (ingest, ask, status, corpora, estimate, delete):
     app.command(help=COMMANDS[command.__name__])(command)
-for command in (parse, audit, serve, mcp, key, check, reindex, backup, restore):
+for command in (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore):
     app.command(help=COMMANDS[command.__name__])(command)
 
 

@@ -23,7 +23,7 @@ from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
 from interfaces.results import IngestResult
-from interfaces.views.terminal import answer_text
+from interfaces.views.terminal import answer_text, plan_text
 
 PRELIMINARY = "Preliminary answer, while the language model writes:"
 
@@ -133,6 +133,12 @@ class QuestionDisplay:
                 self._console.print(answer)
 
 
+def plan_section(answer: Answer) -> RenderableType:
+    """The plan under its heading; a line that says so if there is none."""
+    shown = plan_text(answer.plan) if answer.plan else Text("None: plans are switched off, or the answer needs none.")
+    return Group(Text("Plan", style="bold"), shown)
+
+
 def ingest_summary(result: IngestResult) -> RenderableType:
     """Documents by status, and why any failed, were skipped or are duplicates."""
     counts = Counter(o.status for o in result.outcomes)
@@ -163,15 +169,16 @@ _USAGE = {
 
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     """What each stage cost and the wall time, in seconds; failures below."""
-    table = _table("stage", "engine", "model", numbers=("seconds", *_USAGE), title="Ledger")
+    used = {name: field for name, field in _USAGE.items() if getattr(ledger.usage, field)}
+    table = _table("stage", "engine", "model", numbers=("seconds", *used), title="Time and cost")
 
     def add_row(name: str, engine: str, model: str, seconds: float, usage: Usage) -> None:
-        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, f)) for f in _USAGE.values()))
+        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, f)) for f in used.values()))
 
     for s in ledger.stages:
         add_row(s.stage, s.engine, s.model, s.seconds, s.usage)
     add_row("wall time", "", "", seconds, ledger.usage)
-    notes = [Text(f"{s.stage}: {counted(s.counts)}", "dim") for s in ledger.stages if s.counts]
+    notes = [Text(f"{s.stage}: {counted(s.counts)}", "dim") for s in ledger.stages if any(s.counts.values())]
     notes += [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
@@ -192,7 +199,7 @@ def _table(*texts: str, numbers: Sequence[str] = (), title: str | None = None) -
 
 def counted(counts: Mapping[str, int]) -> str:
     """What was counted, in one line."""
-    return ", ".join(f"{n} {name}" for name, n in counts.items())
+    return ", ".join(f"{n} {name}" for name, n in counts.items() if n)
 
 
 def estimate_table(estimate: Estimate) -> RenderableType:

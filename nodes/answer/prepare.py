@@ -11,7 +11,7 @@ from discorag.generation.prompted.rewriting import standalone
 from discorag.models.protocol import Message
 from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever
 from discorag.schema.answer import Outcome
-from discorag.schema.errors import ModelError
+from discorag.schema.errors import ModelError, QueryError
 from discorag.store.retrieval import check_query
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -25,10 +25,14 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comman
     """Make a follow-up question self-contained and choose the route; the ledger starts empty.
 
     Raises:
-        QueryError: The query is empty.
+        QueryError: The query is empty, or the input has none.
     """
+    query: Any = state.get("query")  # a client of Studio may send anything
+    if not isinstance(query, str):
+        hint = 'Give {"query": "..."}; the corpus and other options go into the context.'
+        raise QueryError("The input has no text under 'query'.", hint=hint)
     context, stage = await answer_context(runtime), Stage("prepare")
-    question = await _self_contained(check_query(state["query"]), state, context, stage)
+    question = await _self_contained(check_query(query), state, context, stage)
     route = route_of(context.retriever)
     stage.record_route(route, f"the retriever is {context.retriever}")
     model = (await context.open_backends()).model

@@ -67,10 +67,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def test_ask_prints_sources_disagreements_plan_and_ledger(home: Path) -> None:
-    text = run(home, "ask", "Does vitamin D prevent flu?")
-    for part in ("[1]", "characters", "The sources disagree:", "Plan", "Ledger", "verify"):
-        assert part in text
+def test_ask_prints_sources_and_disagreements_and_on_request_plan_and_cost(home: Path) -> None:
+    question = "Does vitamin D prevent flu?"
+    short, long = run(home, "ask", question), run(home, "ask", question, "--plan", "--ledger")
+    for part in ("[1]", "characters", "The sources disagree:"):
+        assert part in short
+    for part in ("\nPlan\n", "Time and cost", "verify"):
+        assert part not in short
+        assert part in long
+    assert "tokens" not in long  # no language model, no columns for it
 
 
 def test_ask_as_json_holds_the_whole_result(home: Path) -> None:

@@ -43,7 +43,8 @@ def answer_of(text: str) -> Answer:
 def bold(answer: Answer) -> list[str]:
     """What is bold in the terminal."""
     segments = Console(file=StringIO(), width=10_000, force_terminal=True).render(answer_text(answer))
-    return [s.text.strip() for s in segments if s.style and s.style.bold and "disagree" not in s.text]
+    found = [s.text.strip() for s in segments if s.style and s.style.bold and "disagree" not in s.text]
+    return [text for text in found if text]
 
 
 def printed(what: RenderableType) -> str:
@@ -61,7 +62,7 @@ def test_the_only_marks_that_a_reader_sees_are_ours(text: str) -> None:
     assert page.bold == ["[1][2]", "[not supported]", "[1][not verified]"]
     assert page.text.count(one_line(text, None)) >= 2
     assert [mark for mark in references(shown) if mark.chunk not in (1, 2)] == []
-    assert bold(answer) == ["[1][2]", "[not supported]", "[1][not verified]", "[1]", "[2]"]
+    assert bold(answer) == ["[1][2]", "[not supported]", "[1][not verified]", "[1]", "[2]", "[1]", "[2]"]
     terminal = printed(answer_text(answer))
     assert terminal.startswith(one_line(text, None))
     assert "\x1b" not in terminal

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,6 @@ from discorag.models.providers import REASONING_TOKENS
 from discorag.schema.errors import (
     ConfigError,
     InvalidOutputError,
-    MissingExtraError,
     ModelRejectedError,
     ModelUnavailableError,
     OutputTruncatedError,
@@ -182,14 +180,3 @@ async def test_an_unknown_provider_and_a_missing_key_are_errors_of_the_configura
     for name in ("acme:large", "openai:gpt-5-mini"):
         with pytest.raises(ConfigError, match=f"'{name}' cannot be used.*DISCO_RAG_MODEL"):
             await named(name).complete(text_request())
-
-
-def test_without_the_extra_the_error_names_it(named: Named, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = importlib.metadata.version
-
-    def version(name: str) -> str:
-        return found(name if name != "langchain-ollama" else "not-installed")
-
-    monkeypatch.setattr("discorag.models.providers.version", version)
-    with pytest.raises(MissingExtraError, match=r"disco-rag\[llm\]"):
-        named("ollama:qwen3:8b")

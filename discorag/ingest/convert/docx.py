@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from discorag.extras import extra
 from discorag.ingest.convert import html
 from discorag.ingest.convert.converted import Converted
 from discorag.schema.errors import DecodingError, DocumentTooLargeError
@@ -34,8 +33,7 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
 
     Raises:
         DecodingError: It is damaged, locked by a password, or not a Word document.
-        DocumentTooLargeError: Its parts, unpacked, are larger than ``max_bytes`` together.
-        MissingExtraError: The extra ``docx`` is not installed.
+        DocumentTooLargeError: Unpacked, it is larger than ``max_bytes``.
     """
     if data.startswith(_OLE):
         raise DecodingError(
@@ -101,8 +99,7 @@ def _is_hidden(mark: _Element | None) -> bool:
 
 
 def _html(data: bytes, path: Path) -> str:
-    with extra("docx"):
-        import mammoth
+    import mammoth
 
     def no_image(_: object) -> list[object]:
         return []

@@ -186,6 +186,9 @@ def _markdown(soup: BeautifulSoup, path: Path) -> str:
     try:
         for table in soup("table"):
             _simplify(table)
+        for part in soup(["td", "th"], colspan=True):  # outside of tables too
+            span = str(part["colspan"])
+            part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
         _escape(soup)
         text = _converter().convert_soup(soup)
     except RecursionError as error:
@@ -205,9 +208,6 @@ def _simplify(table: Tag) -> None:
         table.insert_before(caption.extract())
     for part in table(["thead", "tbody", "tfoot"]):
         part.unwrap()
-    for part in table(["td", "th"], colspan=True):
-        span = str(part["colspan"])
-        part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
 
 
 def _language(pre: Tag) -> str:

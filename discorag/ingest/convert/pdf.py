@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from discorag.extras import extra
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
 from discorag.ingest.convert.ruled import Rule, grids
@@ -37,10 +36,8 @@ def from_pdf(data: bytes, path: Path) -> Converted:
     Raises:
         DecodingError: It is locked by a password, damaged, or no PDF.
         EmptyDocumentError: No page holds text, as in a scan.
-        MissingExtraError: The extra ``pdf`` is not installed.
     """
-    with extra("pdf"):
-        from pypdfium2 import PdfiumError
+    from pypdfium2 import PdfiumError
 
     try:
         with _PDFIUM:
@@ -101,8 +98,7 @@ def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:
     """The ruled tables of some pages, by page index; none if pdfplumber cannot read the file."""
     if not numbers:
         return {}
-    with extra("pdf"):
-        import pdfplumber
+    import pdfplumber
 
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
     found: dict[int, list[Grid]] = {}

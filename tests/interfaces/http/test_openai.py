@@ -98,7 +98,12 @@ def test_an_answer_that_a_model_did_not_write_says_so_and_what_it_quotes_is_no_l
 
 def test_the_models_are_the_pipelines_that_can_be_asked(apps: Apps, listen: Listen, uploads: Path) -> None:
     chat = client(listen(apps(uploads)))
-    assert {m.id for m in chat.models.list()} == MODELS
+    listed = {m.id for m in chat.models.list()}
+    assert {name for name in listed if "/" not in name} == MODELS
+    assert "disco-rag/default" in listed
+    assert chat.models.retrieve("standard-rag/default").id == "standard-rag/default"
+    with pytest.raises(openai.NotFoundError, match="disco-rag/nothing"):
+        chat.models.retrieve("disco-rag/nothing")
     assert chat.models.retrieve("standard-rag").owned_by == "disco-rag"
     with pytest.raises(openai.NotFoundError, match="disco-rag-paper"):
         chat.models.retrieve("disco-rag-paper")
@@ -109,8 +114,8 @@ def test_the_models_are_the_pipelines_that_can_be_asked(apps: Apps, listen: List
 
 def test_every_model_that_is_listed_answers(listening: Address) -> None:
     chat = client(listening())
-    for listed in chat.models.list():
-        reply = chat.chat.completions.create(model=listed.id, messages=ASK)
+    for name in (*sorted(MODELS), "standard-rag/default"):
+        reply = chat.chat.completions.create(model=name, messages=ASK)
         assert reply.choices[0].message.content
 
 
@@ -148,7 +153,7 @@ def test_errors_are_those_of_the_client(listening: Address, tmp_path: Path) -> N
 
 def test_an_error_inside_a_stream_is_raised_by_the_client(listening: Address) -> None:
     chat = client(listening()).chat.completions
-    stream = chat.create(model="disco-rag", messages=ASK, stream=True, extra_body={"corpus": "nothing"})
+    stream = chat.create(model="disco-rag/nothing", messages=ASK, stream=True)
     with pytest.raises(openai.APIError, match="Nothing is stored in corpus"):
         list(stream)
 

@@ -48,6 +48,18 @@ def test_the_answer_follows_a_plan_that_was_edited_and_the_history_has_both(clie
     assert {state["values"]["plan"], "Only tell what [2] says."} <= plans
 
 
+def test_a_conversation_keeps_its_answers_under_its_first_question_until_it_is_deleted(client: TestClient) -> None:
+    thread = made(client)
+    name = thread.removeprefix("/threads/")
+    asked = [client.post("/ask", json={"query": q, "switches": DENSE, "thread": name}).json() for q in (QUERY, "Why?")]
+    assert client.get(f"{thread}/turns").json() == asked
+    (listed,) = [t for t in client.get("/threads").json() if t["id"] == name]
+    assert listed["title"] == QUERY
+    client.delete(thread)
+    assert client.get(f"{thread}/turns").status_code == 404
+    assert client.post("/ask", json={"query": QUERY, "thread": name}).status_code == 404
+
+
 def test_evidence_that_is_taken_away_before_parse_is_not_answered_from(client: TestClient) -> None:
     thread, state = stopped(client, "parse")
     kept = state["values"]["hits"][:1]

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, StoreError
 from interfaces.http.jobs import Uploads
+from tests.ingest.pdfs import raw_pdf
 from tests.interfaces.http.conftest import Address, Serve, Served
 from tests.interfaces.http.parts import Apps, ended, upload
 
@@ -61,6 +62,31 @@ def test_a_file_and_its_folders_are_synced_before_it_is_published(
     monkeypatch.setattr(os, "replace", replaced)
     Uploads(tmp_path / "uploads").stage(Scope(), {"a.txt": io.BytesIO(b"x")}).publish()
     assert steps == [".part", "folder", "folder", "folder", "replace", "folder"]
+
+
+def test_the_pdf_of_a_document_is_served_as_long_as_it_is_the_file_that_was_read(
+    client: TestClient, apps: Apps, uploads: Path
+) -> None:
+    pdf = raw_pdf("BT /F 12 Tf 20 50 Td (The Moon pulls the sea.) Tj ET", 200, 100)
+    job = upload(client, {"moon.pdf": pdf, "moon.txt": PLAIN}, corpus="files").json()["job"]
+    ended(client, job["id"])
+    found = client.get("/documents", params={"corpus": "files"}).json()["documents"]
+    ids, sizes = {d["name"]: d["doc_id"] for d in found}, {d["name"]: d["size"] for d in found}
+    assert sizes == {"moon.pdf": len(pdf), "moon.txt": len(PLAIN)}
+
+    def file(name: str, corpus: str = "files") -> Any:
+        return client.get(f"/documents/{ids[name]}/file", params={"corpus": corpus})
+
+    served = file("moon.pdf")
+    assert served.content == pdf
+    assert (served.headers["content-type"], served.headers["x-content-type-options"]) == ("application/pdf", "nosniff")
+    assert (file("moon.txt").status_code, file("moon.pdf", corpus="another").status_code) == (404, 404)
+    path = Uploads(uploads).path(apps.scope(corpus="files"), "moon.pdf")
+    for change, said in ((lambda: path.write_bytes(pdf + b" "), "has changed"), (path.unlink, "is not where")):
+        change()
+        gone = file("moon.pdf")
+        assert gone.status_code == 404
+        assert f"moon.pdf {said}" in gone.json()["error"]["message"]
 
 
 NOT_PLAIN = ["../x.txt", "/etc/x.txt", "a/b.txt", "..", ".hidden.txt", "x" * 300 + ".txt", "a\\b.txt", "a\x7fb.txt"]

@@ -30,6 +30,7 @@ export interface AskRequest {
   corpus?: string | null;
   filters?: Record<string, string[]>;
   switches?: Options;
+  thread?: string | null;
 }
 
 export interface Audit {
@@ -73,7 +74,6 @@ export interface ChatRequest {
   max_tokens?: number | null;
   max_completion_tokens?: number | null;
   n?: 1;
-  corpus?: string | null;
 }
 
 export interface ChatUsage {
@@ -149,6 +149,7 @@ export interface DocumentText {
   title: string;
   text: string;
   media_type: string;
+  markup: Markup;
   pages: number[];
 }
 
@@ -393,6 +394,8 @@ export interface Session {
   tenant: string;
   roles: Role[];
   keys: boolean;
+  language_model: string;
+  formats: string[];
 }
 
 export interface Settlement {
@@ -458,6 +461,8 @@ export interface StoredDocument {
   title: string;
   chunks: number;
   content_hash: string;
+  size: number;
+  written: string | null;
 }
 
 export interface StreamOptions {
@@ -476,6 +481,7 @@ export interface Thread {
   corpus: string | null;
   created: string;
   switches: Record<string, unknown>;
+  title: string;
 }
 
 export interface ThreadState {

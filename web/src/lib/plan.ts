@@ -32,6 +32,18 @@ function joined(parts: string[]): string[] {
   return open ? [...whole, open] : whole;
 }
 
+const OPENERS = ["Then", "Next,", "After that,"];
+
+/** Steps in another order, each with an opener for its place, if the plan has openers. */
+export function reconnected(steps: Step[]): Step[] {
+  const opener = /^(Start with|Then|Next,|After that,)(?= )/;
+  if (!steps.some(({ text }) => opener.test(text))) return steps;
+  return steps.map((step, at) => {
+    const word = at === 0 ? "Start with" : (OPENERS[(at - 1) % OPENERS.length] ?? "Then");
+    return { ...step, text: step.text.replace(opener, word) };
+  });
+}
+
 export interface Followed {
   edge: Edge;
   /** The numbers of its ends in the graph. */

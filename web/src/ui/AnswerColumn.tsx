@@ -24,7 +24,7 @@ export function AnswerColumn({ title, answer, other, children }: Props) {
       </h2>
       {answer?.abstained && (
         <p className="prose refusal">
-          {NO_ANSWER} <bdi className="quiet small">{answer.abstained}</bdi>
+          {NO_ANSWER}
         </p>
       )}
       {answer && !answer.abstained && (

@@ -10,6 +10,7 @@ import { AnswerColumn } from "../ui/AnswerColumn";
 import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
+import { Conflicts } from "./ask/Conflicts";
 
 interface Answered {
   busy: boolean;
@@ -26,14 +27,17 @@ function switchesOf({ preset, retriever, off }: Side): Options {
   return { ...switches, ...Object.fromEntries(off.map((name) => [name, false])) };
 }
 
-const nameOf = ({ preset, retriever, off }: Side): string =>
-  [
+function nameOf(side: Side): string {
+  const { preset, retriever, off } = side;
+  if (sideName(side) === sideName(PLAIN)) return "Plain RAG";
+  const parts = [
     presetName(preset),
     retriever === AS_PRESET ? "" : retriever,
     ...PARTS.filter((part) => off.includes(part.id)).map((part) => `no ${part.name.toLowerCase()}`),
-  ]
-    .filter(Boolean)
-    .join(", ");
+  ];
+  const name = parts.filter(Boolean).join(", ");
+  return name === presetName("default") ? "disco-rag" : name;
+}
 
 interface SettingsProps {
   label: string;
@@ -115,12 +119,15 @@ function Column({ name, side, other }: { name: string; side: Answered; other: An
   return (
     <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
       {side.busy && <p className="quiet">Under way…</p>}
+      {side.result && <Conflicts result={side.result} of={name} />}
       {side.result && <Costs result={side.result} />}
     </AnswerColumn>
   );
 }
 
-function useSide(): [Answered, (query: string, corpus: string, switches: Options) => Promise<void>, () => void] {
+type SideOf = [Answered, (query: string, corpus: string, switches: Options) => Promise<void>, () => void, (known: Reply) => void];
+
+function useSide(): SideOf {
   const [side, setSide] = useState<Answered>(NOTHING);
   const round = useRef(0);
   const start = async (query: string, corpus: string, switches: Options) => {
@@ -137,14 +144,18 @@ function useSide(): [Answered, (query: string, corpus: string, switches: Options
     round.current += 1;
     setSide(NOTHING);
   };
-  return [side, start, clear];
+  const put = (known: Reply) => {
+    round.current += 1;
+    setSide({ ...NOTHING, result: known });
+  };
+  return [side, start, clear, put];
 }
 
 export default function CompareView() {
-  const { route, go, corpus } = useApp();
+  const { route, go, corpus, run } = useApp();
   const left = sideOf(route.left, { preset: route.preset, retriever: AS_PRESET, off: [] });
   const right = sideOf(route.right, PLAIN);
-  const [a, startA, clearA] = useSide();
+  const [a, startA, clearA, putA] = useSide();
   const [b, startB, clearB] = useSide();
   const chosen = [route.q, corpus, sideName(left), sideName(right)].join("\n");
   useEffect(() => {
@@ -153,6 +164,14 @@ export default function CompareView() {
   }, [chosen]);
   const asked = useRef("");
   asked.current = chosen;
+  const known = run.asked?.query === route.q && run.asked.corpus === corpus && !route.left ? run.result : null;
+  const begun = useRef("");
+  useEffect(() => {
+    if (!known || begun.current === chosen) return;
+    begun.current = chosen;
+    putA(known);
+    void startB(route.q, corpus, switchesOf(right));
+  }, [known, chosen]);
   const busy = a.busy || b.busy;
   const shown = busy || a.result || b.result || a.problem || b.problem;
   const compare = async () => {
@@ -167,19 +186,28 @@ export default function CompareView() {
         <Empty title="Ask a question to compare two ways of answering it" />
       ) : (
         <>
-          <div className="sides">
-            <Settings label="Left" setting={left} onChange={(side) => go({ left: sideName(side) })} />
-            <Settings label="Right" setting={right} onChange={(side) => go({ right: sideName(side) })} />
-          </div>
-          <Button className="button primary compare-button" isDisabled={busy} onPress={() => void compare()}>
-            {busy ? "Comparing…" : "Compare"}
-          </Button>
           {shown && (
-            <div className="sides" aria-live="polite" aria-busy={busy}>
-              <Column name={nameOf(left)} side={a} other={b} />
-              <Column name={nameOf(right)} side={b} other={a} />
-            </div>
+            <>
+              <p className="small quiet">
+                Plain RAG takes the passages that are nearest to the question, and their sentences in that order: no trees, no
+                relations, no plan. <span className="only">Underlined</span> sentences are in one answer only.
+              </p>
+              <div className="sides" aria-live="polite" aria-busy={busy}>
+                <Column name={nameOf(left)} side={a} other={b} />
+                <Column name={nameOf(right)} side={b} other={a} />
+              </div>
+            </>
           )}
+          <details className="compare-settings" open={!shown || Boolean(route.left || route.right)}>
+            <summary>Compare something else</summary>
+            <div className="sides">
+              <Settings label="Left" setting={left} onChange={(side) => go({ left: sideName(side) })} />
+              <Settings label="Right" setting={right} onChange={(side) => go({ right: sideName(side) })} />
+            </div>
+            <Button className="button primary compare-button" isDisabled={busy} onPress={() => void compare()}>
+              {busy ? "Comparing…" : "Compare"}
+            </Button>
+          </details>
         </>
       )}
     </>

@@ -7,7 +7,7 @@ import { useApp } from "../../state/app";
 function Edges({ result, at }: { result: Reply; at: number }) {
   const { passages } = useApp();
   const edges = followed(result.graph, result.answer.sentences, result.steps, at);
-  if (!edges.length) return <p className="quiet small">It follows no edge of the graph.</p>;
+  if (!edges.length) return <p className="quiet small">No relation between its passages was found.</p>;
   return (
     <ul className="edges">
       {edges.map(({ edge, from, to }) => (
@@ -25,7 +25,7 @@ function Step({ result, at }: { result: Reply; at: number }) {
   const { steps } = result;
   const step = result.answer.sentences[at]?.step ?? null;
   if (!result.answer.plan) return <p className="quiet small">There was no plan.</p>;
-  if (step === null || !steps[step]) return <p className="quiet small">It carries out no step of the plan.</p>;
+  if (step === null || !steps[step]) return <p className="quiet small">It belongs to no step of the plan.</p>;
   return (
     <p className="step-text">
       <span className="step-number">{step + 1}</span>
@@ -62,10 +62,13 @@ export function Trail({ result, at }: { result: Reply; at: number }) {
     <section className="trail" aria-label="How this sentence came about">
       <h2>Sentence {at + 1}</h2>
       <Support result={result} at={at} />
-      <h3>Step of the plan</h3>
-      <Step result={result} at={at} />
-      <h3>Edges it follows</h3>
-      <Edges result={result} at={at} />
+      <details>
+        <summary>Its place in the plan and among the passages</summary>
+        <h3>Step of the plan</h3>
+        <Step result={result} at={at} />
+        <h3>Relations between its passages</h3>
+        <Edges result={result} at={at} />
+      </details>
     </section>
   );
 }

@@ -5,7 +5,7 @@ import { relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { SentenceLinks } from "../../ui/SentenceLinks";
 import { placeAt, placeName } from "../../ui/Source";
-import { edgeId } from "./elements";
+import { edgeId } from "./Network";
 
 interface CarriedProps {
   chunk: Chunk | undefined;
@@ -22,19 +22,17 @@ function Carried({ chunk, span, number }: CarriedProps) {
       <p className="quiet small">
         {number}. <bdi>{chunk.title}</bdi>
       </p>
-      {said ? (
-        <p dir="auto">
-          <mark className="lit">{said}</mark>
-        </p>
-      ) : (
-        <p className="quiet small">The passage as a whole: the engine names no sentence.</p>
-      )}
+      <p dir="auto">
+        <mark className="lit">{said}</mark>
+      </p>
     </blockquote>
   );
 }
 
 interface Props {
   result: Reply;
+  /** Those that are drawn. */
+  edges: Edge[];
   selected: string;
   onSelect: (id: string) => void;
 }
@@ -55,12 +53,12 @@ function WhyEdge({ result, edge }: { result: Reply; edge: Edge }) {
   );
 }
 
-function WhyCard({ result, id, onSelect }: { result: Reply; id: string; onSelect: (id: string) => void }) {
+function WhyCard({ result, edges: all, selected: id, onSelect }: Props) {
   const { passages, go } = useApp();
   const chunk = passages.get(id);
   const chunks = result.graph?.chunks ?? [];
   const number = chunks.indexOf(id) + 1;
-  const edges = (result.graph?.edges ?? []).filter((e) => e.source === id || e.target === id);
+  const edges = all.filter((e) => e.source === id || e.target === id);
   const told = result.answer.sentences.flatMap((s, at) => (s.evidence.some((e) => e.chunk_id === id) ? [at] : []));
   return (
     <>
@@ -104,12 +102,13 @@ function WhyCard({ result, id, onSelect }: { result: Reply; id: string; onSelect
   );
 }
 
-export function Why({ result, selected, onSelect }: Props) {
-  const edge = result.graph?.edges.find((e) => edgeId(e) === selected);
+export function Why(props: Props) {
+  const { result, edges, selected } = props;
+  const edge = edges.find((e) => edgeId(e) === selected);
   return (
     <aside className="why panel" aria-label="Why it is there" aria-live="polite">
       {edge && <WhyEdge result={result} edge={edge} />}
-      {!edge && selected && <WhyCard result={result} id={selected} onSelect={onSelect} />}
+      {!edge && selected && <WhyCard {...props} />}
       {!selected && <p className="quiet">Choose a passage or a relation to see why it is there.</p>}
     </aside>
   );

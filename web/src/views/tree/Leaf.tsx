@@ -81,7 +81,7 @@ function Words({ node, open, seen }: { node: ShownNode; open: boolean; seen: See
       {node.heading ? (
         <bdi className="leaf-heading">{node.heading}</bdi>
       ) : (
-        !repeats && <bdi className={dressOf(node, seen)}>{node.text}</bdi>
+        !repeats && <bdi className={dressOf(node, seen)}>{node.text.replace(/^#{1,6} /, "")}</bdi>
       )}
       {size && <span className="quiet small leaf-size">{size}</span>}
     </span>
