@@ -7,6 +7,28 @@ from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
 
 
+def test_what_is_stored_lies_below_one_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    below = tmp_path / "project" / "papers"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    monkeypatch.delenv("DISCO_RAG_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert homes() == {tmp_path / "data" / "disco-rag"}
+    (tmp_path / "project" / "disco-rag.toml").write_text('home = "kept"', encoding="utf-8")
+    assert homes() == {tmp_path / "project" / "kept"}
+    monkeypatch.setenv("DISCO_RAG_HOME", "here")
+    assert homes() == {below / "here"}
+    monkeypatch.setenv("DISCO_RAG_STORE__PATH", "other")
+    assert read_settings().store.path == below / "here" / "other"
+
+
+def homes() -> set[Path]:
+    settings = read_settings()
+    paths = {settings.store.path: "store", settings.api.uploads: "uploads", settings.llm.cache: "cache/llm"}
+    assert all(path and path == settings.home / name for path, name in paths.items())
+    return {settings.home}
+
+
 def test_a_misspelt_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCO_RAG_LLM__BASE_ULR", "http://localhost:1/v1")
     with pytest.raises(ValidationError, match="base_ulr"):

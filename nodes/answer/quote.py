@@ -31,7 +31,8 @@ async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     try:
         inputs = await _planned(inputs, context)
         draft = (await Extractor(backends.selector).answer(inputs)).value
-        answer = await trace_draft(VERIFIERS["auto"](backends), inputs, draft, backends.store, await context.scope())
+        verifier, scope = VERIFIERS["auto"](backends), await context.scope()
+        answer = (await trace_draft(verifier, inputs, draft, backends.store, scope)).value
     except ModelError as error:
         stage.failed(error, fallback="no preliminary answer")
         return {"ledger": stage.done(engine="local")}

@@ -56,8 +56,8 @@ def hidden(soup: BeautifulSoup) -> list[Tag]:
 def _is_hidden(tag: Tag, rules: list[_Says]) -> bool:
     holding = [*_inline(tag), *(rule for rule in rules if rule.of and rule.of.match(tag))]
     for name in _HIDING:
-        said = [one for one in holding if one.name == name]
-        if said and max(said, key=lambda one: one.weight).hides:
+        declarations = [one for one in holding if one.name == name]
+        if declarations and max(declarations, key=lambda one: one.weight).hides:
             return True
     return False
 
@@ -188,6 +188,9 @@ def _markdown(soup: BeautifulSoup, path: Path) -> str:
     try:
         for table in soup("table"):
             _simplify(table)
+        for part in soup(["td", "th"], colspan=True):  # outside of tables too
+            span = str(part["colspan"])
+            part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
         _escape(soup)
         text = _converter().convert_soup(soup)
     except RecursionError as error:
@@ -207,9 +210,6 @@ def _simplify(table: Tag) -> None:
         table.insert_before(caption.extract())
     for part in table(["thead", "tbody", "tfoot"]):
         part.unwrap()
-    for part in table(["td", "th"], colspan=True):
-        span = str(part["colspan"])
-        part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
 
 
 def _language(pre: Tag) -> str:

@@ -124,10 +124,10 @@ def _blocks(value: Value, level: int) -> Iterator[str]:
 
 
 def _object(fields: Mapping[str, Value], level: int) -> Iterator[str]:
-    said = {key: value for key, value in fields.items() if value not in _UNSAID}
-    if short := [f"- {_line(key)}: {_line(_said(value))}" for key, value in said.items() if _is_short(value)]:
+    values = {key: value for key, value in fields.items() if value not in _UNSAID}
+    if short := [f"- {_line(key)}: {_line(_said(value))}" for key, value in values.items() if _is_short(value)]:
         yield "\n".join(short)
-    for key, value in said.items():
+    for key, value in values.items():
         if not _is_short(value):
             yield from _section(key, value, level)
 

@@ -149,8 +149,8 @@ def _leaf(name: str, lines: list[Line], text: str, kind: UnitKind, who: frozense
     elif name in {"heading_open", "hr"} or is_furniture(inside):
         yield replace(whole, kind=UnitKind.HEADING if name == "heading_open" else UnitKind.FURNITURE)
     elif name == "html_block":
-        said = without_tags(inside).strip()
-        yield replace(whole, kind=UnitKind.PROSE if said.endswith(_SAYS_ENDS) else UnitKind.FURNITURE)
+        words = without_tags(inside).strip()
+        yield replace(whole, kind=UnitKind.PROSE if words.endswith(_SAYS_ENDS) else UnitKind.FURNITURE)
     elif _BOLD.fullmatch(inside) and not inside.rstrip("*_").endswith(_SAYS_ENDS):
         yield replace(whole, kind=UnitKind.HEADING)
     elif kind is UnitKind.ITEM:

@@ -13,7 +13,7 @@ from discorag.retrieval.builders.base import Builder, Built, Source, inner
 from discorag.retrieval.builders.node_text import ENCODED_WORDS
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import first_words
-from discorag.store.outline import Shape
+from discorag.store.outline import TreeArrays
 
 
 def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
@@ -28,7 +28,7 @@ def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
     In a binary tree the second adds nothing to the first and the third; in a flat one the second gives every window.
     ``widest`` is 1 or more.
     """
-    runs = Shape.of(tree).groups
+    runs = TreeArrays.of(tree).groups
     starts, stops = runs.starts[runs.first], runs.stops[runs.first]
     is_adjacent = np.diff(runs.first, append=len(runs.starts)) == 1
     is_subtree = is_adjacent & (stops - starts <= widest)

@@ -69,8 +69,8 @@ async def test_a_chunks_tree_is_in_document_offsets(leaves: Leaves):
         id="c", doc_id="d", order=0, span=Span(start=start, end=start + len(text)), text=text, sentences=sentences
     )
     parsed = await TrainedParser(leaves=leaves).parse(chunk)
-    assert parsed.tree.span == chunk.span
-    assert parsed.tree.splits == TrainedParser(leaves=leaves).parse_text(text).splits
+    assert parsed.value.span == chunk.span
+    assert parsed.value.splits == TrainedParser(leaves=leaves).parse_text(text).splits
 
 
 @pytest.mark.parametrize("kind", ["edu", "sentence", "paragraph"])
@@ -139,7 +139,7 @@ async def test_chinese_chunks_get_the_rules_trees():
     chunk = Chunk(
         id="c", doc_id="d", order=0, span=Span(start=0, end=len(text)), text=text, sentences=sentence_spans(text)
     )
-    assert (await TrainedParser().parse(chunk)).tree == rule_tree(chunk)
+    assert (await TrainedParser().parse(chunk)).value == rule_tree(chunk)
 
 
 _SAID = ("Tides rise because the moon pulls the sea.", "If you wait, they fall.", "Few notice, however.")

@@ -85,7 +85,7 @@ def test_every_call_field_and_body_is_explained() -> None:
     }
     parameters = {p["name"]: p | p["schema"] for call in calls for p in call.get("parameters", ())}
     silent = {name for name, found in {**fields, **parameters, **schemas}.items() if not found.get("description")}
-    assert silent == set(), "describe them in a docstring, a Field, or interfaces/http/docs.py"
+    assert silent == set(), "describe them in a docstring, a Field, or interfaces/http/docs.toml"
     assert all(call["summary"].endswith(".") for call in calls)
     contents = [content for call in calls for content in call.get("requestBody", {"content": {}})["content"].values()]
     bodies = {content["schema"]["$ref"].rpartition("/")[2] for content in contents}

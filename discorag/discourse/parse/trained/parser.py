@@ -12,7 +12,7 @@ from threading import Lock
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Leaves, Limits, ParsedTree, Unit, locate_texts
+from discorag.discourse.parse.parser import Leaves, Limits, Unit, locate_texts
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.decode import decode, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import (
@@ -27,6 +27,7 @@ from discorag.discourse.parse.trained.pieces import Layout, Level, Pieces, layou
 from discorag.ingest.segment.layout import has_no_word
 from discorag.models.loops import PerLoop, raise_if_cancelled
 from discorag.models.toolbox import Toolbox
+from discorag.schema.answer import Outcome
 from discorag.schema.discourse import RstTree, Split, from_splits
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.errors import InvariantError
@@ -92,15 +93,15 @@ def _worded(text: str, cuts: Sequence[int], firm: Collection[int]) -> list[int]:
     At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what comes
     before. A figure inside a sentence is left alone: GUM has years and citations as EDUs.
     """
-    kept = [0]
+    remaining = [0]
     for cut in (*cuts, len(text)):
-        alone = text[kept[-1] : cut]
-        if has_no_word(alone) and kept[-1] not in firm and not any(map(str.isdigit, alone)):
-            kept.pop()
-        elif has_no_word(alone) and kept[-1] in firm and cut not in firm:
+        alone = text[remaining[-1] : cut]
+        if has_no_word(alone) and remaining[-1] not in firm and not any(map(str.isdigit, alone)):
+            remaining.pop()
+        elif has_no_word(alone) and remaining[-1] in firm and cut not in firm:
             continue
-        kept.append(cut)
-    return kept
+        remaining.append(cut)
+    return remaining
 
 
 def _tree(
@@ -159,18 +160,18 @@ class TrainedParser:
         """Network and leaves."""
         return f"{VERSION}/{self._description.name}/{self._leaves}"
 
-    async def parse(self, chunk: Chunk) -> ParsedTree:
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
         """The tree over the whole text of ``chunk``, in document offsets; for Chinese the rules', with a warning."""
         if language_of(chunk.text) != "en":
             if not self._warned:  # once, not for every chunk of a library
                 _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
             self._warned = True
-            return ParsedTree(tree=rule_tree(chunk))
+            return Outcome(value=rule_tree(chunk))
         start = chunk.span.start
         sentences = tuple(span.shifted(-start) for span in chunk.sentences)
         async with await self._turns.get():  # whatever waits here occupies no thread
             tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts, chunk.kinds)
-        return ParsedTree(tree=RstTree(edus=tuple(edu.shifted(start) for edu in tree.edus), splits=tree.splits))
+        return Outcome(value=RstTree(edus=tuple(edu.shifted(start) for edu in tree.edus), splits=tree.splits))
 
     def parse_text(
         self,
