@@ -111,6 +111,7 @@ def test_a_model_that_hangs_is_given_up_before_the_deadline_and_the_answer_names
     with ScriptedServer(lambda _: Scripted("late", delay_s=600)) as llm:
         client = served(llm=llm.base_url, deadline_s=120)
         reply = client.post("/ask", json=asked(), headers=headers)
+        assert client.get("/session").json()["language_model"] == "scripted"
     assert reply.status_code == 200
     result = events(reply.text)[-1][1] if headers else reply.json()
     failures = [(f["stage"], f["kind"]) for s in result["ledger"]["stages"] for f in s["failures"]]
