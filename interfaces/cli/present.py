@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
@@ -225,10 +226,10 @@ def status_table(
 ) -> RenderableType:
     """The stored documents, who and when they speak for if known, and which models would serve a question."""
     speak = {m.doc_id: str(identities[m.doc_id]) for m in documents}
-    table = _table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "uri")
+    table = _table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "file")
     for m in documents:
         own = [Text(one_line(speak[m.doc_id]))] if any(speak.values()) else []
-        table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(m.uri, 200)))
+        table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(Path(m.uri).name)))
     total = sum(m.chunks for m in documents)
     foot = f"{len(documents)} documents, {total} chunks. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
     return Group(table, Text(foot))

@@ -89,7 +89,8 @@ def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
 def test_show_draws_for_the_terminal_as_mermaid_and_as_json(home: Path, kind: str) -> None:
     what = "pooled-analysis.md" if kind == "tree" else "Does vitamin D prevent flu?"
     assert run(home, "show", kind, what).strip()
-    assert run(home, "show", kind, what, "--mermaid").startswith("flowchart ")
+    mermaid = ["--format", "mermaid"] if kind == "tree" else ["--mermaid"]
+    assert run(home, "show", kind, what, *mermaid).startswith("flowchart ")
     assert run_json(home, "show", kind, what)
 
 
