@@ -104,7 +104,7 @@ class QuestionDisplay:
 
     Args:
         console: Where it is shown: live on a terminal; elsewhere the preliminary answer is printed once.
-        quiet: Show neither the preliminary answer nor failures.
+        quiet: Do not show the preliminary answer.
     """
 
     def __init__(self, console: Console, *, quiet: bool) -> None:
@@ -123,9 +123,6 @@ class QuestionDisplay:
         """Take one event of the stream."""
         if event["event"] == "start":
             self._spinner.update(text=f"{event['stage']} ...")
-        elif event["event"] == "failure" and not self._quiet:
-            message = f"{event['stage']}: {event['message']} Using {event['fallback']} instead."
-            self._console.print(Text(message, style="yellow"))
         elif event["event"] == "preliminary" and not self._quiet:
             answer = Group(Text(PRELIMINARY, style="bold yellow"), answer_text(Answer.model_validate(event["answer"])))
             if self._console.is_terminal:
