@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -105,14 +106,7 @@ class DiscoRetriever(BaseRetriever):
 
 def as_runnable(rag: DiscoRAG, **switches: Any) -> Runnable[str, AskResult]:
     """A runnable that answers a question. ``switches`` as for `DiscoRAG.ask`."""
-
-    async def aask(question: str) -> AskResult:
-        return await rag.aask(question, **switches)
-
-    def ask(question: str) -> AskResult:
-        return rag.ask(question, **switches)
-
-    return RunnableLambda(ask, aask, name="disco-rag")
+    return RunnableLambda(partial(rag.ask, **switches), partial(rag.aask, **switches), name="disco-rag")
 
 
 def _retrieval() -> Graph:

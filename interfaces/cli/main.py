@@ -17,7 +17,7 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from discorag.config import read_settings
-from discorag.discourse.formats.table import FORMATS, READERS, is_tree, read_tree, write_trees
+from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 from discorag.schema.document import Chunk, Scope
@@ -84,14 +84,10 @@ def ingest(
     parser: Parser = "auto",
     retriever: Annotated[str, option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, option(IngestOptions, "refresh")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
 ) -> None:
     """``disco-rag ingest``."""
-    if dry_run:
-        estimate(path, corpus, tenant, parser, as_json)
-        raise typer.Exit
     with _pipeline() as rag, IngestProgress(err) as progress:
         where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
@@ -127,7 +123,6 @@ def ask(
     corpus: Corpus = None,
     tenant: Tenant = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
-    top_k: Annotated[int | None, option(AnswerOptions, "top_k")] = None,
     assignments: Assignments = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     llm: Llm = None,
@@ -138,7 +133,7 @@ def ask(
     replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
 ) -> None:
     """``disco-rag ask``."""
-    flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
+    flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever}
     options = {name: value for name, value in flags.items() if value is not None} | _options(assignments)
     options["baseline"] = baseline
     if batch or question is None:
@@ -157,10 +152,7 @@ def ask(
 
 @show.command("tree")
 def show_tree(
-    document: Annotated[
-        str,
-        typer.Argument(help=f"{_WHICH} Or a tree's file ({', '.join(READERS)})."),
-    ],
+    document: Annotated[str, typer.Argument(help=_WHICH)],
     chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
@@ -168,8 +160,7 @@ def show_tree(
     as_json: Annotated[bool, typer.Option("--json", help="Print the chunks as they are stored.")] = False,
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
-    path = Path(document)
-    chunks = [read_tree(path)] if is_tree(path) else _stored_chunks(document, chunk, corpus, tenant)
+    chunks = _stored_chunks(document, chunk, corpus, tenant)
     if as_json:
         return _print_json([c.model_dump(mode="json") for c in chunks])
     return typer.echo(write_trees(chunks, format_), nl=False)

@@ -29,7 +29,7 @@ from interfaces.views.terminal import answer_text, plan_text
 PRELIMINARY = "Preliminary answer, while the language model writes:"
 
 
-class _Bar:
+class Bar:
     """A progress bar, shown between ``with`` and its end; ``total`` may be set later."""
 
     def __init__(self, console: Console, name: str, total: int | None = None) -> None:
@@ -44,11 +44,12 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
+        """Count one more."""
         self._bar.update(self._task, advance=1)
 
 
-class AuditProgress(_Bar):
+class AuditProgress(Bar):
     """A progress bar over the documents that an audit reads."""
 
     def __init__(self, console: Console) -> None:
@@ -59,7 +60,7 @@ class AuditProgress(_Bar):
         self._bar.update(self._task, completed=read, total=total)
 
 
-class IngestProgress(_Bar):
+class IngestProgress(Bar):
     """A progress bar over documents, fed by the ingest graph's events."""
 
     def __init__(self, console: Console) -> None:
@@ -70,7 +71,7 @@ class IngestProgress(_Bar):
         if event.get("event") == "found":
             self._bar.update(self._task, total=event["documents"])
         elif event.get("event") == "document" and event["status"] != Status.DELETED:
-            self._advance()
+            self.advance()
             if event["status"] == Status.FAILED:
                 self._bar.console.print(Text(_noted(event["uri"], event["note"]), style="red"))
 
@@ -81,7 +82,7 @@ class IngestProgress(_Bar):
         return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
 
 
-class QuestionProgress(_Bar):
+class QuestionProgress(Bar):
     """A progress bar over the questions of a file.
 
     Args:
@@ -94,7 +95,7 @@ class QuestionProgress(_Bar):
 
     def on_reply(self, reply: Reply) -> None:
         """Count it; say what went wrong."""
-        self._advance()
+        self.advance()
         if reply.error:
             self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
 
