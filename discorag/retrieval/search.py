@@ -97,10 +97,10 @@ async def search_following(
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """`search_chunks`, where up to a third gives way to chunks that one of the relations joins to the best ones."""
     wide, read = await search_chunks(backends, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
-    chunks = tuple(read[hit.chunk_id] for hit in wide.found)
+    chunks = tuple(read[hit.chunk_id] for hit in wide.best)
     engine = await asyncio.to_thread(RELATION_ENGINES["local"], backends)  # reads its weights at first
     graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
-    return Distinct([wide.found[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
+    return Distinct([wide.best[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
@@ -136,11 +136,11 @@ async def search_trees(
     backends, index = tools.backends, tree_index(retriever, tools, store, scope)
     query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
     near = await index.documents(query, options.documents)
-    if not near.found:
+    if not near.best:
         return TreeSearch(index, None, {})
-    await index.ensure(near.found, by_any_parser=True)
+    await index.ensure(near.best, by_any_parser=True)
     texts = retriever.reads or options.in_tokens
-    scores = await index.scores(query, near.found, by=options.scored_by, texts=texts)
+    scores = await index.scores(query, near.best, by=options.scored_by, texts=texts)
     if options.in_tokens:
         scores = await asyncio.to_thread(in_tokens, scores, backends.encoder.tokens)
     tree_query = TreeQuery(

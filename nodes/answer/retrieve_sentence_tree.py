@@ -35,7 +35,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
         )
     except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
         stage.failed(error, fallback="dense")
-        found = await search_question(question_of(state), state, context)
-        return await retrieved(found.found, context, stage, copies=found.copies)
+        hits = await search_question(question_of(state), state, context)
+        return await retrieved(hits.best, context, stage, copies=hits.copies)
     selected = await retriever.choose(search.query) if search.query else None
     return await retrieved_nodes(search, selected, context, stage)

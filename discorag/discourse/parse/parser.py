@@ -105,7 +105,6 @@ PROMPTED = frozenset({"llm", "paper"})
 """The built-in parsers that call a language model for every chunk."""
 
 
-Leaves = Literal["edu", "sentence"]
 Unit = Literal["edu", "sentence", "paragraph"]
 
 

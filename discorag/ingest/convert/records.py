@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
-from discorag.ingest.convert.converted import Converted, literal, pipe_table
+from discorag.ingest.convert.converted import Converted, literal, pipe_table, without_halves
 from discorag.ingest.convert.encoding import decoded
 from discorag.schema.errors import DecodingError
 
@@ -188,5 +188,4 @@ def _line(text: str) -> str:
 
 def _clean(text: str) -> str:
     """Without control characters and halves of characters, which JSON can write and a text cannot hold."""
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)
+    return without_halves(text).replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)
