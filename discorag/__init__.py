@@ -10,8 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from interfaces import EXAMPLES
-    from interfaces.facade import DiscoRAG
+    from interfaces.facade import EXAMPLES, DiscoRAG
     from interfaces.langchain import DiscoRetriever
     from interfaces.results import AskResult, IngestResult
     from interfaces.views.frames import to_pandas
@@ -39,10 +38,10 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """The public classes, imported at their first use: that takes a second, and this module's import none."""
-        if name == "DiscoRAG":
-            from interfaces.facade import DiscoRAG
+        if name in ("DiscoRAG", "EXAMPLES"):
+            from interfaces import facade
 
-            return DiscoRAG
+            return getattr(facade, name)
         if name in ("AskResult", "IngestResult"):
             from interfaces import results
 
@@ -51,10 +50,6 @@ if not TYPE_CHECKING:
             from interfaces.langchain import DiscoRetriever
 
             return DiscoRetriever
-        if name == "EXAMPLES":
-            from interfaces import EXAMPLES
-
-            return EXAMPLES
         if name == "to_pandas":
             from interfaces.views.frames import to_pandas
 

@@ -17,18 +17,18 @@ from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line
-from eval.experiment import Experiment, experiment_names, load_experiment, state, total_of
+from eval.experiments.attention import Attention
+from eval.experiments.definition import Experiment, experiment_names, load_experiment, state, total_of
+from eval.experiments.ratings import same_form, table_of_ratings
+from eval.experiments.run import ExperimentRun
 from eval.options import data_folder, find_data, judge_settings, metric_models, renamed
-from eval.ratings import same_form, table_of_ratings
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
 from eval.reporting.compare import compare as compare_systems
 from eval.reporting.compare import comparison_tables
 from eval.reporting.report import report as markdown_report
-from eval.running.attention import Attention
 from eval.running.bill import write_bills
-from eval.running.experiment import ExperimentRun
 from eval.running.session import Place, Session, open_pipeline
 from eval.suite import Suite, find_system, load_suite, suite_names, systems
 
@@ -121,7 +121,7 @@ def experiments(data: Data = None) -> None:
     """The tables and figures of papers, and what each needs to be run."""
     folder, has_model = data or find_data(), bool(read_settings().llm_for("reader").provider)
     found = [load_experiment(name) for name in experiment_names()]
-    out.print(tables.experiments([(e, state(e, folder, has_model=has_model)) for e in found]))
+    out.print(tables.experiments([(e.name, e.item, e.about, state(e, folder, has_model=has_model)) for e in found]))
 
 
 @app.command()

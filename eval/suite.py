@@ -89,7 +89,6 @@ class Suite(BaseModel):
         answer_tokens: Output limit of the generator, in tokens.
         detail: How much a generator without a language model tells.
         systems: Names of `systems`.
-        baseline: The system that others are compared with.
         metrics: Names of `eval.metrics.registry.build`.
         main: Metrics that are plotted, most important first.
     """
@@ -117,7 +116,6 @@ class Suite(BaseModel):
     answer_tokens: int = Field(default=1024, ge=16)
     detail: Detail = "enough"
     systems: tuple[str, ...] = Field(min_length=1)
-    baseline: str = "standard"
     metrics: tuple[str, ...] = Field(min_length=1)
     main: tuple[str, ...] = Field(min_length=1)
 
@@ -176,7 +174,7 @@ def load_suite(name: str) -> Suite:
     if not path.is_file():
         raise ConfigError(f"There is no suite {name!r}.", hint=f"There are {', '.join(suite_names())}.")
     suite = checked(Suite, read_yaml(path), path.name)
-    for system in (*suite.systems, suite.baseline):
+    for system in suite.systems:
         find_system(system)
     return suite
 

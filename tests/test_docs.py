@@ -191,10 +191,10 @@ def test_every_test_that_stands_behind_a_promise_exists() -> None:
     named = [_TEST.search(line) for line in promises]
     assert len(promises) > 10
     assert all(named), "a promise without a test"
-    assert [found.group() for found in named if found and found.group(2) not in tests_in(found.group(1))] == []
+    assert [found.group() for found in named if found and found.group(2) not in defined_in(found.group(1))] == []
 
 
-def tests_in(file: str) -> set[str]:
+def defined_in(file: str) -> set[str]:
     path = ROOT / file
     if not path.exists():
         return set()

@@ -54,7 +54,7 @@ def _section(run: Run, records: Sequence[Record], *, baseline: str) -> Iterator[
     yield markdown_table(["system", "calls", "tokens in", "tokens out", "seconds", "words"], list(_costs(run)))
     for stratum in dict.fromkeys(name for s in run.systems.values() for name in s.strata):
         yield markdown_table([stratum, "system", *metrics], list(_stratum(run, stratum, metrics)))
-    yield "\n".join(f"- {line}" for line in _remarks(run)) or "- Nothing is missing."
+    yield "\n".join(f"- {line}" for line in remarks(run)) or "- Nothing is missing."
 
 
 def _scores(records: Sequence[Record], system: str) -> dict[str, dict[str, float]]:
@@ -93,7 +93,7 @@ def _stratum(run: Run, stratum: str, metrics: Sequence[str]) -> Iterator[list[st
             yield [value, name, *(_mean(means.get(metric)) for metric in metrics)]
 
 
-def _remarks(run: Run) -> list[str]:
+def remarks(run: Run) -> list[str]:
     """What a reader of the numbers must know."""
     systems = run.systems.items()
     missing = {metric: why for _, s in systems for metric, why in s.missing.items()}

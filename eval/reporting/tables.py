@@ -8,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from eval.experiment import Experiment
 from eval.running.bill import Bill
 from eval.running.record import Run
 from eval.suite import Suite, System
@@ -52,11 +51,11 @@ def run(result: Run, main: Sequence[str]) -> RenderableType:
     return Group(table, *(Text(line, style="yellow") for line in lines))
 
 
-def experiments(given: Sequence[tuple[Experiment, str]]) -> RenderableType:
+def experiments(rows: Sequence[tuple[str, str, str, str]]) -> RenderableType:
     """Name, table or figure, purpose and state of each experiment."""
     table = _table("Experiments", "experiment", "item", "about", "state")
-    for experiment, state in given:
-        table.add_row(experiment.name, experiment.item, experiment.about, state)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -11,10 +11,9 @@ from rich.rule import Rule
 from rich.text import Text
 
 from discorag.config import read_settings
-from interfaces import EXAMPLES
 from interfaces.cli.present import IngestProgress, ingest_summary, plan_section
 from interfaces.cli.serving import serve_page
-from interfaces.facade import DiscoRAG
+from interfaces.facade import EXAMPLES, DiscoRAG
 from interfaces.views.terminal import answer_text
 
 

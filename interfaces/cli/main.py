@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
 from threading import Timer
 from typing import Annotated, Any
@@ -18,11 +17,11 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from discorag.config import read_settings
-from discorag.discourse.formats.table import FORMATS, READERS, is_tree, read_tree, write_trees
+from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 from discorag.schema.document import Chunk, Scope
-from discorag.schema.errors import ConfigError, DiscoRagError, InputError
+from discorag.schema.errors import DiscoRagError, InputError
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
@@ -63,19 +62,6 @@ PATIENCE_S = 2.0
 _LISTED = 10  # documents that an error names
 
 
-class Engine(StrEnum):
-    """What runs an ingest, or a file of questions."""
-
-    OWN = "own"
-    RAY = "ray"
-
-
-def check_engine(engine: Engine) -> None:
-    """Refuse Ray before anything is opened. Raises `ConfigError`."""
-    if engine is Engine.RAY:
-        raise ConfigError("--engine ray needs more than one machine's database.", hint="Leave it out for now.")
-
-
 def option(kind: type[Options], name: str) -> OptionInfo:
     """The flag of an option, with its help."""
     return typer.Option(help=kind.model_fields[name].description)
@@ -87,7 +73,6 @@ Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
-EngineOption = Annotated[Engine, typer.Option("--engine", help="own: this process.")]
 Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
 Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
@@ -99,16 +84,10 @@ def ingest(
     parser: Parser = "auto",
     retriever: Annotated[str, option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, option(IngestOptions, "refresh")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
-    engine: EngineOption = Engine.OWN,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
 ) -> None:
     """``disco-rag ingest``."""
-    check_engine(engine)
-    if dry_run:
-        estimate(path, corpus, tenant, parser, as_json)
-        raise typer.Exit
     with _pipeline() as rag, IngestProgress(err) as progress:
         where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
@@ -144,7 +123,6 @@ def ask(
     corpus: Corpus = None,
     tenant: Tenant = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
-    top_k: Annotated[int | None, option(AnswerOptions, "top_k")] = None,
     assignments: Assignments = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     llm: Llm = None,
@@ -153,13 +131,11 @@ def ask(
     as_json: AsJson = False,
     batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
     replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
-    engine: EngineOption = Engine.OWN,
 ) -> None:
     """``disco-rag ask``."""
-    flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
+    flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever}
     options = {name: value for name, value in flags.items() if value is not None} | _options(assignments)
     options["baseline"] = baseline
-    check_engine(engine)
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, llm)
     with _pipeline(llm) as rag:
@@ -176,23 +152,18 @@ def ask(
 
 @show.command("tree")
 def show_tree(
-    document: Annotated[
-        str,
-        typer.Argument(help=f"{_WHICH} Or a tree's file ({', '.join(READERS)})."),
-    ],
+    document: Annotated[str, typer.Argument(help=_WHICH)],
     chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="As --format mermaid.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the chunks as they are stored.")] = False,
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
-    path = Path(document)
-    chunks = [read_tree(path)] if is_tree(path) else _stored_chunks(document, chunk, corpus, tenant)
+    chunks = _stored_chunks(document, chunk, corpus, tenant)
     if as_json:
         return _print_json([c.model_dump(mode="json") for c in chunks])
-    return typer.echo(write_trees(chunks, "mermaid" if mermaid else format_), nl=False)
+    return typer.echo(write_trees(chunks, format_), nl=False)
 
 
 @show.command("graph", help="The rhetorical graph over what is retrieved for a question.")

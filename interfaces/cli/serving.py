@@ -27,11 +27,8 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name under which MCP clients reach the server; repeatable.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes that answer; for now there is one.")] = None,
 ) -> None:
     """``disco-rag serve``."""
-    if workers not in (None, 1):
-        raise ConfigError("Several workers need a database that machines share.", hint="Leave out --workers for now.")
     serve_page(read_settings(), host=host, port=port, hosts=tuple(allow_host or ()))
 
 

@@ -17,12 +17,12 @@ from discorag.config import LlmSettings, Settings, read_settings
 from discorag.models.gateway import Gateway
 from discorag.schema.errors import ConfigError
 from eval.errors import DataError
-from eval.experiment import Experiment, Point, Printed, experiment_names, load_experiment, state
+from eval.experiments.attention import Attention
+from eval.experiments.definition import Experiment, Point, Printed, experiment_names, load_experiment, state
+from eval.experiments.ratings import Thing, kappa, same_form, table_of_ratings, write_form
+from eval.experiments.run import ExperimentRun
+from eval.experiments.table import lines_of, markdown
 from eval.metrics.base import MetricModels
-from eval.ratings import Thing, kappa, same_form, table_of_ratings, write_form
-from eval.reporting.experiment import lines_of, markdown
-from eval.running.attention import Attention
-from eval.running.experiment import ExperimentRun
 from eval.running.record import Record
 from eval.running.session import Place
 from eval.sample import Sample
@@ -55,7 +55,7 @@ def test_the_state_says_what_is_lacking_and_from_where(tmp_path: Path) -> None:
 
 
 def test_a_row_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.experiment.FOLDER", tmp_path)
+    monkeypatch.setattr("eval.experiments.definition.FOLDER", tmp_path)
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments/x.yaml").write_text(
         "{name: x, item: i, about: a, suite: loong, rows: {A: standard}, reference: B}", encoding="utf-8"
@@ -242,6 +242,14 @@ def test_forms_hide_whose_a_text_is_and_filled_ones_give_means_and_agreement(tmp
     assert "| Theirs | 1.06 (p 0.000)" in table
     with pytest.raises(DataError, match="line 1A: Relevance is ''"):
         table_of_ratings(tmp_path, [form], "Ours")
+    filled(form, form, good)
+    with pytest.raises(DataError, match="is filled in"):
+        write_form(tmp_path, "ratings", things, seed=3)
+
+
+def test_no_text_becomes_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+    form = write_form(tmp_path, "acceptable", [Thing("q", "about", '=HYPERLINK("x")', "plan")], seed=1)
+    assert "'=HYPERLINK" in form.read_text("utf-8")
 
 
 def test_fleiss_kappa_is_that_of_its_paper() -> None:

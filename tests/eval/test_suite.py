@@ -52,7 +52,6 @@ def test_a_committed_suite_names_systems_metrics_and_a_loader_that_exist(name: s
     metrics = build(loaded.metrics, MetricModels())
     assert {m.name for m in metrics.ready} | metrics.missing.keys() == set(loaded.metrics)
     assert set(loaded.main) <= set(loaded.metrics)
-    assert loaded.baseline in loaded.systems
     assert len(set(loaded.systems)) == len(loaded.systems)
 
 
@@ -88,7 +87,6 @@ def test_a_suite_file_can_stand_anywhere(tmp_path: Path) -> None:
         (BODY.replace("version: 1", "version: 0"), r"toy\.yaml: version"),
         (BODY.replace("retrieval: pooled", "retrieval: mine"), r"toy\.yaml: retrieval"),
         (BODY.replace("standard]", "fuller]"), r"There are no systems \['fuller'\].*full, no-tree"),
-        (BODY + "baseline: best\n", r"There are no systems \['best'\]"),
         (BODY.replace("main: [exact_match]", ""), r"toy\.yaml: main: Field required"),
         ("name: [", r"toy\.yaml is no YAML"),
         ("", r"toy\.yaml: the file"),

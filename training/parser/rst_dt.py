@@ -22,7 +22,7 @@ from discorag.schema.discourse import Relation
 from discorag.schema.errors import ConfigError
 from prompts import load as load_prompt
 from training.parser.gum import GoldSplit
-from training.parser.prompted import Case, Prompted, score_prompted
+from training.parser.prompted import Case, score_prompted
 
 _CLASSES = {
     "Attribution": "attribution",
@@ -88,13 +88,8 @@ def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or 
         raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
     parser = PaperParser(gateway, load_prompt("paper-tree"), beam_width=3)
 
-    async def ask() -> Prompted:
-        try:
-            return await score_prompted(parser, cases, of_label=class_of_label, of_relation=class_of_relation)
-        finally:
-            await gateway.aclose()
-
-    found = asyncio.run(ask())
+    asked = score_prompted(parser, cases, of_label=class_of_label, of_relation=class_of_relation)
+    found = asyncio.run(asked)
     typer.echo(f"{gateway.name}: {found.asked} documents, {found.failed} without a tree")
     for name, value in found.scores:
         typer.echo(f"{name:<12}{value:6.1f}")

@@ -91,7 +91,7 @@ test("plain RAG next to ours: one click", async () => {
   await settled(page, "ask");
   await click(page.getByRole("button", { name: "Compare with plain RAG" }));
   await page.locator(".costs").nth(1).waitFor();
-  assert.deepEqual(await page.locator(".answer-column h2").allInnerTexts(), ["disco-rag", "Plain RAG"]);
+  assert.deepEqual(await page.locator(".answer-column > h2").allInnerTexts(), ["disco-rag", "Plain RAG"]);
   assert.equal(clicks(), 1);
   await done();
 });

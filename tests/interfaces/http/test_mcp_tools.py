@@ -93,8 +93,9 @@ async def test_an_audit_lists_the_open_findings_of_a_corpus_surest_first(pipelin
         first = await client.call_tool("audit", {"corpus": "shop", "limit": 1})
         (finding,) = data_of(first)["findings"]
         assert (finding["verdict"], finding["tier"], data_of(first)["total"]) == ("contradicts", "sure", 3)
-        document = await resource(client, f"disco-rag://documents/{finding['a']['doc_id']}?corpus=shop")
-        assert document[finding["a"]["start"] : finding["a"]["end"]] == finding["a"]["text"]
+        document = await resource(client, f"disco-rag://documents/{finding['left']['doc_id']}?corpus=shop")
+        span = finding["left"]["span"]
+        assert document[span["start"] : span["end"]] == finding["left"]["quote"]
         assert "One says 30 days, the other says 14 days." in text_of(first)
         for found in rag.last_audit(corpus="shop").findings:
             rag.settle(found.id, corpus="shop")

@@ -9,7 +9,9 @@ from typing import Any
 
 import openai
 import pytest
+from langchain_openai import ChatOpenAI
 from openai.types.chat import ChatCompletionMessageParam
+from pydantic import SecretStr
 
 from interfaces.http.access import Role
 from tests.graphs.scripts import ANSWER, model
@@ -117,6 +119,13 @@ def test_every_model_that_is_listed_answers(listening: Address) -> None:
     for name in (*sorted(MODELS), "standard-rag/default"):
         reply = chat.chat.completions.create(model=name, messages=ASK)
         assert reply.choices[0].message.content
+
+
+def test_langchains_client_names_a_corpus_and_streams_its_answer(listening: Address) -> None:
+    chat = ChatOpenAI(model="disco-rag/default", base_url=f"{listening()}/v1", api_key=SecretStr("none"), max_retries=0)
+    whole = chat.invoke(QUERY).text
+    assert TEXT in whole
+    assert "".join(chunk.text for chunk in chat.stream(QUERY)) == whole
 
 
 def test_errors_are_those_of_the_client(listening: Address, tmp_path: Path) -> None:

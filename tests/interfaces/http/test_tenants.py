@@ -153,6 +153,7 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     assert me.get(f"/trees/{me.documents[0]}/nodes", corpus=CORPUS).json()["leaves"] == 2
     session = me.get("/session").json()
     assert (session["tenant"], session["roles"]) == ("north", ["operate", "read", "write"])
+    assert (session["keys"], session["language_model"]) == (True, "")
     assert (
         SECRETS["north"] in ask(me, "What did the trial find?", switches={**LOCAL, "abstain": "never"}).json()["text"]
     )

@@ -27,7 +27,7 @@ const MOST = 0.6;
 export function ownWords(text: string, other: string): string[] {
   const words = (of: string) => of.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}.,%-]*[\p{L}\p{N}%]|[\p{L}\p{N}]/gu) ?? [];
   const theirs = new Set(words(other));
-  const mine = new Set(words(text));
-  const own = [...mine].filter((word) => !theirs.has(word));
-  return own.length > MOST * mine.size ? [] : own;
+  const mine = [...new Set(words(text))];
+  const own = mine.filter((word) => !theirs.has(word));
+  return own.length > MOST * mine.length ? [] : own;
 }

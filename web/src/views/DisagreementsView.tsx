@@ -5,12 +5,13 @@ import type { Answer, Disagreement, EvidenceSpan, Reply } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
 import { differing, ownWords } from "../lib/differing";
 import { CodeText, contextOf } from "../lib/text";
-import { clashOfTwo, counted, relationName, tone } from "../lib/words";
+import { clash, counted, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { DocumentBody } from "../ui/DocumentBody";
 import { NeedsResult } from "../ui/NeedsResult";
 import { Empty } from "../ui/Notes";
+import { Picks } from "../ui/Picks";
 import { SentenceLinks } from "../ui/SentenceLinks";
 import { placeAt, placeName } from "../ui/Source";
 import { CorpusAudit } from "./disagreements/CorpusAudit";
@@ -63,7 +64,7 @@ function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; 
     <li className="pair">
       <header>
         <h2>
-          {clashOfTwo(found.relation)} <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
+          {clash(found.relation).both} <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
         </h2>
         {found.reason && <p className="small">Why: {found.reason}</p>}
       </header>
@@ -114,21 +115,15 @@ function Pairs({ result, asked }: { result: Reply; asked: Question }) {
 }
 
 const PARTS = [
-  { ofCorpus: false, name: "In this answer" },
-  { ofCorpus: true, name: "In the whole corpus" },
+  { value: false, name: "In this answer" },
+  { value: true, name: "In the whole corpus" },
 ];
 
 export default function DisagreementsView() {
   const { route, go, corpus } = useApp();
   return (
     <>
-      <div className="picks" role="group" aria-label="Disagreements">
-        {PARTS.map(({ ofCorpus, name }) => (
-          <button type="button" key={name} className="pick" aria-pressed={route.ofCorpus === ofCorpus} onClick={() => go({ ofCorpus })}>
-            {name}
-          </button>
-        ))}
-      </div>
+      <Picks label="Disagreements" value={route.ofCorpus} options={PARTS} onChange={(ofCorpus) => go({ ofCorpus })} />
       {route.ofCorpus ? (
         <CorpusAudit key={corpus} corpus={corpus} />
       ) : (

@@ -46,7 +46,7 @@ export function Conflicts({ result, at = -1, of = "" }: Props) {
           return (
             <li key={i} data-own={own.includes(found)}>
               <Said side={one} />
-              <p className="clash small">{clash(found.relation)}:</p>
+              <p className="clash small">{clash(found.relation).second}:</p>
               <Said side={other} />
               <p className="small quiet">
                 {found.reason && (

@@ -12,7 +12,7 @@ from discorag.schema.errors import ConfigError
 from eval.running.bill import Bill
 from eval.suite import FOLDER, Suite, checked, find_system, load_suite, read_yaml
 
-BILLS = FOLDER / "results" / "experiments.json"
+BILLS = FOLDER / "experiments" / "bills.json"
 """What the systems of experiments were counted to take, by experiment."""
 
 
@@ -100,7 +100,6 @@ class Experiment(BaseModel):
         options: dict[str, Any] = {
             **suite.model_dump(),
             "only": {},
-            "baseline": self.rows[self.reference],
             **self.options,
             **point.options,
             "systems": list(self.systems_at(point).values()),
@@ -177,7 +176,7 @@ def state(experiment: Experiment, data: Path | None, *, has_model: bool) -> str:
 def _committed_bill(experiment: Experiment) -> str:
     committed: dict[str, list[Any]] = read_yaml(BILLS)["bills"]
     bills = [Bill.model_validate(bill) for bill in committed.get(experiment.name, [])]
-    return f" ({total_of(bills)})" if bills else ""
+    return f" ({total_of(bills) if bills else 'the bill by --dry-run'})"
 
 
 def total_of(bills: list[Bill]) -> str:

@@ -14,11 +14,12 @@ from random import Random
 from rich.console import Console
 
 from discorag.config import Settings
-from eval.experiment import Experiment, Point
+from eval.experiments.attention import Attention
+from eval.experiments.definition import Experiment, Point
+from eval.experiments.ratings import PEOPLE, Thing, structures, write_form
+from eval.experiments.table import Line, lines_of, markdown
 from eval.metrics.base import MetricModels
-from eval.ratings import PEOPLE, Thing, structures, write_form
-from eval.reporting.experiment import Line, lines_of, markdown
-from eval.running.attention import Attention
+from eval.reporting.report import remarks
 from eval.running.bill import Bill
 from eval.running.folder import load_run
 from eval.running.record import Record
@@ -89,14 +90,15 @@ class ExperimentRun:
     def run(self, *, concurrency: int) -> str:
         """Run what is missing; the Markdown table, which is also written into the folder. Raises as `Session.run`."""
         lines: list[Line] = []
+        notes: list[str] = []
         for point, session in self._sessions():
             folder = self.folder(point)
-            asyncio.run(session.run(folder, concurrency=concurrency))
-            records = load_run(folder)[1]
+            notes += remarks(asyncio.run(session.run(folder, concurrency=concurrency)))
+            records: Sequence[Record] = load_run(folder)[1]
             if self.attention and "attention_entropy" in self.experiment.columns.values():
                 records = self._with_attention(folder, session, records)
             lines += lines_of(self.experiment, point, records, session.benchmark.samples, seed=session.suite.seed)
-        table = markdown(self.experiment, lines)
+        table = markdown(self.experiment, lines, notes)
         (self.out / "table.md").write_text(table, encoding="utf-8")
         return table
 

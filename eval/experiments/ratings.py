@@ -10,6 +10,7 @@ import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -70,22 +71,34 @@ def structures(item: str, inputs: AnswerInputs) -> list[Thing]:
 
 
 def write_form(folder: Path, kind: str, things: Sequence[Thing], seed: int) -> Path:
-    """Write form, guidelines and key, the things of each item in random order. Returns the form's path."""
+    """Write form, guidelines and key, the things of each item in random order. Returns the form's path.
+
+    Raises:
+        DataError: There is a form already, of other things or filled in.
+    """
     random, (asked, _) = Random(seed), SCALES[kind]
-    folder.mkdir(parents=True, exist_ok=True)
-    items = dict.fromkeys(t.item for t in things)
     key: dict[str, str] = {}
-    with (folder / "form.csv").open("w", encoding="utf-8", newline="") as file:
-        form = csv.DictWriter(file, ["id", "about", "text", *asked])
-        form.writeheader()
-        for number, item in enumerate(items, start=1):
-            own = [t for t in things if t.item == item]
-            for letter, thing in zip("ABCDEFGHIJ", random.sample(own, len(own)), strict=False):
-                key[f"{number}{letter}"] = thing.whose
-                form.writerow({"id": f"{number}{letter}", "about": thing.about, "text": thing.text})
+    lines = StringIO(newline="")
+    form = csv.DictWriter(lines, ["id", "about", "text", *asked])
+    form.writeheader()
+    for number, item in enumerate(dict.fromkeys(t.item for t in things), start=1):
+        own = [t for t in things if t.item == item]
+        for letter, thing in zip("ABCDEFGHIJ", random.sample(own, len(own)), strict=False):
+            key[f"{number}{letter}"] = thing.whose
+            form.writerow({"id": f"{number}{letter}", "about": _cell_of(thing.about), "text": _cell_of(thing.text)})
+    path, content = folder / "form.csv", lines.getvalue().encode()
+    if path.exists() and path.read_bytes() != content:
+        raise DataError(f"{path} is filled in, or of another run.", hint="Move it away; raters fill in copies.")
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
     (folder / "key.json").write_text(json.dumps({"kind": kind, "key": key}, indent=1) + "\n", encoding="utf-8")
     (folder / "guidelines.md").write_text(GUIDELINES[kind], encoding="utf-8")
-    return folder / "form.csv"
+    return path
+
+
+def _cell_of(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def same_form(folder: Path, form: Path) -> bool:

@@ -8,7 +8,7 @@ from itertools import product
 from math import sqrt
 from statistics import fmean
 
-from eval.experiment import DERIVED, Experiment, Point
+from eval.experiments.definition import DERIVED, Experiment, Point
 from eval.reporting.report import markdown_table
 from eval.reporting.stats import Paired, corrected, paired_by_question
 from eval.running.record import Record
@@ -61,8 +61,8 @@ def lines_of(
     return found
 
 
-def markdown(experiment: Experiment, lines: Sequence[Line]) -> str:
-    """The table, with p corrected over all of its comparisons (Holm)."""
+def markdown(experiment: Experiment, lines: Sequence[Line], remarks: Sequence[str] = ()) -> str:
+    """The table, with p corrected over all of its comparisons (Holm), and what a reader of its numbers must know."""
     ps = iter(corrected([line.gain.p for line in lines if line.gain and line.gain.p is not None]))
     names = [*(["setting"] if any(line.point for line in lines) else []), "system", "questions of", "measure"]
     head = [*names, f"paper ({' / '.join(experiment.models)})", "ours", "n", f"{experiment.reference} −", "p (Holm)"]
@@ -73,8 +73,8 @@ def markdown(experiment: Experiment, lines: Sequence[Line]) -> str:
         ours = "–" if line.ours is None else f"{line.ours:.2f}"
         p = f"{next(ps):.3f}" if line.gain and line.gain.p is not None else "–"
         rows.append([*labels, line.paper, ours, str(line.n), line.gain.shown if line.gain else "–", p])
-    note = f"\n\n{experiment.note}" if experiment.note else ""
-    return f"# {experiment.item}\n\n{experiment.about}\n\n{markdown_table(head, rows)}{note}\n"
+    notes = "\n".join(f"- {remark}" for remark in [*filter(None, [experiment.note]), *dict.fromkeys(remarks)])
+    return "\n\n".join([f"# {experiment.item}", experiment.about, markdown_table(head, rows), notes]).rstrip() + "\n"
 
 
 def _groups(experiment: Experiment, samples: Sequence[Sample]) -> list[dict[str, str]]:
