@@ -160,12 +160,11 @@ test-vllm: .venv/dev.stamp .venv-vllm/model.stamp ## Against a real vLLM on this
 
 eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then the page
 	$(BIN)/python -m eval run loong asqa lay-summaries --limit 5 --pool chosen --out .disco-rag/eval/smoke
-	$(BIN)/python -m eval report $(addprefix .disco-rag/eval/smoke/,loong asqa lay-summaries) --out .disco-rag/eval/smoke.html
+	$(BIN)/python -m eval report $(addprefix .disco-rag/eval/smoke/,loong asqa lay-summaries) --out .disco-rag/eval/smoke.md
 
 eval-dev: .venv/eval.stamp ## The development suites without a language model (long: every document is parsed), then the page
 	$(BIN)/python -m eval run $(DEV)
-	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.html
-	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --no-texts --out .disco-rag/eval/report-no-texts.html
+	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.md
 
 eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the committed numbers
 	for suite in $(DEV); do $(BIN)/python -m eval check $(RUNS)/$$suite eval/expected/dev-$$suite.json || exit 1; done

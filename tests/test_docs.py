@@ -71,11 +71,13 @@ def test_every_command_that_is_shown_is_one(page: Path) -> None:
             _parse(group, words)
 
 
-def test_every_suite_that_is_shown_exists() -> None:
-    shown = [re.findall(r"^python -m eval run((?: [a-z][\w-]*)+)", p.read_text("utf-8"), re.MULTILINE) for p in PAGES]
-    suites = {name for found in shown for names in found for name in names.split()}
-    assert {"loong", "asqa", "scinews"} <= suites
-    assert suites <= {file.stem for file in (ROOT / "eval" / "suites").glob("*.yaml")}
+@pytest.mark.parametrize(("command", "folder"), [("run", "suites"), ("experiment", "experiments")])
+def test_every_suite_and_experiment_that_is_shown_exists(command: str, folder: str) -> None:
+    pattern = rf"^python -m eval {command}((?: [a-z][\w-]*)+)"
+    shown = [re.findall(pattern, p.read_text("utf-8"), re.MULTILINE) for p in PAGES]
+    names = {name for found in shown for words in found for name in words.split()}
+    assert len(names) > 2
+    assert names <= {file.stem for file in (ROOT / "eval" / folder).glob("*.yaml")}
 
 
 def _parse(command: Any, words: list[str]) -> None:
@@ -189,10 +191,10 @@ def test_every_test_that_stands_behind_a_promise_exists() -> None:
     named = [_TEST.search(line) for line in promises]
     assert len(promises) > 10
     assert all(named), "a promise without a test"
-    assert [found.group() for found in named if found and found.group(2) not in tests_in(found.group(1))] == []
+    assert [found.group() for found in named if found and found.group(2) not in defined_in(found.group(1))] == []
 
 
-def tests_in(file: str) -> set[str]:
+def defined_in(file: str) -> set[str]:
     path = ROOT / file
     if not path.exists():
         return set()

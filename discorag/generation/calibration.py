@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -128,16 +127,11 @@ def find_calibration(reranker: str, file: Path | None = None) -> Calibration:
 def read_calibrations(file: Path) -> tuple[Calibration, ...]:
     """The calibrations in a file. Raises `ConfigError` if it does not exist or holds none."""
     try:
-        return _read(file, file.stat().st_mtime_ns)
+        return _File.model_validate_json(file.read_bytes()).calibrations
     except (OSError, ValidationError) as error:
         raise ConfigError(
             f"{file} holds no calibration: {error}", hint="Unset DISCO_RAG_CALIBRATION, or name another file."
         ) from error
-
-
-@lru_cache(maxsize=4)
-def _read(file: Path, _changed: int) -> tuple[Calibration, ...]:
-    return _File.model_validate_json(file.read_bytes()).calibrations
 
 
 class _File(BaseModel):

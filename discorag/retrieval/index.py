@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from discorag.discourse.parse.parser import without_parsers
 from discorag.ingest.segment.headings import build_hierarchy
@@ -96,7 +95,7 @@ class TreeIndex:
     async def scores(self, query: SearchQuery, doc_ids: Sequence[str], *, by: NodeScores, texts: bool) -> Scores:
         """All nodes of these documents, which have their trees, in the order in which they are read.
 
-        Without ``texts``, which take much longer to read, nodes have no texts, no headings, and inner ones no spans.
+        ``texts``, which take much longer to read, are those of the nodes.
 
         Raises:
             StoreError: Trees are replaced faster than they can be read.
@@ -121,16 +120,16 @@ class TreeIndex:
         if not outlines or (by != "bm25" and cosines.keys() != outlines.keys()):
             return None
         try:
-            whole = partial(self._store.tree_of, self._scope)
-            trees = {d: whole(outlines[d]) if texts else outlines[d].tree for d in doc_ids if d in outlines}
+            trees = {d: outlines[d].arrays for d in doc_ids if d in outlines}
+            whole = {d: self._store.tree_of(self._scope, outlines[d]) for d in trees} if texts else None
         except NotFoundError:
             return None
-        forest = Forest(trees)
+        forest = Forest(trees, whole)
 
         def bm25() -> Floats:
             """Of every node, from the terms of the leaves below it and of what stands above these."""
             terms = TermCounts.joined([outlines[d].terms for d in trees])
-            return Bm25(terms).scores(query.text, forest.shape.groups)
+            return Bm25(terms).scores(query.text, forest.tree.groups)
 
         nodes = fused(by, lambda: forest.join([cosines[d] for d in trees]), bm25)
         return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))

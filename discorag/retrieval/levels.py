@@ -16,11 +16,11 @@ from pydantic import BaseModel
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import inner
-from discorag.retrieval.selectors import leaves_below
 from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, first_words
+from discorag.store.outline import TreeArrays
 from discorag.store.recent import Recent
 from discorag.store.store import Store
 
@@ -125,8 +125,8 @@ def author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
     for i, part in reversed(list(enumerate(hierarchy.nodes))):
         children = below.pop(i, [])
         if len(children) > 1:
-            said = part.heading or _beginning(tree, part.span)
-            nodes.append(inner(nodes, children, said, heading=part.heading))
+            text = part.heading or _beginning(tree, part.span)
+            nodes.append(inner(nodes, children, text, heading=part.heading))
             children = [len(nodes) - 1]
         below[part.parent] += children
     return RetrievalTree(builder=tree.builder, nodes=tuple(nodes))
@@ -158,15 +158,16 @@ def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) ->
     for parent in below:
         if parent >= len(tree.nodes):
             raise NotFoundError(f"The tree has no node {parent}.", hint=f"It has {len(tree.nodes)}, from 0.")
+    arrays = TreeArrays.of(tree)
     groups = [(parent, tree.nodes[parent].children) for parent in below] or [(None, tree.roots)]
     for parent, children in groups:
         ordered = sorted(children, key=lambda n: tree.nodes[n].spans[0].start)
         for node in ordered[offset : offset + limit]:
-            yield _shown(tree, node, parent)
+            yield _shown(tree, node, parent, arrays.leaves_below(node).tolist())
 
 
-def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
-    node, leaves = tree.nodes[at], leaves_below(tree, at).tolist()
+def _shown(tree: RetrievalTree, at: int, parent: int | None, leaves: Sequence[int]) -> ShownNode:
+    node = tree.nodes[at]
     return ShownNode(
         node=at,
         parent=parent,
@@ -186,8 +187,8 @@ def _kind(tree: RetrievalTree, node: RetrievalNode, leaves: Sequence[int]) -> No
     if node.heading:
         return NodeKind.SECTION
     below = (word for leaf in leaves for word in tree.nodes[leaf].text.split())
-    said = node.text.split()[:-1]  # the last word may be cut
-    if any(own != there for own, there in zip(said, below, strict=False)):
+    own_words = node.text.split()[:-1]  # the last word may be cut
+    if any(own != there for own, there in zip(own_words, below, strict=False)):
         return NodeKind.SUMMARY
     return NodeKind.RELATION if node.relation else NodeKind.GROUP
 

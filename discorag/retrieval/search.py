@@ -21,7 +21,7 @@ from discorag.retrieval.index import TreeIndex
 from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
 from discorag.retrieval.retrievers import DENSE
 from discorag.retrieval.routers.decide import router_of
-from discorag.retrieval.selectors import leaves_below, within_budget
+from discorag.retrieval.selectors import within_budget
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
@@ -97,10 +97,10 @@ async def search_following(
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """`search_chunks`, where up to a third gives way to chunks that one of the relations joins to the best ones."""
     wide, read = await search_chunks(backends, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
-    chunks = tuple(read[hit.chunk_id] for hit in wide.found)
+    chunks = tuple(read[hit.chunk_id] for hit in wide.best)
     engine = await asyncio.to_thread(RELATION_ENGINES["local"], backends)  # reads its weights at first
     graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
-    return Distinct([wide.found[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
+    return Distinct([wide.best[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
@@ -119,7 +119,13 @@ class TreeSearch:
 
 
 async def search_trees(
-    retriever: TreeRetriever, index: TreeIndex, backends: Toolbox, question: str, filters: Filters, options: TreeOptions
+    retriever: TreeRetriever,
+    tools: TreeTools,
+    store: Store,
+    scope: Scope,
+    question: str,
+    filters: Filters,
+    options: TreeOptions,
 ) -> TreeSearch:
     """Documents first, then the scores of their trees' nodes; trees that are missing are built.
 
@@ -127,13 +133,14 @@ async def search_trees(
         QueryError: The question is longer than the encoder's window.
         ReadOnlyStoreError: Trees are missing and cannot be stored.
     """
+    backends, index = tools.backends, tree_index(retriever, tools, store, scope)
     query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
     near = await index.documents(query, options.documents)
-    if not near.found:
+    if not near.best:
         return TreeSearch(index, None, {})
-    await index.ensure(near.found, by_any_parser=True)
+    await index.ensure(near.best, by_any_parser=True)
     texts = retriever.reads or options.in_tokens
-    scores = await index.scores(query, near.found, by=options.scored_by, texts=texts)
+    scores = await index.scores(query, near.best, by=options.scored_by, texts=texts)
     if options.in_tokens:
         scores = await asyncio.to_thread(in_tokens, scores, backends.encoder.tokens)
     tree_query = TreeQuery(
@@ -167,7 +174,7 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
     """
 
     def best_leaves(node: int) -> Sequence[int]:
-        leaves = leaves_below(scores.forest.tree, node)
+        leaves = scores.forest.tree.leaves_below(node)
         ranked: list[int] = leaves[np.argsort(-scores.nodes[leaves], kind="stable")].tolist()
         return within_budget(ranked, scores.sizes, max(1, int(scores.sizes[node])))
 
@@ -175,8 +182,8 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
     leaves = dict.fromkeys(leaf for node in ordered for leaf in best_leaves(node))
     places: dict[str, set[Span]] = defaultdict(set)
     for leaf in within_budget(leaves, scores.sizes, budget):
-        doc_id, spans = scores.forest.place(leaf)
-        places[doc_id].update(spans)
+        doc_id, span = scores.forest.place(leaf)
+        places[doc_id].add(span)
     return {doc_id: sorted(spans, key=lambda s: s.start) for doc_id, spans in places.items()}
 
 
@@ -212,8 +219,8 @@ def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]
             key = scores.keys[int(forest.owners[node])]
             found[node_id(key, forest.local(node))] = 1 / (1 + rank)
             continue
-        doc_id, spans = forest.place(node)
-        for chunk, own in _holding(store.chunk_spans(scope, doc_id), spans):
+        doc_id, span = forest.place(node)
+        for chunk, own in _holding(store.chunk_spans(scope, doc_id), [span]):
             found.setdefault(chunk, 1 / (1 + rank))
             inside[chunk] += own
     return [Hit(chunk_id, score) for chunk_id, score in found.items()], inside

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.schema.errors import ConfigError, InvariantError
-from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.store.outline import TreeArrays
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.integer]
@@ -32,11 +32,11 @@ def check_counts(**values: int) -> None:
             raise ConfigError(f"{name} is {value}.", hint="Use 1 or more.")
 
 
-def check_scores(tree: RetrievalTree, scores: Floats, sizes: Ints) -> None:
+def check_scores(tree: TreeArrays, scores: Floats, sizes: Ints) -> None:
     """Raises `InvariantError` unless every node of the tree has a finite score and a size."""
-    if scores.shape != (len(tree.nodes),) or sizes.shape != scores.shape:
+    if scores.shape != tree.words.shape or sizes.shape != scores.shape:
         raise InvariantError(
-            f"Scores have shape {scores.shape}, sizes {sizes.shape}, for {len(tree.nodes)} nodes.",
+            f"Scores have shape {scores.shape}, sizes {sizes.shape}, for {len(tree.words)} nodes.",
             hint="Give one score and one size a node, in the order of the tree's nodes.",
         )
     if not np.isfinite(scores).all():
@@ -81,7 +81,7 @@ class Variant(StrEnum):
 
 
 def algorithm1(
-    tree: RetrievalTree,
+    tree: TreeArrays,
     scores: Floats,
     sizes: Ints,
     limit: int,
@@ -110,12 +110,12 @@ def algorithm1(
     return tuple(sorted(chosen, key=lambda node: (int(starts[node]), node)))
 
 
-def _ranking(tree: RetrievalTree, scores: Floats) -> list[int]:
+def _ranking(tree: TreeArrays, scores: Floats) -> list[int]:
     """All nodes, best first; equal scores in text order, and a child before its parent."""
     return np.lexsort((tree.first_leaf, -scores)).tolist()
 
 
-def _leaves_by_node(tree: RetrievalTree, ranked: Iterable[int], scores: Floats, k: int) -> Iterator[int]:
+def _leaves_by_node(tree: TreeArrays, ranked: Iterable[int], scores: Floats, k: int) -> Iterator[int]:
     """Leaves in the order in which algorithm 1 chooses them, each once, at most ``k`` of a node."""
     rank = np.empty(len(scores), np.int64)
     rank[leaf_ranking(scores)] = np.arange(len(scores))
@@ -124,7 +124,7 @@ def _leaves_by_node(tree: RetrievalTree, ranked: Iterable[int], scores: Floats, 
     for node in ranked:
         if left == 0:
             return
-        leaves = leaves_below(tree, node)
+        leaves = tree.leaves_below(node)
         unused = leaves[~used[leaves]]
         best = unused[np.argsort(rank[unused])[:k]]
         used[best] = True
@@ -132,27 +132,16 @@ def _leaves_by_node(tree: RetrievalTree, ranked: Iterable[int], scores: Floats, 
         yield from best.tolist()
 
 
-def leaves_below(tree: RetrievalTree, node: int) -> Ints:
-    """The leaves at or below a node, ascending; walks only the part of the tree below it."""
-    below: set[int] = set()
-    ahead = [node]
-    while ahead:
-        fresh = [child for child in tree.nodes[ahead.pop()].children if child not in below]
-        below.update(fresh)
-        ahead.extend(child for child in fresh if child >= tree.leaves)
-    return np.array(sorted(i for i in below if i < tree.leaves) or [node], np.int64)
-
-
-def collapsed_tree(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int) -> Nodes:
+def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
     """RAPTOR's collapsed tree: the best nodes of all layers until the budget, which the paper sets to 2,000 tokens.
 
     Nodes are given by rank. A node and one above it may both be chosen, as in the paper. Appendix F has the sum stay
     below the limit, its text has it not exceed the limit: the latter is done here.
     """
-    return collapsed_set(tree, scores, sizes, limit, k=len(tree.nodes))
+    return collapsed_set(tree, scores, sizes, limit, k=len(tree.words))
 
 
-def collapsed_set(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, k: int = 10) -> Nodes:
+def collapsed_set(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 10) -> Nodes:
     """HTSIR's candidates for a reranker: the k best nodes of all layers by rank, as far as the budget goes.
 
     The paper bounds the number only: a limit of the sum of all sizes is its setting.
@@ -162,7 +151,7 @@ def collapsed_set(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, 
     return within_budget(_ranking(tree, scores)[:k], sizes, limit)
 
 
-def traversal(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:
+def traversal(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:
     """RAPTOR's tree traversal: the k best roots, then the k best of their children, and so on down to the leaves.
 
     Nodes are given layer by layer from the top, by rank in each. The paper tries several k. It has no budget here, but
@@ -180,11 +169,11 @@ def traversal(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, k
     return within_budget(reversed(path), sizes, limit)[::-1]
 
 
-def _descend(tree: RetrievalTree, scores: Floats, k: int) -> Iterator[int]:
+def _descend(tree: TreeArrays, scores: Floats, k: int) -> Iterator[int]:
     met: set[int] = set()
     pool = set(tree.roots)
     while pool:
         met |= pool
         chosen = sorted(pool, key=lambda node: (-scores[node], tree.first_leaf[node], node))[:k]
         yield from chosen
-        pool = {child for node in chosen for child in tree.nodes[node].children} - met
+        pool = {child for node in chosen for child in tree.children_of(node)} - met

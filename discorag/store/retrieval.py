@@ -48,7 +48,7 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
 class Distinct(Generic[T]):
     """The best of what was found, documents of one content as one; ``copies``: document -> names of the other files."""
 
-    found: list[T]
+    best: list[T]
     copies: dict[str, list[str]]
 
 
@@ -83,8 +83,8 @@ def distinct_chunks(
         read.update((c.id, c) for c in store.chunks(scope, [h.chunk_id for h in hits if h.chunk_id not in read]))
         return [(hit, read[hit.chunk_id].doc_id) for hit in hits]
 
-    found = distinct(store, scope, with_documents, wanted)
-    return found, {h.chunk_id: read[h.chunk_id] for h in found.found}
+    hits = distinct(store, scope, with_documents, wanted)
+    return hits, {hit.chunk_id: read[hit.chunk_id] for hit in hits.best}
 
 
 def everything(
@@ -108,7 +108,7 @@ def everything(
     every = Distinct(ids, {})
     own = every if rest else distinct(store, scope, lambda n: [(i, i) for i in ids[:n]], len(ids) or 1)
     hits: list[Hit] = []
-    for chunk in (c for doc_id in own.found for c in store.chunks_of(scope, doc_id)):
+    for chunk in (c for doc_id in own.best for c in store.chunks_of(scope, doc_id)):
         if any(chunk.metadata.get(key) not in accepted for key, accepted in rest.items()):
             continue
         if room is not None:

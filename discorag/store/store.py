@@ -37,8 +37,10 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
     kind = "server" if settings.url is not None and settings.kind == "edge" else settings.kind
     INDEXES.check(kind)
     if (kind == "memory") == (settings.url is not None) and kind in ("memory", "server"):
-        said = f"The index is to be in memory and at {settings.url}." if settings.url else "The server has no address."
-        raise ConfigError(said, hint="Check DISCO_RAG_STORE__KIND and DISCO_RAG_STORE__URL.")
+        message = (
+            f"The index is to be in memory and at {settings.url}." if settings.url else "The server has no address."
+        )
+        raise ConfigError(message, hint="Check DISCO_RAG_STORE__KIND and DISCO_RAG_STORE__URL.")
     return Store(settings, kind, encoder)
 
 

@@ -72,8 +72,8 @@ class DocumentTrees(Documents):
         with self.database.read():
             found = self._rows(scope, select(T.c.key).join(D).where(T.c.builder == builder), [doc_id])
             if not found:
-                said = f"Document {doc_id!r} has no tree of builder {builder!r}."
-                raise NotFoundError(said, hint="Build and store it first.")
+                message = f"Document {doc_id!r} has no tree of builder {builder!r}."
+                raise NotFoundError(message, hint="Build and store it first.")
             return self._tree(scope, builder, found[0].key)
 
     def tree_of(self, scope: Scope, outline: Outline) -> RetrievalTree:

@@ -12,15 +12,15 @@ from discorag.ingest.segment.reading import strip_markdown
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, folded, sentences_of, within_window
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Support
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, PlanStep
-from discorag.schema.errors import ModelError, Usage
+from discorag.schema.errors import ModelError
 from discorag.schema.values import Vectors
 from discorag.text.citations import references, steps, without_references
 from discorag.text.terms import terms
 from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.guards import missing_detail
-from discorag.verification.verifier import Claim, Judge, Metered, Place, Verdict
+from discorag.verification.verifier import Claim, Judge, Place, Verdict
 
 PLACES = 3
 """Sentences around which places are made, in the cited chunks and in the others."""
@@ -124,17 +124,7 @@ class TracingVerifier:
     reranker: Reranker
     judge: Judge | None = None
 
-    @property
-    def usage(self) -> Usage:
-        """What the judge's calls of a language model have cost so far."""
-        return self.judge.usage if isinstance(self.judge, Metered) else Usage()
-
-    @property
-    def prompt_hash(self) -> str:
-        """Digest of the judge's prompt file; empty if it made no call."""
-        return self.judge.prompt_hash if isinstance(self.judge, Metered) else ""
-
-    async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
         """Return the verified answer; see `Verifier.verify`.
 
         Raises:
@@ -149,12 +139,11 @@ class TracingVerifier:
             if missing := _missing(claim, inputs, drafts[i]):
                 found[i] = _Traced(Support.NOT_SUPPORTED, missing)
                 del claims[i]
-        verdicts: Sequence[Verdict] = [Verdict(Support.NOT_VERIFIED, reason=NO_JUDGE)] * len(claims)
-        if self.judge:
-            verdicts = await self.judge.judge([*claims.values()])
-        for (i, claim), verdict in zip(claims.items(), verdicts, strict=True):
+        unjudged = [Verdict(Support.NOT_VERIFIED, reason=NO_JUDGE)] * len(claims)
+        verdicts = await self.judge.judge([*claims.values()]) if self.judge else Outcome(value=unjudged)
+        for (i, claim), verdict in zip(claims.items(), verdicts.value, strict=True):
             found[i] = _trace(claim, verdict, table, drafts[i].cited)
-        return _answer(inputs, table, drafts, [found[i] for i in range(len(drafts))])
+        return verdicts.holding(_answer(inputs, table, drafts, [found[i] for i in range(len(drafts))]))
 
     async def _claims(
         self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _Drafted]

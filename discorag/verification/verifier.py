@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
-from discorag.schema.answer import Answer, AnswerInputs, Support
-from discorag.schema.errors import Usage
+from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.verification.guards import missing_detail
 
 
 class Verifier(Protocol):
     """Traces a draft to its sources."""
 
-    async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
         """Return the draft's sentences, each with its state, its evidence and the reason.
 
         The draft was made from the chunks, graph and plan of the inputs, and cites chunks as ``[2]`` or units as
@@ -25,21 +24,6 @@ class Verifier(Protocol):
         Raises:
             ModelError: A model failed.
         """
-        ...
-
-
-@runtime_checkable
-class Metered(Protocol):
-    """A verifier that calls a language model; there is a new one for each question."""
-
-    @property
-    def usage(self) -> Usage:
-        """What its calls have cost so far."""
-        ...
-
-    @property
-    def prompt_hash(self) -> str:
-        """Digest of the prompt file; empty if it made no call."""
         ...
 
 
@@ -104,7 +88,7 @@ def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Ver
 class Judge(Protocol):
     """Decides claims."""
 
-    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+    async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
         """Return a verdict for each claim, in order; every claim has a place.
 
         Raises:

@@ -56,4 +56,4 @@ async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:
     check_length(document.uri, hierarchy, backends.settings.reading.max_sentences)
     chunk = whole_chunk(document, hierarchy)
     parsed = await backends.parser(parser).parse(chunk)
-    return chunk.model_copy(update={"tree": parsed.tree})
+    return chunk.model_copy(update={"tree": parsed.value})

@@ -53,11 +53,7 @@ Ids = Annotated[
 
 
 class Session(BaseModel):
-    """The tenant and roles of a key; ``keys``: whether the server demands one.
-
-    ``language_model``: the name of the model that writes answers; empty if none is configured. ``formats``: suffixes of
-    files that can be read.
-    """
+    """The tenant and roles of a key; ``keys``: whether the server demands one."""
 
     tenant: str
     roles: list[Role]

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from discorag.generation.extractive import Extractor
+from discorag.generation.extractive import extract_answer
 from discorag.ingest.segment.sentence_table import sentences_in
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
@@ -21,7 +21,7 @@ QUESTIONS = [
 
 
 async def draft_of(inputs: AnswerInputs, encoder: Encoder) -> list[str]:
-    return (await Extractor(selector_of(encoder)).answer(inputs)).value.splitlines()
+    return (await extract_answer(inputs, selector_of(encoder))).value.splitlines()
 
 
 @pytest.mark.parametrize(("corpus", "query"), QUESTIONS)
@@ -84,9 +84,9 @@ async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> No
     inputs = await inputs_from(
         {"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder
     )
-    draft = (await Extractor(selector_of(encoder)).answer(inputs)).value
+    draft = (await extract_answer(inputs, selector_of(encoder))).value
     assert references(draft) == references("[1.1]")
-    answer = await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, draft)
+    answer = (await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, draft)).value
     assert answer.text == "Attention helps in translation [1], as others found [12]."
     assert answer.sentences[0].supported
 
@@ -101,7 +101,7 @@ async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) 
 async def told(text: str, plan: str, encoder: Encoder) -> list[str]:
     inputs = await inputs_from({"a": text}, "What?", encoder)
     lines = await draft_of(replace(inputs, plan=Plan(paragraph=plan)), encoder)
-    answer = await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, "\n".join(lines))
+    answer = (await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, "\n".join(lines))).value
     assert [s.text for s in answer.sentences] == [without_references(line, chunks=9) for line in lines]
     assert all(s.supported for s in answer.sentences)
     return [s.text for s in answer.sentences]

@@ -23,10 +23,8 @@ from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 FLU = "Does vitamin D prevent flu?"
 QUESTIONS = [
     ("vitamin-d", FLU),
-    ("vitamin-d", "How much vitamin D did the participants take?"),
     ("vitamin-d", "Who won the chess championship of 1972?"),
     ("tides", "Why are some tides higher than others?"),
-    ("all", "How do bees tell each other where food is?"),
 ]
 CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
 
@@ -51,7 +49,7 @@ def server() -> Iterator[ScriptedServer]:
 def rag(shared_pipeline: Pipelines, server: ScriptedServer) -> DiscoRAG:
     rag = shared_pipeline(llm=server.base_url)
     for corpus in {corpus for corpus, _ in QUESTIONS}:
-        rag.ingest(EXAMPLES if corpus == "all" else EXAMPLES / corpus, corpus=corpus)
+        rag.ingest(EXAMPLES / corpus, corpus=corpus)
     return rag
 
 

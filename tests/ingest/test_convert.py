@@ -10,7 +10,7 @@ from typing import Any
 import docx
 import pytest
 from docx.document import Document as DocxDocument
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discorag.ingest.convert.converted import Converted
@@ -157,6 +157,7 @@ PIECES = st.sampled_from((
 
 
 @given(st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=200), st.binary(max_size=200)))
+@example("<td colspan=999999999>Tides rise.<td colspan=x>")
 def test_any_bytes_give_text_or_an_input_error_and_always_the_same(data: str | bytes) -> None:
     raw = data.encode() if isinstance(data, str) else data
     try:

@@ -104,14 +104,15 @@ def test_a_tree_written_to_a_file_can_be_shown_from_it(home: Path) -> None:
 
 @pytest.mark.parametrize("parser", ["local", "rules"])
 def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser: str) -> None:
-    path = str(EXAMPLES / "vitamin-d" / "pooled-analysis.md")
-    shown = run(tmp_path, "parse", path, "--parser", parser)
+    source = [str(EXAMPLES / "vitamin-d" / "pooled-analysis.md"), "--parser", parser]
+    shown = run(tmp_path, "parse", *source)
     assert len(set(re.findall(r"\b(\d+): ", shown))) > 10
-    for name in ("rs3", "rs4", "dis", "json"):
-        text = run(tmp_path, "parse", path, "--parser", parser, "--format", name)
+    for name in ("json", "rs3", "rs4", "dis"):
+        text = run(tmp_path, "parse", *source, "--format", name)
         (tmp_path / f"tree.{name}").write_text(text, encoding="utf-8")
         assert run(tmp_path, "parse", f"tree.{name}") == shown
-        assert run(tmp_path, "parse", f"tree.{name}", "--format", "svg").startswith("<svg")
+        source = ["tree.json"]
+    assert run(tmp_path, "parse", "tree.json", "--format", "svg").startswith("<svg")
     assert not (tmp_path / "s").exists()
 
 

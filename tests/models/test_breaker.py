@@ -45,12 +45,11 @@ async def test_of_twenty_questions_to_an_endpoint_that_hangs_only_the_first_few_
 
 async def test_a_hanging_endpoint_is_found_out_by_the_runs_deadline_too() -> None:
     with ScriptedServer(lambda body: HANGS) as server:
-        made = gateway(server, timeout_s=400, pause_s=LONG)
-        for _ in range(4):
-            with models_within(0.2), pytest.raises(ModelUnavailableError):
+        made, said = gateway(server, timeout_s=400, pause_s=LONG), ""
+        while "left alone" not in said:  # a call whose time ends before it is sent does not count
+            with models_within(0.3), pytest.raises(ModelUnavailableError) as caught:
                 await made.complete(text_request())
-        with pytest.raises(ModelUnavailableError, match="left alone"):
-            await made.complete(text_request())
+            said = str(caught.value)
     assert len(server.requests) <= 3
 
 

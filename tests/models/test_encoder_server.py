@@ -84,7 +84,7 @@ async def test_passing_failure_is_retried() -> None:
         (Scripted("no", status=401), ModelRejectedError, "ENCODER__API_KEY"),
         (Scripted("`inputs` must have less than 512 tokens", status=413), ContextTooLongError, "less text"),
         (Scripted(raw="<html>hello</html>", headers={"Content-Type": "text/html"}), ModelRejectedError, "/v1"),
-        (Scripted(raw=NAN, headers={"Content-Type": "application/json"}), InvalidOutputError, ""),
+        (Scripted(raw=NAN, headers={"Content-Type": "application/json"}), InvalidOutputError, "."),
     ],
 )
 async def test_failures_are_typed_and_name_the_encoders_own_settings(

@@ -35,7 +35,7 @@ import importlib, pkgutil
 names = [m.name for m in pkgutil.walk_packages(discorag.__path__, "discorag.")]
 for name in names:
     importlib.import_module(name)
-assert {{"discorag.eval.reporting.page.view", "discorag.interfaces.http.app", "discorag.prompts"}} <= set(names)
+assert {{"discorag.eval.reporting.report", "discorag.interfaces.http.app", "discorag.prompts"}} <= set(names)
 """
 
 
@@ -95,7 +95,7 @@ def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
         "py.typed",
         "prompts/answer.md",
         "eval/suites/asqa.yaml",
-        "eval/reporting/page/report.css",
+        "eval/experiments/disco-rag-table-4.yaml",
         "eval/metrics/judge.md",
         "examples/questions.toml",
         "interfaces/http/docs.toml",

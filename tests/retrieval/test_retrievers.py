@@ -53,7 +53,7 @@ class MostWords:
 def forest_of(builder: str, documents: int) -> Forest:
     made = every_builder(window=8)[builder]
     built = [asyncio.run(made.build(source_of(text))).tree for text in DOCUMENTS[:documents]]
-    return Forest({f"d{i}": tree for i, tree in enumerate(built)})
+    return Forest.with_texts({f"d{i}": tree for i, tree in enumerate(built)})
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Case:
 def cases(draw: st.DrawFn, name: str) -> Case:
     """Few different scores, so that ties are common."""
     forest = forest_of(RETRIEVERS[name].builder, draw(st.integers(1, len(DOCUMENTS))))
-    count = len(forest.tree.nodes)
+    count = len(forest.tree.words)
     nodes = draw(st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=count, max_size=count))
     scores = Scores(forest, np.array(nodes, np.float32), forest.tree.words)
     return Case(name, TreeQuery(QUESTION, scores, 1, MostWords(), LocalRouter(HashingEncoder())))
@@ -103,7 +103,7 @@ def under_one_heading(*texts: str) -> Forest:
     starts = np.cumsum([0, *(len(text) + 1 for text in texts)]).tolist()
     leaves = [leaf(text, start) for text, start in zip(texts, starts, strict=False)]
     tree = RetrievalTree(builder="made", nodes=(*leaves, inner(leaves, range(len(leaves)), "All of it in five words")))
-    return Forest({"d": tree})
+    return Forest.with_texts({"d": tree})
 
 
 async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, **parts: object) -> SelectedNodes:
@@ -144,9 +144,9 @@ async def test_a_budget_in_tokens_counts_the_tokens_of_the_nodes_own_texts() -> 
 async def test_a_summary_that_was_chosen_stands_for_its_best_leaves_as_many_as_are_no_longer() -> None:
     forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.", "So they say of it.")
     scores = Scores(forest, np.array([0.1, 0.2, 0.5, 0.4, 0.9], np.float32), forest.tree.words)
-    assert count_words(forest.tree.nodes[4].text) == 6
+    assert count_words(forest.text(4)) == 6
     # By cosine: leaf 2 (two words), then leaf 3 (five), which would make seven.
-    assert evidence_of(scores, [4], 100) == {"d": [forest.tree.nodes[2].spans[0]]}
+    assert evidence_of(scores, [4], 100) == {"d": [forest.place(2)[1]]}
 
 
 class Refusing:
@@ -196,8 +196,8 @@ async def test_a_router_that_loops_ends_with_what_it_selected() -> None:
 
 async def test_routing_starts_from_the_five_best_passages_of_all_documents_or_from_k() -> None:
     tree = under_one_heading(*(f"Fact {i}." for i in range(12))).of(0)
-    forest = Forest({"a": tree, "b": tree, "c": tree})
-    scores = np.zeros(len(forest.tree.nodes))
+    forest = Forest.with_texts({"a": tree, "b": tree, "c": tree})
+    scores = np.zeros(len(forest.tree.words))
     scores[[0, 1, 2, 30]] = 1.0
     scores[[12, 13, 14]] = [0.9, 0.5, 0.4]
     router = Looping()

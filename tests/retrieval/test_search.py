@@ -15,7 +15,7 @@ from discorag.retrieval.forest import Forest, NodeScores, node_vectors
 from discorag.retrieval.index import TreeIndex, fused
 from discorag.store.outline import leaf_terms
 from discorag.store.records import SearchQuery
-from discorag.text.bm25 import Bm25
+from discorag.text.bm25 import Bm25, TermCounts
 from tests.conftest import EXAMPLES, Pipelines
 
 QUESTION = "Why does a spring tide rise higher?"
@@ -44,10 +44,11 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
 ) -> None:
     index, ids, query = await opened(rag, builder)
     trees = {i: rag.backends.store.tree(rag.scope(), i, builder.name) for i in ids}
-    forest = Forest(trees)
+    forest = Forest.with_texts(trees)
     vectors = forest.join([await node_vectors(tree, rag.backends.encoder, "mean") for tree in trees.values()])
     cosines = vectors @ query.vector
-    terms = Bm25(leaf_terms(forest.tree)).scores(QUESTION, forest.shape.groups)
+    counts = TermCounts.joined([leaf_terms(tree) for tree in trees.values()])
+    terms = Bm25(counts).scores(QUESTION, forest.tree.groups)
     by: NodeScores
     for by, texts in product(get_args(NodeScores), (False, True)):
         found = await index.scores(query, ids, by=by, texts=texts)

@@ -10,6 +10,7 @@ import pytest
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, InvariantError, NotFoundError
+from discorag.schema.values import count_words
 from discorag.store.outline import node_id
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store
@@ -34,7 +35,7 @@ def assert_tree(store: Store, expected: TreeSample) -> None:
     assert store.tree_versions(SCOPE, builder)[doc_id] == expected.version
     for _ in range(2):  # read, and remembered
         outline = store.outlines(SCOPE, builder, [doc_id])[doc_id]
-        assert outline.shape.words.tolist() == expected.tree.words.tolist()
+        assert outline.arrays.words.tolist() == [count_words(node.text) for node in expected.tree.nodes]
         assert store.tree_of(SCOPE, outline) == expected.tree
     scores = scores_of(store, SCOPE, builder, [doc_id], QUERY)[doc_id]
     assert scores.dtype == np.float32
@@ -112,7 +113,7 @@ def test_a_reader_sees_the_old_or_the_new_tree_never_both(store: Store) -> None:
     def read() -> None:
         while not done.is_set():
             seen.add(len(store.tree(SCOPE, PIECE.doc_id, "discourse").nodes))
-            seen.add(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].shape.words))
+            seen.add(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].arrays.words))
             seen.add(len(scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id]))
 
     reader = Thread(target=read)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.store.outline import Shape
+from discorag.store.outline import TreeArrays
 from discorag.text import terms as module
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, sparse, sparse_query, terms
@@ -42,7 +42,7 @@ def test_a_node_scores_as_the_leaves_below_it_read_together(
     tree: RetrievalTree, data: st.DataObject, query: str
 ) -> None:
     texts = [data.draw(TEXTS) for _ in range(tree.leaves)]
-    scores = Bm25(TermCounts.of(texts)).scores(query, Shape.of(tree).groups)
+    scores = Bm25(TermCounts.of(texts)).scores(query, TreeArrays.of(tree).groups)
     assert scores == pytest.approx(defined(query, texts, list(tree.leaves_of)))
 
 

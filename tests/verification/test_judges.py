@@ -53,7 +53,7 @@ def reply(*verdicts: tuple[int, int]) -> str:
 
 async def test_one_call_judges_all_sentences_and_each_passage_is_shown_once() -> None:
     says = Says(reply((1, 90), (0, 20)))
-    first, second = await judge(says).judge([TIDE, DANCE])
+    first, second = (await judge(says).judge([TIDE, DANCE])).value
     assert (first.support, first.place, first.probability) == (Support.SUPPORTED, 0, 0.9)
     assert second.support is Support.NOT_SUPPORTED
     [asked] = says.asked
@@ -62,12 +62,12 @@ async def test_one_call_judges_all_sentences_and_each_passage_is_shown_once() ->
 
 
 async def test_a_figure_that_the_passage_lacks_is_not_supported_whatever_the_model_says() -> None:
-    _, dance = await judge(Says(reply((1, 90), (2, 100)))).judge([TIDE, DANCE])
+    _, dance = (await judge(Says(reply((1, 90), (2, 100)))).judge([TIDE, DANCE])).value
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
 
 
 async def test_a_passage_that_was_offered_for_another_sentence_only_supports_nothing() -> None:
-    _, dance = await judge(Says(reply((1, 90), (1, 90)))).judge([TIDE, DANCE])
+    _, dance = (await judge(Says(reply((1, 90), (1, 90)))).judge([TIDE, DANCE])).value
     assert dance.support is Support.NOT_SUPPORTED
 
 
@@ -76,7 +76,7 @@ async def test_a_passage_that_was_offered_for_another_sentence_only_supports_not
 )
 async def test_what_breaks_the_form_is_asked_for_again_and_then_fails(bad: str) -> None:
     good = reply((1, 90), (0, 10))
-    found = await judge(Says(bad, good)).judge([TIDE, DANCE])
+    found = (await judge(Says(bad, good)).judge([TIDE, DANCE])).value
     assert [v.support for v in found] == [Support.SUPPORTED, Support.NOT_SUPPORTED]
     with pytest.raises(ModelError):
         await judge(Says(bad, bad)).judge([TIDE, DANCE])
@@ -94,7 +94,7 @@ class Table:
 
 
 async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figures() -> None:
-    tide, dance = await NliJudge(Table()).judge([TIDE, DANCE])
+    tide, dance = (await NliJudge(Table()).judge([TIDE, DANCE])).value
     assert (tide.support, tide.place, tide.probability) == (Support.SUPPORTED, 0, 0.75)
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from discorag.models.protocol import Encoder
-from discorag.schema.answer import Answer, Support
+from discorag.schema.answer import Answer, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.errors import ModelUnavailableError
 from discorag.verification.tracing import NO_JUDGE, QUOTED, TracingVerifier
@@ -23,10 +23,10 @@ class Says:
     def __init__(self, support: Support) -> None:
         self.support, self.claims = support, list[Claim]()
 
-    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+    async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
         self.claims += claims
         place = 0 if self.support is Support.SUPPORTED else None
-        return [Verdict(self.support, place, 0.75, "It says so.") for _ in claims]
+        return Outcome(value=[Verdict(self.support, place, 0.75, "It says so.") for _ in claims])
 
 
 def verifier_of(encoder: Encoder, judge: Judge | None = None) -> TracingVerifier:
@@ -44,7 +44,7 @@ async def verified(
         plan=Plan(paragraph=plan) if plan else None,
         graph=RhetoricalGraph(chunks=ids, edges=(edge,)) if graph else None,
     )
-    return await verifier_of(encoder, judge).verify(inputs, draft)
+    return (await verifier_of(encoder, judge).verify(inputs, draft)).value
 
 
 QUOTE = SOURCES["trial"]
@@ -112,7 +112,7 @@ async def test_a_reranker_that_fails_leaves_the_order_of_cosine(encoder: Encoder
             raise ModelUnavailableError("down")
 
     inputs = await inputs_from(SOURCES, "Does vitamin D prevent flu?", encoder)
-    [sentence] = (await TracingVerifier(encoder, Fails()).verify(inputs, PARAPHRASE)).sentences
+    [sentence] = (await TracingVerifier(encoder, Fails()).verify(inputs, PARAPHRASE)).value.sentences
     assert [e.text for e in sentence.evidence] == [QUOTE]
 
 
@@ -157,12 +157,12 @@ async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder
     )
     inputs = replace(inputs, graph=RhetoricalGraph(chunks=(a, b), edges=edges))
     draft = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Supplements had no significant effect [2]."
-    assert len((await verifier_of(encoder).verify(inputs, draft)).disagreements) == 1
+    assert len((await verifier_of(encoder).verify(inputs, draft)).value.disagreements) == 1
 
 
 async def test_a_heading_is_no_supported_sentence_but_a_statement_that_is_also_a_title_is(encoder: Encoder) -> None:
     texts = {"The moon pulls the sea.": "# Tides and the moon above\n\nThe moon pulls the sea. Tides follow."}
     inputs = await inputs_from(texts, "tides", encoder)
     draft = "# Tides and the moon above\n\nTides and the moon above [1]\n\nThe moon pulls the sea [1]."
-    answer = await verifier_of(encoder).verify(inputs, draft)
+    answer = (await verifier_of(encoder).verify(inputs, draft)).value
     assert [s.supported for s in answer.sentences] == [False, False, True]

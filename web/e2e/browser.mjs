@@ -51,7 +51,7 @@ export async function inspect(page, name) {
 export async function settled(page, view) {
   const shown = {
     ask: ".sentence",
-    disagreements: ".pair mark.differs",
+    disagreements: ".pair mark.lit",
     graph: ".card",
     plan: ".steps li",
     tree: ".rst-toggle",

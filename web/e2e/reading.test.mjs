@@ -53,7 +53,7 @@ test("levels unfold one after another, by the keyboard too, and ask only for wha
   assert.equal(asked.at(-1).length, 1);
   await page.locator('[role="row"]:not([aria-expanded])').last().focus();
   await page.keyboard.press("Enter");
-  await page.locator(".rst-toggle").first().waitFor();
+  await page.locator(".rst-text").first().waitFor();
   await done();
 });
 

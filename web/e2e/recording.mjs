@@ -17,7 +17,7 @@ for (const part of ["Does vitamin D", " prevent flu?"]) {
   await shot();
 }
 await page.keyboard.press("Enter");
-await page.locator(".sentence").nth(4).waitFor();
+await page.locator(".sentence").nth(3).waitFor();
 await shot(2);
 for (const at of [1, 2]) {
   await page.locator(".sentence").nth(at).click();

@@ -91,7 +91,7 @@ test("plain RAG next to ours: one click", async () => {
   await settled(page, "ask");
   await click(page.getByRole("button", { name: "Compare with plain RAG" }));
   await page.locator(".costs").nth(1).waitFor();
-  assert.deepEqual(await page.locator(".answer-column h2").allInnerTexts(), ["disco-rag", "Plain RAG"]);
+  assert.deepEqual(await page.locator(".answer-column > h2").allInnerTexts(), ["disco-rag", "Plain RAG"]);
   assert.equal(clicks(), 1);
   await done();
 });
@@ -106,7 +106,7 @@ test("three files of which two are broken: the third is read, and each says what
   await says(page.getByRole("alert"), "a.exe cannot be read: its format is not known.");
   await says(page.locator(".job"), "b.json: could not be read");
   await says(page.locator(".documents tbody"), "c.md");
-  await says(page.locator(".documents .count"), /1 kB, 1 passage.*\d{4}/s);
+  await says(page.locator(".documents th"), /c\.md · 1 kB · 1 passage · .*\d{4}/);
   await click(page.getByRole("button", { name: "Text of c.md" }));
   await says(page.locator(".opened .document"), "The quay was built in 1904.");
   assert.equal(clicks(), 2);

@@ -155,8 +155,8 @@ def messages_for(
         return _plain(inputs, templates)
     turns: list[Message] = []
     if stage != "graph" and inputs.graph is not None:
-        said = inputs.turns.get("graph") or graph_json(inputs, inputs.graph)
-        turns += [_user(templates.graph.render()), Message(role="assistant", content=said)]
+        graph = inputs.turns.get("graph") or graph_json(inputs, inputs.graph)
+        turns += [_user(templates.graph.render()), Message(role="assistant", content=graph)]
     if stage == "answer" and inputs.plan is not None:
         turns += [_user(templates.plan.render()), Message(role="assistant", content=inputs.plan.paragraph)]
     turns.append(_user({"graph": templates.graph, "plan": templates.plan, "answer": templates.answer}[stage].render()))

@@ -119,15 +119,15 @@ def _folded(text: str) -> list[str]:
 
 def _without_marks(text: str, held: str) -> str:
     """``text`` without the marks that stand beside words of a source."""
-    kept, at = "", 0
+    clean, at = "", 0
     for m in _MARK.finditer(text):
-        kept += text[at : m.start()]
+        clean += text[at : m.start()]
         at = m.end()
         if m[0] in held or not _found(text[max(0, m.start() - _NEAR) : m.start()], text[at : at + _NEAR], held):
-            kept += m[0]
-        elif kept[-1:] in " \t\n":
+            clean += m[0]
+        elif clean[-1:] in " \t\n":
             at += len(text[at:]) - len(text[at:].lstrip(" \t"))
-    return kept + text[at:]
+    return clean + text[at:]
 
 
 def _found(before: str, after: str, held: str) -> bool:
@@ -329,9 +329,9 @@ def plan_of(text: str, inputs: AnswerInputs) -> Plan:
         ValueError: It says nothing.
     """
     passages = [c.text for c in inputs.chunks]
-    said = without_unknown(without_label(tidied(text, passages), "plan", passages), passages)
-    _check_says(said, inputs)
-    return Plan(paragraph=said)
+    paragraph = without_unknown(without_label(tidied(text, passages), "plan", passages), passages)
+    _check_says(paragraph, inputs)
+    return Plan(paragraph=paragraph)
 
 
 def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] = ()) -> str:
@@ -344,18 +344,18 @@ def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] 
             passage's, or more than `PROMPT_RUN` our prompts'. ``ask`` is how it is asked for again.
     """
     passages = [c.text for c in inputs.chunks]
-    said = without_label(tidied(text, passages), "answer", passages)
-    _check_says(said, inputs)
-    if repeated := scaffolding(said, passages, prompts):
+    answer = without_label(tidied(text, passages), "answer", passages)
+    _check_says(answer, inputs)
+    if repeated := scaffolding(answer, passages, prompts):
         raise AskAgainError(f"It repeats {repeated}.", ask)
-    if marks_left(said, passages):
+    if marks_left(answer, passages):
         raise AskAgainError("It holds marks of the passages' trees.", ask)
-    if (run := copied(said, passages)) > RUN:
+    if (run := copied(answer, passages)) > RUN:
         raise AskAgainError(f"It copies {run} words in a row from a passage, without a citation.", ask)
-    beyond = {r.chunk for r in references(said) if r.chunk > len(passages)}
+    beyond = {r.chunk for r in references(answer) if r.chunk > len(passages)}
     if unknown := sorted(n for n in beyond if not any(f"[{n}]" in p for p in passages)):
         raise ValueError(f"It cites passages {unknown}, but there are only {len(passages)}.")
-    return said
+    return answer
 
 
 def outcome_of(stage: str, reply: Reply[T]) -> Outcome[T]:
@@ -369,10 +369,10 @@ def outcome_of(stage: str, reply: Reply[T]) -> Outcome[T]:
 
 def _current(inputs: AnswerInputs) -> AnswerInputs:
     """The inputs without the model's own words for a graph that was edited since."""
-    said = inputs.turns.get("graph")
-    if said is None or inputs.graph is None:
+    turn = inputs.turns.get("graph")
+    if turn is None or inputs.graph is None:
         return inputs
-    return inputs if graph_of(inputs, said).edges == inputs.graph.edges else replace(inputs, turns={})
+    return inputs if graph_of(inputs, turn).edges == inputs.graph.edges else replace(inputs, turns={})
 
 
 def _check_says(text: str, inputs: AnswerInputs) -> None:

@@ -373,11 +373,11 @@ class Baselines:
 
         If stage 1 failed, this is standard RAG (fig. 14).
         """
-        said = inputs.turns.get("hint")
-        if not said:
+        hint = inputs.turns.get("hint")
+        if not hint:
             return await self._answer(self.engine.templates.standard.render(material=material(inputs)), inputs)
         first = Message(role="user", content=self._hint_prompt(inputs.query))
-        before = (first, Message(role="assistant", content=said))
+        before = (first, Message(role="assistant", content=hint))
         return await self._answer(self.engine.templates.retrieved.render(material=material(inputs)), inputs, before)
 
     async def find_markers(self, inputs: AnswerInputs) -> Outcome[tuple[Link, ...]]:

@@ -152,9 +152,9 @@ def ability_of(text: str) -> Ability:
     """What a reply shows; one that is not JSON is read as an answer."""
     answer, keeps_schema = text, False
     try:
-        said = json.loads(text)
-        answer = str(said["answer"])
-        graph_of(probe_inputs(), json.dumps(said["graph"]))
+        reply = json.loads(text)
+        answer = str(reply["answer"])
+        graph_of(probe_inputs(), json.dumps(reply["graph"]))
         keeps_schema = True
     except (ValueError, TypeError, LookupError, RecursionError):
         pass

@@ -35,8 +35,8 @@ async def standalone(question: str, history: Sequence[Message], model: LanguageM
     Raises:
         ModelError: As `LanguageModel.complete`.
     """
-    said = "\n".join(f"{m.role}: {_shortened(m.content)}" for m in history[-TURNS:])
-    prompt = template.render(history=escape(said), question=escape(question))
+    conversation = "\n".join(f"{m.role}: {_shortened(m.content)}" for m in history[-TURNS:])
+    prompt = template.render(history=escape(conversation), question=escape(question))
     request = Request(
         stage="standalone",
         messages=(Message(role="user", content=prompt),),

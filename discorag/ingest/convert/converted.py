@@ -38,6 +38,11 @@ def not_literal(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
+def without_halves(text: str) -> str:
+    """``text`` with its surrogate pairs as one character each; half a pair becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def cell(text: str) -> str:
     """``text`` as the content of a pipe table's cell: one line, pipes escaped."""
     return _BARE_PIPE.sub(r"\\|", " ".join(text.split()))

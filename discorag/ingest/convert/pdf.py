@@ -88,8 +88,10 @@ def _glyphs(page: PdfPage) -> Iterator[Glyph]:
     text, rotation = page.get_textpage(), page.get_rotation()
     for i in range(text.count_chars()):
         char = chr(FPDFText_GetUnicode(text, i))
-        made = FPDFText_IsGenerated(text, i) == 1
-        yield Glyph(char, None if made or char.isspace() else Box(*text.get_charbox(i, loose=True)).turned(rotation))
+        is_generated = FPDFText_IsGenerated(text, i) == 1
+        yield Glyph(
+            char, None if is_generated or char.isspace() else Box(*text.get_charbox(i, loose=True)).turned(rotation)
+        )
 
 
 def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
-from discorag.ingest.convert.converted import Converted, literal, pipe_table
+from discorag.ingest.convert.converted import Converted, literal, pipe_table, without_halves
 from discorag.ingest.convert.encoding import decoded
 from discorag.schema.errors import DecodingError
 
@@ -124,10 +124,10 @@ def _blocks(value: Value, level: int) -> Iterator[str]:
 
 
 def _object(fields: Mapping[str, Value], level: int) -> Iterator[str]:
-    said = {key: value for key, value in fields.items() if value not in _UNSAID}
-    if short := [f"- {_line(key)}: {_line(_said(value))}" for key, value in said.items() if _is_short(value)]:
+    values = {key: value for key, value in fields.items() if value not in _UNSAID}
+    if short := [f"- {_line(key)}: {_line(_said(value))}" for key, value in values.items() if _is_short(value)]:
         yield "\n".join(short)
-    for key, value in said.items():
+    for key, value in values.items():
         if not _is_short(value):
             yield from _section(key, value, level)
 
@@ -188,5 +188,4 @@ def _line(text: str) -> str:
 
 def _clean(text: str) -> str:
     """Without control characters and halves of characters, which JSON can write and a text cannot hold."""
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)
+    return without_halves(text).replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)

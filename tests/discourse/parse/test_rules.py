@@ -146,6 +146,6 @@ def test_a_paragraph_that_is_no_title_is_no_background(opening: str):
 
 
 async def test_the_control_elaborates_every_sentence_by_all_that_follows():
-    tree = (await RightBranchingParser().parse(_chunk("One stands. Two follows. However, three differs."))).tree
+    tree = (await RightBranchingParser().parse(_chunk("One stands. Two follows. However, three differs."))).value
     assert [(s.start, s.mid, s.end) for s in tree.splits] == [(0, 1, 3), (1, 2, 3)]
     assert tree.satellite_depth == (0, 1, 2)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.discourse.parse.parser import Leaves, Unit
+from discorag.discourse.parse.parser import Unit
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.ingest.segment.blocks import MARKDOWN
@@ -24,7 +24,7 @@ from discorag.schema.values import Span
 from discorag.text.sentences import language_of, sentence_spans
 from tests.text.layouts import SAMPLES
 
-_PARSER, _SENTENCES = TrainedParser(), TrainedParser(leaves="sentence")
+_PARSER = TrainedParser()
 
 _VITAMIN = (
     "Vitamin D lowers the risk of respiratory infections if people are deficient. Although several trials found no "
@@ -32,9 +32,9 @@ _VITAMIN = (
 )
 
 
-def _checked(text: str, parser: TrainedParser = _PARSER) -> RstTree:
+def _checked(text: str) -> RstTree:
     """The parse, after checking that it is a tree over exactly the text."""
-    tree = parser.parse_text(text)
+    tree = _PARSER.parse_text(text)
     at = 0
     for edu in tree.edus:
         assert not text[at : edu.start].strip()
@@ -61,16 +61,15 @@ def test_a_condition_hangs_on_what_it_limits():
     assert (split.relation, split.nuclearity) == (Relation.CONDITION, Nuclearity.NS)
 
 
-@pytest.mark.parametrize("leaves", ["edu", "sentence"])
-async def test_a_chunks_tree_is_in_document_offsets(leaves: Leaves):
+async def test_a_chunks_tree_is_in_document_offsets():
     text, start = _VITAMIN, 1000
     sentences = tuple(Span(start=s.start + start, end=s.end + start) for s in sentence_spans(text))
     chunk = Chunk(
         id="c", doc_id="d", order=0, span=Span(start=start, end=start + len(text)), text=text, sentences=sentences
     )
-    parsed = await TrainedParser(leaves=leaves).parse(chunk)
-    assert parsed.tree.span == chunk.span
-    assert parsed.tree.splits == TrainedParser(leaves=leaves).parse_text(text).splits
+    parsed = await _PARSER.parse(chunk)
+    assert parsed.value.span == chunk.span
+    assert parsed.value.splits == _PARSER.parse_text(text).splits
 
 
 @pytest.mark.parametrize("kind", ["edu", "sentence", "paragraph"])
@@ -111,7 +110,6 @@ def test_units_that_it_cannot_read_get_the_rules_tree(units: list[str]):
 )
 def test_odd_texts_give_a_tree_over_exactly_the_text(text: str):
     _checked(text)
-    _checked(text, _SENTENCES)
 
 
 def test_long_texts_give_one_tree():
@@ -139,7 +137,7 @@ async def test_chinese_chunks_get_the_rules_trees():
     chunk = Chunk(
         id="c", doc_id="d", order=0, span=Span(start=0, end=len(text)), text=text, sentences=sentence_spans(text)
     )
-    assert (await TrainedParser().parse(chunk)).tree == rule_tree(chunk)
+    assert (await TrainedParser().parse(chunk)).value == rule_tree(chunk)
 
 
 _SAID = ("Tides rise because the moon pulls the sea.", "If you wait, they fall.", "Few notice, however.")

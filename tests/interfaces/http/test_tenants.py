@@ -151,7 +151,9 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     span = found[0]["chunk"]["span"]
     assert read["text"][span["start"] : span["end"]] == found[0]["chunk"]["text"]
     assert me.get(f"/trees/{me.documents[0]}/nodes", corpus=CORPUS).json()["leaves"] == 2
-    assert me.get("/session").json() == {"tenant": "north", "roles": ["operate", "read", "write"], "keys": True}
+    session = me.get("/session").json()
+    assert (session["tenant"], session["roles"]) == ("north", ["operate", "read", "write"])
+    assert (session["keys"], session["language_model"]) == (True, "")
     assert (
         SECRETS["north"] in ask(me, "What did the trial find?", switches={**LOCAL, "abstain": "never"}).json()["text"]
     )

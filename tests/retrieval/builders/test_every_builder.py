@@ -154,6 +154,6 @@ def long(request: pytest.FixtureRequest) -> Source:
     return source_of(request.param(DEEP_FOR_PYTHON))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"clusters"}))  # whose layers are few
 async def test_long_documents_need_no_recursion(name: str, long: Source) -> None:
     assert words_of((await every_builder()[name].build(long)).tree) == long.document.text.split()

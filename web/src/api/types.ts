@@ -24,70 +24,12 @@ export interface AnswerSentence {
   confidence: number | null;
 }
 
-export interface AskRequest {
-  query: string;
-  instruction?: string;
-  corpus?: string | null;
-  filters?: Record<string, string[]>;
-  switches?: Options;
-  thread?: string | null;
-}
-
 export interface Audit {
   corpus: string;
   documents: DocumentName[];
   findings: Finding[];
   settled: Record<string, string>;
   changed: number;
-}
-
-export interface AuditRequest {
-  corpus?: string | null;
-}
-
-export interface Body_ingest_ingest_post {
-  files: string[];
-  corpus?: string;
-}
-
-export interface ChatCompletion {
-  id: string;
-  object: "chat.completion";
-  created: number;
-  model: string;
-  choices: Choice[];
-  usage: ChatUsage;
-  disco_rag: Reply;
-}
-
-export interface ChatMessage {
-  role: "assistant";
-  content: string;
-}
-
-export interface ChatRequest {
-  model: string;
-  messages: Turn[];
-  stream?: boolean;
-  stream_options?: StreamOptions | null;
-  temperature?: number | null;
-  max_tokens?: number | null;
-  max_completion_tokens?: number | null;
-  n?: 1;
-}
-
-export interface ChatUsage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  prompt_tokens_details: Record<string, number>;
-}
-
-export interface Choice {
-  index: number;
-  message: ChatMessage;
-  finish_reason: "stop";
-  logprobs: null;
 }
 
 export interface Chunk {
@@ -114,15 +56,6 @@ export interface Chunk {
 }
 
 export type ChunkRelation = "SUPPORTS" | "CONTRADICTS" | "ELABORATES" | "EXEMPLIFIES" | "CAUSES" | "RESULTS_FROM" | "ENABLES" | "PREVENTS" | "PRECEDES" | "FOLLOWS" | "SIMULTANEOUS" | "BACKGROUND_FOR" | "GENERALIZES" | "SPECIFIES" | "COMPARES_WITH" | "CONTRASTS_WITH" | "SUPPLEMENTS" | "REPLACES" | "MOTIVATES" | "JUSTIFIES" | "UNRELATED";
-
-export interface ChunkTree {
-  chunk: Chunk;
-  mermaid: string;
-}
-
-export interface Corpora {
-  corpora: Corpus[];
-}
 
 export interface Corpus {
   name: string;
@@ -153,11 +86,6 @@ export interface DocumentText {
   pages: number[];
 }
 
-export interface Documents {
-  total: number;
-  documents: StoredDocument[];
-}
-
 export interface Edge {
   source: string;
   target: string;
@@ -165,23 +93,6 @@ export interface Edge {
   source_span: Span | null;
   target_span: Span | null;
   reason: string;
-}
-
-export interface EditRequest {
-  hits?: HitEdit[];
-  evidence?: Record<string, [number, number][]>;
-  graph?: RhetoricalGraph;
-  plan?: string;
-  draft?: string;
-  checkpoint?: string | null;
-}
-
-export interface ErrorBody {
-  type: string;
-  message: string;
-  hint: string;
-  code: string | null;
-  param: string | null;
 }
 
 export interface EvidenceSpan {
@@ -212,22 +123,9 @@ export interface Finding {
   score: number;
 }
 
-export interface ForkRequest {
-  checkpoint?: string | null;
-}
-
-export interface Health {
-  status: string;
-}
-
 export interface Hit {
   chunk_id: string;
   score: number;
-}
-
-export interface HitEdit {
-  chunk_id: string;
-  score?: number;
 }
 
 export interface Job {
@@ -264,22 +162,6 @@ export interface Levels {
 }
 
 export type Markup = "none" | "blocks" | "inline";
-
-export interface Model {
-  id: string;
-  object: "model";
-  created: number;
-  owned_by: string;
-}
-
-export interface ModelList {
-  object: "list";
-  data: Model[];
-}
-
-export interface NewThread {
-  corpus?: string | null;
-}
 
 export type NodeKind = "text" | "section" | "relation" | "summary" | "group";
 
@@ -330,21 +212,11 @@ export interface PlanStep {
   references: Reference[];
 }
 
-export interface Problem {
-  error: ErrorBody;
-}
-
 export interface Progress {
   job: Job;
   settled: number;
   failed: number;
   total: number;
-}
-
-export interface Readiness {
-  status: string;
-  encoder: string;
-  language_model: string;
 }
 
 export interface Reference {
@@ -381,25 +253,12 @@ export interface RstTree {
   splits: Split[];
 }
 
-export interface RunRequest {
-  query?: string | null;
-  instruction?: string;
-  filters?: Record<string, string[]>;
-  switches?: Options | null;
-  stop_before?: string[];
-  checkpoint?: string | null;
-}
-
 export interface Session {
   tenant: string;
   roles: Role[];
   keys: boolean;
   language_model: string;
   formats: string[];
-}
-
-export interface Settlement {
-  note: string | null;
 }
 
 export interface ShownNode {
@@ -465,16 +324,7 @@ export interface StoredDocument {
   written: string | null;
 }
 
-export interface StreamOptions {
-  include_usage?: boolean;
-}
-
 export type Support = "supported" | "not supported" | "not verified";
-
-export interface TextPart {
-  type: "text";
-  text: string;
-}
 
 export interface Thread {
   id: string;
@@ -493,11 +343,6 @@ export interface ThreadState {
 }
 
 export type Tier = "sure" | "possible";
-
-export interface Turn {
-  role: string;
-  content?: string | TextPart[] | null;
-}
 
 export type UnitKind = "prose" | "heading" | "item" | "row" | "header" | "code" | "turn" | "reference" | "formula" | "furniture";
 

@@ -59,14 +59,14 @@ export const stageName = (stage: string): string => STAGES[stage] ?? stage;
 /** BACKGROUND_FOR as "background for". */
 export const relationName = (relation: string): string => relation.toLowerCase().replaceAll("_", " ").replaceAll("-", " ");
 
-/** What the second of two passages does to the first, for people. */
-const CLASHES: Record<string, string> = {
-  CONTRADICTS: "Another source says the opposite",
-  CONTRASTS_WITH: "Another source says something different",
-  REPLACES: "A newer source replaces it",
+/** How one of two passages clashes with the other, said of the second and of both. */
+const CLASHES: Record<string, { second: string; both: string }> = {
+  CONTRADICTS: { second: "Another source says the opposite", both: "The two say the opposite" },
+  CONTRASTS_WITH: { second: "Another source says something different", both: "The two say different things" },
+  REPLACES: { second: "A newer source replaces it", both: "The newer one replaces the older" },
 };
 
-export const clash = (relation: string): string => CLASHES[relation] ?? "Another source disagrees";
+export const clash = (relation: string) => CLASHES[relation] ?? { second: "Another source disagrees", both: "The two disagree" };
 
 const AT_ODDS = new Set(["CONTRADICTS", "CONTRASTS_WITH", "REPLACES"]);
 const BACKING = new Set(["SUPPORTS", "JUSTIFIES", "EXEMPLIFIES", "ENABLES"]);

@@ -1,21 +1,13 @@
 import { useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { storedKey } from "../api/client";
-import { follow, keep, show, theme } from "../lib/theme";
+import { keep, theme } from "../lib/theme";
 import { hashOf, INSPECT, VIEWS, type View } from "../lib/route";
 import { VIEW_NAMES } from "../lib/words";
 import { useApp } from "../state/app";
 
 function ThemeButton() {
   const [shown, setShown] = useState(theme);
-  useEffect(
-    () =>
-      follow((next) => {
-        show(next);
-        setShown(next);
-      }),
-    [],
-  );
   const other = shown === "dark" ? "light" : "dark";
   const toggle = () => {
     keep(other);

@@ -4,12 +4,13 @@ import { ask } from "../api/calls";
 import { problemOf, type Problem } from "../api/client";
 import type { Options, Reply } from "../api/types";
 import { AS_PRESET, PARTS, sideName, sideOf, type Side } from "../lib/sides";
-import { counted, presetName, seconds, tokens } from "../lib/words";
+import { presetName, seconds, tokens } from "../lib/words";
 import { useApp } from "../state/app";
 import { AnswerColumn } from "../ui/AnswerColumn";
 import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
+import { Conflicts } from "./ask/Conflicts";
 
 interface Answered {
   busy: boolean;
@@ -78,31 +79,21 @@ function Settings({ label, setting, onChange }: SettingsProps) {
 
 function Costs({ result }: { result: Reply }) {
   const used = tokens(result.ledger.stages);
-  const { sentences } = result.answer;
-  const states = (["not supported", "not verified"] as const)
-    .map((state) => ({ state, count: sentences.filter((s) => s.support === state).length }))
-    .filter(({ count }) => count);
   const facts: [string, string][] = [
     ["Seconds", seconds(result.seconds)],
     ["Tokens", `${used.in.toLocaleString("en")} in, ${used.out.toLocaleString("en")} out`],
     ["Passages", String(result.hits.length)],
-    ["Sentences", [sentences.length, ...states.map(({ state, count }) => `${count} ${state}`)].join(", ")],
-    ["Disagreements", String(result.answer.disagreements.length)],
+    ["Sentences", String(result.answer.sentences.length)],
   ];
   return (
-    <>
-      <dl className="costs small">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt className="quiet">{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      {result.answer.notes.length > 0 && (
-        <p className="quiet small">{counted(result.answer.notes.length, "note")}: see the answer.</p>
-      )}
-    </>
+    <dl className="costs small">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt className="quiet">{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -118,22 +109,21 @@ function Column({ name, side, other }: { name: string; side: Answered; other: An
   return (
     <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
       {side.busy && <p className="quiet">Under way…</p>}
+      {side.result && <Conflicts result={side.result} of={name} />}
       {side.result && <Costs result={side.result} />}
     </AnswerColumn>
   );
 }
 
-type SideOf = [Answered, (query: string, corpus: string, switches: Options) => Promise<void>, () => void, (known: Reply) => void];
-
-function useSide(): SideOf {
+function useSide() {
   const [side, setSide] = useState<Answered>(NOTHING);
   const round = useRef(0);
-  const start = async (query: string, corpus: string, switches: Options) => {
+  const start = async (reply: Promise<Reply>) => {
     const own = ++round.current;
     const told = (found: Partial<Answered>) => own === round.current && setSide({ ...NOTHING, ...found });
     told({ busy: true });
     try {
-      told({ result: await ask({ query, corpus, switches }) });
+      told({ result: await reply });
     } catch (error) {
       told({ problem: problemOf(error) });
     }
@@ -142,19 +132,16 @@ function useSide(): SideOf {
     round.current += 1;
     setSide(NOTHING);
   };
-  const put = (known: Reply) => {
-    round.current += 1;
-    setSide({ ...NOTHING, result: known });
-  };
-  return [side, start, clear, put];
+  return { side, start, clear };
 }
 
 export default function CompareView() {
   const { route, go, corpus, run } = useApp();
   const left = sideOf(route.left, { preset: route.preset, retriever: AS_PRESET, off: [] });
   const right = sideOf(route.right, PLAIN);
-  const [a, startA, clearA, putA] = useSide();
-  const [b, startB, clearB] = useSide();
+  const { side: a, start: startA, clear: clearA } = useSide();
+  const { side: b, start: startB, clear: clearB } = useSide();
+  const asWith = (side: Side) => ask({ query: route.q, corpus, switches: switchesOf(side) });
   const chosen = [route.q, corpus, sideName(left), sideName(right)].join("\n");
   useEffect(() => {
     clearA();
@@ -167,15 +154,15 @@ export default function CompareView() {
   useEffect(() => {
     if (!known || begun.current === chosen) return;
     begun.current = chosen;
-    putA(known);
-    void startB(route.q, corpus, switchesOf(right));
+    void startA(Promise.resolve(known));
+    void startB(asWith(right));
   }, [known, chosen]);
   const busy = a.busy || b.busy;
   const shown = busy || a.result || b.result || a.problem || b.problem;
   const compare = async () => {
-    await startA(route.q, corpus, switchesOf(left));
+    await startA(asWith(left));
     if (asked.current !== chosen) return;
-    await startB(route.q, corpus, switchesOf(right));
+    await startB(asWith(right));
   };
   return (
     <>

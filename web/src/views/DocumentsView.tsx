@@ -33,18 +33,20 @@ interface RowProps {
 
 function Row({ document, open, onOpen, onDelete }: RowProps) {
   const { go } = useApp();
+  const facts = [
+    document.size ? size(document.size) : "",
+    counted(document.chunks, "passage"),
+    document.written ? day(document.written) : "",
+  ].filter(Boolean);
   return (
     <tr>
       <th scope="row">
         <bdi>{document.title || document.name}</bdi>
         <span className="quiet small">
           <bdi>{document.name}</bdi>
+          {facts.map((fact) => ` · ${fact}`)}
         </span>
       </th>
-      <td className="count">
-        {[document.size ? size(document.size) : "", counted(document.chunks, "passage")].filter(Boolean).join(", ")}
-        {document.written && <span className="small">{day(document.written)}</span>}
-      </td>
       <td className="row-buttons">
         <Button className="button" aria-expanded={open} aria-label={`Text of ${document.name}`} onPress={onOpen}>
           Text
@@ -121,7 +123,7 @@ function List({ corpus, round, busy, onChange }: ListProps) {
               />
               {read === document.doc_id && (
                 <tr>
-                  <td colSpan={3}>
+                  <td colSpan={2}>
                     <div className="opened">
                       <Source corpus={corpus} doc={read} title={document.title || document.name} at={null} marks={NO_MARKS} asRead />
                     </div>

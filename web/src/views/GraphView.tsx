@@ -49,7 +49,7 @@ function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
   const nameOf = useNames(result);
   const svg = useRef<SVGSVGElement>(null);
   const save = (use: (picture: Picture) => void) => svg.current && use(pictureOf(svg.current, layout, nameOf));
-  const alone = graph.chunks.length - layout.cards.size;
+  const others = graph.chunks.length - layout.cards.size;
   if (!edges.length) {
     return (
       <Empty title="No relations were found">
@@ -62,7 +62,7 @@ function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
       <div className="graph-top">
         <p className="small quiet" role="status">
           {counted(edges.length, "relation")} between {counted(layout.cards.size, "passage")}
-          {alone > 0 && `; ${counted(alone, "other passage")} ${alone === 1 ? "has" : "have"} none`}. Choose one to read its sentences.
+          {others > 0 && `; ${counted(others, "other passage")} ${others === 1 ? "has" : "have"} none`}. Choose one to read its sentences.
         </p>
         <div className="graph-save">
           <Button className="button" onPress={() => save((picture) => saveText("graph.svg", "image/svg+xml", picture.text))}>
@@ -77,7 +77,7 @@ function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
         <div className="flow" tabIndex={0} role="region" aria-label="Relations between passages">
           <Network ref={svg} result={result} layout={layout} selected={selected} onSelect={setSelected} />
         </div>
-        <Why result={result} edges={edges} selected={selected} onSelect={setSelected} />
+        <Why result={result} edges={edges} selected={selected} />
       </div>
     </>
   );

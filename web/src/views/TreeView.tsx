@@ -11,6 +11,7 @@ import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
+import { Picks } from "../ui/Picks";
 import { CorpusChoice } from "../ui/QuestionBar";
 import { placeAt, placeName } from "../ui/Source";
 import { Drawing } from "./tree/Drawing";
@@ -124,22 +125,9 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
 }
 
 const PARTS = [
-  { whole: false, name: "One passage" },
-  { whole: true, name: "Whole document" },
+  { value: false, name: "One passage" },
+  { value: true, name: "Whole document" },
 ];
-
-function Parts({ doc }: { doc: string }) {
-  const { route, go } = useApp();
-  return (
-    <div className="picks tree-parts" role="group" aria-label="Tree of">
-      {PARTS.map(({ whole, name }) => (
-        <button type="button" key={name} className="pick" aria-pressed={route.whole === whole} onClick={() => go({ doc, whole })}>
-          {name}
-        </button>
-      ))}
-    </div>
-  );
-}
 
 export default function TreeView() {
   const { route, go, corpus, run } = useApp();
@@ -164,7 +152,11 @@ export default function TreeView() {
       </div>
       {listed.problem && <ProblemNote problem={listed.problem} again={listed.again} />}
       {listed.value && !doc && <Empty title="This corpus is empty" />}
-      {doc && <Parts doc={doc.doc_id} />}
+      {doc && (
+        <div className="tree-parts">
+          <Picks label="Tree of" value={route.whole} options={PARTS} onChange={(whole) => go({ doc: doc.doc_id, whole })} />
+        </div>
+      )}
       {doc && !route.whole && <Chosen key={doc.doc_id} corpus={corpus} doc={doc} />}
       {doc && route.whole && <Sentences key={doc.doc_id} corpus={corpus} doc={doc.doc_id} title={doc.title || doc.name} />}
     </>

@@ -262,5 +262,5 @@ def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
 
 def log_odds(p: float) -> float:
     """The logarithm of the odds; certainty is cut off."""
-    kept = min(max(p, _CERTAIN), 1 - _CERTAIN)
-    return math.log(kept / (1 - kept))
+    clipped = min(max(p, _CERTAIN), 1 - _CERTAIN)
+    return math.log(clipped / (1 - clipped))

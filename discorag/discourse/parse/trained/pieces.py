@@ -60,8 +60,8 @@ def layout_of(
 
 def _label_of(turn: Span, text: str) -> Span:
     """The name at the start of a turn, and the first character of the speech."""
-    said = without_speaker(turn.of(text)).lstrip()
-    return Span(start=turn.start, end=min(turn.end, turn.end - len(said) + 1))
+    speech = without_speaker(turn.of(text)).lstrip()
+    return Span(start=turn.start, end=min(turn.end, turn.end - len(speech) + 1))
 
 
 # torch and tokenizers are typed in part only.

@@ -22,15 +22,23 @@ function inOrder(result: Reply, { a, b }: Disagreement): [EvidenceSpan, Evidence
   return first(b) < first(a) ? [b, a] : [a, b];
 }
 
+interface Props {
+  result: Reply;
+  /** The sentence whose disagreements stand out. */
+  at?: number;
+  /** Of which answer, where there are several. */
+  of?: string;
+}
+
 /** Where the sources of an answer disagree, both sides and the reason. */
-export function Conflicts({ result, at }: { result: Reply; at: number }) {
+export function Conflicts({ result, at = -1, of = "" }: Props) {
   const { go } = useApp();
   const { disagreements, sentences } = result.answer;
   const sentence = sentences[at];
   const own = sentence ? disputes(result.answer, sentence) : [];
   if (!disagreements.length) return null;
   return (
-    <section className="conflicts" aria-label="Where the sources disagree">
+    <section className="conflicts" aria-label={`Where the sources disagree${of && `, ${of}`}`}>
       <h2>The sources disagree</h2>
       <ul>
         {disagreements.map((found, i) => {
@@ -38,7 +46,7 @@ export function Conflicts({ result, at }: { result: Reply; at: number }) {
           return (
             <li key={i} data-own={own.includes(found)}>
               <Said side={one} />
-              <p className="clash small">{clash(found.relation)}:</p>
+              <p className="clash small">{clash(found.relation).second}:</p>
               <Said side={other} />
               <p className="small quiet">
                 {found.reason && (

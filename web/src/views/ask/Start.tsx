@@ -46,7 +46,7 @@ export function Start() {
             Add documents
           </button>
         ) : (
-          <p>Your key may read only: somebody with the role “write” has to add some.</p>
+          <p>Your key may only read: someone with the role “write” has to add some.</p>
         )}
       </Empty>
     );
@@ -69,8 +69,7 @@ export function Start() {
         <Titles corpus={corpus} />
       )}
       <p>
-        Click a sentence of the answer to see its words in the source. <span className="flag">disputed</span> marks what another
-        source denies.
+        Click a sentence of the answer to see it in its source. <span className="flag">disputed</span>: another source denies it.
       </p>
       <Model name={session?.language_model ?? ""} />
       {talk.all.length > 0 && (

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Button, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
 import type { Thread } from "../../api/types";
 import { useApp } from "../../state/app";
+import { Picks } from "../../ui/Picks";
 import { Confirm } from "../../ui/Confirm";
 
 /** The conversations that are kept, each under its first question. */
@@ -56,15 +57,12 @@ export function TalkBar() {
   return (
     <div className="talk-bar">
       {turns.length > 1 && (
-        <ol className="picks" aria-label="Questions of this conversation">
-          {turns.map((reply, at) => (
-            <li key={at}>
-              <button type="button" className="pick" aria-pressed={reply.text === run.result?.text && reply.answer.query === run.asked?.query} onClick={() => showTurn(reply)}>
-                <bdi>{reply.answer.query}</bdi>
-              </button>
-            </li>
-          ))}
-        </ol>
+        <Picks
+          label="This conversation"
+          value={turns.findLast((reply) => reply.text === run.result?.text && reply.answer.query === run.asked?.query)}
+          options={turns.map((reply) => ({ value: reply, name: reply.answer.query }))}
+          onChange={(reply) => reply && showTurn(reply)}
+        />
       )}
       <span className="talk-acts">
         {run.status !== "idle" && (

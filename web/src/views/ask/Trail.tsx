@@ -1,25 +1,5 @@
 import type { Reply } from "../../api/types";
-import { disputes } from "../../lib/disputes";
-import { followed } from "../../lib/plan";
-import { percent, relationName, tone } from "../../lib/words";
-import { useApp } from "../../state/app";
-
-function Edges({ result, at }: { result: Reply; at: number }) {
-  const { passages } = useApp();
-  const edges = followed(result.graph, result.answer.sentences, result.steps, at);
-  if (!edges.length) return <p className="quiet small">No relation between its passages was found.</p>;
-  return (
-    <ul className="edges">
-      {edges.map(({ edge, from, to }) => (
-        <li key={`${from} ${to}`}>
-          <bdi>{passages.get(edge.source)?.title || `Passage ${from}`}</bdi>
-          <span className={`relation ${tone(edge.relation)}`}>{relationName(edge.relation)}</span>
-          <bdi>{passages.get(edge.target)?.title || `Passage ${to}`}</bdi>
-        </li>
-      ))}
-    </ul>
-  );
-}
+import { percent } from "../../lib/words";
 
 function Step({ result, at }: { result: Reply; at: number }) {
   const { steps } = result;
@@ -36,38 +16,20 @@ function Step({ result, at }: { result: Reply; at: number }) {
 
 const STATES = { supported: "Supported.", "not supported": "Not supported.", "not verified": "Not verified." };
 
-function Support({ result, at }: { result: Reply; at: number }) {
-  const { go } = useApp();
+/** How the sentence came about: what supports it, and its step of the plan. */
+export function Trail({ result, at }: { result: Reply; at: number }) {
   const sentence = result.answer.sentences[at];
   if (!sentence) return null;
-  const odds = disputes(result.answer, sentence).length;
   return (
-    <>
+    <section className="trail" aria-label="How this sentence came about">
+      <h2>Sentence {at + 1}</h2>
       <p className={sentence.support === "not supported" ? "bad" : "quiet small"}>
         {STATES[sentence.support]} <bdi>{sentence.reason}</bdi>
         {sentence.confidence !== null && ` Probability: ${percent(sentence.confidence)}.`}
       </p>
-      {odds > 0 && (
-        <button type="button" className="link" onClick={() => go({ view: "disagreements", s: at })}>
-          {odds === 1 ? "Sources disagree about this" : `${odds} disagreements about this`}
-        </button>
-      )}
-    </>
-  );
-}
-
-/** How the sentence came about: its step of the plan, and the edges that it follows. */
-export function Trail({ result, at }: { result: Reply; at: number }) {
-  return (
-    <section className="trail" aria-label="How this sentence came about">
-      <h2>Sentence {at + 1}</h2>
-      <Support result={result} at={at} />
       <details>
-        <summary>Its place in the plan and among the passages</summary>
-        <h3>Step of the plan</h3>
+        <summary>Its step of the plan</summary>
         <Step result={result} at={at} />
-        <h3>Relations between its passages</h3>
-        <Edges result={result} at={at} />
       </details>
     </section>
   );
