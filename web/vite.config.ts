@@ -6,12 +6,14 @@ import { defineConfig, type Plugin } from "vite";
 const OUT = "../interfaces/http/page";
 const MOST_KB = 500;
 
-/** Fonts and character maps that a PDF may name without holding them; the size of the page without the PDF viewer. */
+/** What pdf.js loads by itself: fonts and character maps that a PDF may name without holding them, and decoders of
+ * images without WebAssembly, which our policy forbids. And the size of the page without the PDF viewer. */
 const finish: Plugin = {
   name: "finish",
   closeBundle() {
-    for (const folder of ["cmaps", "standard_fonts"]) {
-      cpSync(`node_modules/pdfjs-dist/${folder}`, `${OUT}/assets/pdf/${folder}`, { recursive: true });
+    for (const folder of ["cmaps", "standard_fonts", "wasm"]) {
+      const isUsed = (file: string) => !/\.wasm$|quickjs|qcms/i.test(file);
+      cpSync(`node_modules/pdfjs-dist/${folder}`, `${OUT}/assets/pdf/${folder}`, { recursive: true, filter: isUsed });
     }
     const files = readdirSync(`${OUT}/assets`).filter((name) => /\.(js|css)$/.test(name) && !/^(pdf|PdfPages)/i.test(name));
     const kilobytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(`${OUT}/assets/${name}`)).length, 0) / 1000;

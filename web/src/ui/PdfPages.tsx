@@ -26,8 +26,8 @@ function opened(corpus: string, doc: string): Promise<PDFDocumentProxy> {
         data,
         cMapUrl: `${ASSETS}cmaps/`,
         standardFontDataUrl: `${ASSETS}standard_fonts/`,
+        wasmUrl: `${ASSETS}wasm/`,
         useWasm: false,
-        enableXfa: false,
       }).promise,
   );
   last = { key, pdf };
