@@ -89,10 +89,7 @@ def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or 
     parser = PaperParser(gateway, load_prompt("paper-tree"), beam_width=3)
 
     async def ask() -> Prompted:
-        try:
-            return await score_prompted(parser, cases, of_label=class_of_label, of_relation=class_of_relation)
-        finally:
-            await gateway.aclose()
+        return await score_prompted(parser, cases, of_label=class_of_label, of_relation=class_of_relation)
 
     found = asyncio.run(ask())
     typer.echo(f"{gateway.name}: {found.asked} documents, {found.failed} without a tree")
