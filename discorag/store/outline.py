@@ -20,9 +20,9 @@ from discorag.text.bm25 import Runs, TermCounts
 Ints: TypeAlias = NDArray[np.int64]
 _BARE = RetrievalNode.model_construct()
 """An empty node: copying it takes less time than constructing one."""
-_BLOCK = 1024  # inner nodes whose vectors are compared at a time
-_SAME = 1e-5
-"""Coordinates of unit vectors that differ by less are equal but for rounding."""
+_COLUMNS = 8  # coordinates that are summed at a time: there may be many more inner nodes than leaves
+_SHORTEST = 1e-5
+"""Of a sum of vectors that is not zero but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class Outline:
         builder: Name of the builder.
         shape: Its structure.
         terms: The search terms of its leaves.
-        lengths: If the vector of every inner node is the direction of the mean of the leaves' unit vectors below it:
-            the length of their sum, shape (inner,). Only the leaves' vectors are stored then. Else None.
+        lengths: If only the leaves' vectors are stored, and that of an inner node is the direction of the mean of
+            those below it: the length of their sum, shape (inner,). Else None.
         key: Names this state of the tree in the store; empty where it is not stored.
     """
 
@@ -139,9 +139,10 @@ class Outline:
 
     @classmethod
     def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
-        """That of a tree with the unit vectors of its nodes, shape (nodes, d)."""
+        """That of a tree with the unit vectors of all its nodes or of its leaves alone, see `lengths`."""
         shape = Shape.of(tree)
-        return cls(tree.builder, shape, leaf_terms(tree), _lengths(shape, vectors))
+        lengths = _lengths(shape, vectors) if len(vectors) == shape.leaves else None
+        return cls(tree.builder, shape, leaf_terms(tree), lengths)
 
     @cached_property
     def tree(self) -> RetrievalTree:
@@ -235,18 +236,14 @@ class _Nodes(Sequence[RetrievalNode]):
         return self._node(range(self._count)[at])
 
 
-def _lengths(shape: Shape, vectors: Vectors) -> NDArray[np.float32] | None:
-    """See `Outline.lengths`; some nodes at a time, since there may be many more of them than leaves."""
-    leaves, inner = vectors[: shape.leaves], vectors[shape.leaves :]
-    before = np.concatenate([np.zeros_like(leaves[:1]), leaves]).cumsum(axis=0, dtype=np.float64)
-    found = np.empty(len(inner), np.float32)
-    for at in range(0, len(inner), _BLOCK):
-        block = slice(at, at + _BLOCK)
-        sums = shape.below.part(block).sums(before)
-        found[block] = lengths = np.linalg.norm(sums, axis=1)
-        if lengths.min() < _SAME or not np.allclose(sums / lengths[:, None], inner[block], atol=_SAME):
-            return None
-    return found
+def _lengths(shape: Shape, leaves: Vectors) -> NDArray[np.float32]:
+    """See `Outline.lengths`."""
+    squares = np.zeros(shape.inner)
+    for at in range(0, leaves.shape[1], _COLUMNS):
+        columns = leaves[:, at : at + _COLUMNS]
+        before = np.concatenate([np.zeros_like(columns[:1]), columns]).cumsum(axis=0, dtype=np.float64)
+        squares += np.square(shape.below.sums(before)).sum(axis=1)
+    return np.sqrt(squares).clip(_SHORTEST).astype(np.float32)
 
 
 def _below(tree: RetrievalTree) -> Runs:

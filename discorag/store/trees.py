@@ -50,7 +50,7 @@ class DocumentTrees(Documents):
             scope: Its tenant and corpus.
             doc_id: The document's.
             tree: The tree.
-            vectors: Unit vectors of its nodes, shape (nodes, d).
+            vectors: Unit vectors of its nodes, shape (nodes, d), or of its leaves alone, see `Outline.lengths`.
             version: `Builder.version`.
 
         Raises:
@@ -174,8 +174,7 @@ class DocumentTrees(Documents):
 
 
 def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version: str) -> dict[str, Any]:
-    """Where inner nodes are means, only the leaves' vectors are stored: those of the others follow from them."""
-    outline, body = Outline.of(tree, unit(vectors)), tree.model_dump_json()
+    outline, body = Outline.of(tree, vectors), tree.model_dump_json()
     key = stable_id(manifest.doc_id, manifest.fingerprint, version, body, digest(vectors.tobytes()))
     return {
         "builder": tree.builder,
@@ -183,7 +182,7 @@ def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version
         "key": key,
         "nodes": len(tree.nodes),
         "outline": outline.pack(),
-        "vectors": pack_vectors(unit(vectors if outline.lengths is None else vectors[: tree.leaves])),
+        "vectors": pack_vectors(unit(vectors)),
         "body": pack_text(body),
     }
 

@@ -68,7 +68,7 @@ def test_a_text_that_was_not_read_is_an_error_not_an_empty_text() -> None:
 
 @given(retrieval_trees(), st.booleans())
 def test_an_outline_comes_back_from_bytes(tree: RetrievalTree, means: bool) -> None:
-    made = Outline.of(tree, mean_vectors(tree) if means else unit(len(tree.nodes), 0))
+    made = Outline.of(tree, unit(tree.leaves if means else len(tree.nodes), 0))
     back = Outline.unpack(tree.builder, made.pack(), "key")
     assert_same_structure(back.tree, tree)
     assert [a.tolist() for a in vars(back.terms).values()] == [a.tolist() for a in vars(made.terms).values()]
@@ -78,22 +78,20 @@ def test_an_outline_comes_back_from_bytes(tree: RetrievalTree, means: bool) -> N
 @given(retrieval_trees())
 def test_cosines_of_means_follow_from_those_of_the_leaves(tree: RetrievalTree) -> None:
     vectors, query = mean_vectors(tree), unit(1, 9)[0]
-    outline = Outline.of(tree, vectors)
+    outline = Outline.of(tree, vectors[: tree.leaves])
     assert outline.cosines(vectors[: tree.leaves] @ query) == pytest.approx(vectors @ query, abs=1e-5)
 
 
-@pytest.mark.parametrize("block", [1, 2, 1024])
-def test_inner_nodes_with_vectors_of_their_own_are_told_from_means(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr("discorag.store.outline._BLOCK", block)
-    tree = small_tree(4, (0, 1), (2, 3), (4, 5))
-    vectors = mean_vectors(tree)
-    assert Outline.of(tree, vectors).lengths is not None
-    for changed in range(tree.leaves, len(tree.nodes)):
-        own = vectors.copy()
-        own[changed] = unit(1, 5)[0]
-        assert Outline.of(tree, own).lengths is None
+@pytest.mark.parametrize("columns", [1, 3, 8])
+def test_the_length_of_a_mean_does_not_depend_on_how_it_is_summed(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setattr("discorag.store.outline._COLUMNS", columns)
+    outline, leaves = Outline.of(small_tree(4, (0, 1), (4, 2)), unit(4, 0)), unit(4, 0)
+    assert outline.lengths == pytest.approx([np.linalg.norm(leaves[:n].sum(axis=0)) for n in (2, 3)], abs=1e-6)
 
 
-def test_leaves_that_cancel_out_have_no_mean() -> None:
-    tree, one = small_tree(2, (0, 1)), unit(1, 0)[0]
-    assert Outline.of(tree, np.stack([one, -one, one])).lengths is None
+def test_leaves_that_cancel_out_are_as_far_from_a_question_as_from_its_opposite() -> None:
+    one = unit(1, 0)[0]
+    outline = Outline.of(small_tree(2, (0, 1)), np.stack([one, -one]))
+    assert outline.cosines(np.array([0.5, -0.5], np.float32))[2] == 0

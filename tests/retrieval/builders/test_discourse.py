@@ -12,14 +12,13 @@ from discorag.discourse.parse.parser import Unit
 from discorag.discourse.parse.rules import RuleParser
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.models.protocol import Encoder
-from discorag.retrieval.builders.base import Source, inner
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
+from discorag.retrieval.builders.base import Source
+from discorag.retrieval.builders.baselines import BisectionBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, UnifiedBuilder
 from discorag.retrieval.builders.node_text import Concat, Tau
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, Summary
 from discorag.retrieval.forest import node_vectors
 from discorag.schema.discourse import Relation, RstTree
-from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.builders.checks import RightBranchingUnits, below, checked, source_of, sources
 
 _THREE = source_of("Ann ate. Bob bit. Cid cut.\n\nDan dug.\n\nEva ebbed. Flo fed.")
@@ -133,22 +132,3 @@ async def test_vectors_of_texts_are_the_encoders(encoder: Encoder):
     vectors = await node_vectors(tree, encoder, "text")
     assert vectors.shape == (5, encoder.dimension)
     np.testing.assert_allclose(vectors, await encoder.encode_documents([n.text for n in tree.nodes]), atol=1e-5)
-
-
-async def test_a_mean_vector_points_where_its_leaves_do_and_has_length_one(encoder: Encoder):
-    tree = (await BisectionBuilder(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
-    vectors = await node_vectors(tree, encoder, "mean")
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    for i, leaves in enumerate(tree.leaves_of):
-        mean = vectors[list(leaves)].mean(axis=0)
-        np.testing.assert_allclose(vectors[i], mean / np.linalg.norm(mean), atol=1e-5)
-
-
-async def test_a_leaf_under_two_parents_counts_once_in_their_common_mean(encoder: Encoder):
-    nodes = list((await FlatSentenceBuilder().build(source_of("Iron rusts. Gold shines. Rings last."))).tree.nodes)
-    nodes.append(inner(nodes, [0, 1], "a"))
-    nodes.append(inner(nodes, [1, 2], "b"))
-    nodes.append(inner(nodes, [3, 4], "c"))
-    vectors = await node_vectors(RetrievalTree(builder="c", nodes=tuple(nodes)), encoder, "mean")
-    mean = vectors[:3].mean(axis=0)
-    np.testing.assert_allclose(vectors[5], mean / np.linalg.norm(mean), atol=1e-5)

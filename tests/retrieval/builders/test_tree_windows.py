@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from threading import Event
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +46,18 @@ async def test_snapped_tells_what_the_tree_below_it_took() -> None:
         source_of("Ann ate. Bob bit.\n\nCid cut.")
     )
     assert (built.parsed, built.tree.builder) == (2, "snapped")
+
+
+async def test_a_server_goes_on_while_windows_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = Event()
+    asyncio.get_running_loop().call_soon(goes_on.set)
+
+    def waits(tree: RetrievalTree, widest: int) -> object:
+        assert goes_on.wait(30), "the event loop waits for a document"
+        return windows_along(tree, widest)
+
+    monkeypatch.setattr("discorag.retrieval.builders.tree_windows.windows_along", waits)
+    assert runs((await TreeWindowBuilder(BisectionBuilder(Concat())).build(_SIX)).tree)
 
 
 def windows(tree: RetrievalTree, widest: int) -> set[tuple[int, int]]:
