@@ -25,7 +25,7 @@ from discorag.retrieval.builders.base import Builder, Built, Source, sentence_le
 from discorag.retrieval.builders.baselines import Cut, build_binary_tree, cut_splits
 from discorag.retrieval.builders.discourse import UnifiedBuilder
 from discorag.retrieval.builders.node_text import Concat, NodeText
-from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
+from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, window_tree
 from discorag.retrieval.registry import (
     RETRIEVERS,
     SelectedNodes,
@@ -38,7 +38,6 @@ from discorag.retrieval.selectors import Floats, Ints, Nodes, check_counts, chec
 from discorag.schema.discourse import RstTree
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import digest
-from discorag.store.outline import WindowTree
 
 
 def random_cut(seed: str) -> Cut:
@@ -115,9 +114,8 @@ class SlideBuilder:
     async def build(self, source: Source) -> Built:
         """Sentences, and the windows in the order of their widths."""
         leaves = sentence_leaves(source)
-        runs = [(at, at + width) for width in self._widths for at in range(len(leaves) - width + 1)]
-        starts, stops = np.array(runs, np.int64).reshape(-1, 2).T
-        return Built(WindowTree.over(leaves, starts, stops, self.name))
+        runs = ((at, at + width) for width in self._widths for at in range(len(leaves) - width + 1))
+        return Built(window_tree(leaves, runs, self.name))
 
 
 def expand(

@@ -15,7 +15,7 @@ from discorag.retrieval.builders.base import encode_cut
 from discorag.retrieval.selectors import Floats
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors
-from discorag.store.outline import BareTree, LazyTree, Shape
+from discorag.store.outline import LazyTree, Shape
 from discorag.text.tokens import TokenCounter
 
 S = TypeVar("S", bound=np.generic)
@@ -54,7 +54,7 @@ class Forest:
         """All nodes; their spans are still those of their documents, which is why it is not checked again."""
         if len(self._trees) == 1:
             return self._trees[0]
-        node = self.shape.node if all(isinstance(t, BareTree) for t in self._trees) else self._renumbered
+        node = self.shape.node if all(isinstance(t, LazyTree) for t in self._trees) else self._renumbered
         return LazyTree.made(self._trees[0].builder, self.shape, node)
 
     def _renumbered(self, node: int) -> RetrievalNode:

@@ -15,11 +15,12 @@ from itertools import pairwise, takewhile
 from pydantic import BaseModel
 
 from discorag.ingest.segment.headings import build_hierarchy
+from discorag.retrieval.builders.base import inner
 from discorag.retrieval.registry import tree_retrievers
 from discorag.retrieval.selectors import leaves_below
 from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree, inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, first_words
 from discorag.store.recent import Recent
 from discorag.store.store import Store

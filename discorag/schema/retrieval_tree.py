@@ -5,7 +5,6 @@ Builders differ in how they make inner nodes, selectors in how they choose among
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -14,9 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span, count_words
-
-ENCODED_WORDS = 256
-"""A word is a token or more, so of a text's further words the encoder's window of 256 tokens holds none."""
 
 
 class RetrievalNode(BaseModel, frozen=True):
@@ -78,10 +74,10 @@ class RetrievalTree(BaseModel):
 
     def __eq__(self, other: object) -> bool:
         """By builder and nodes; pydantic would compare what is cached too."""
-        return isinstance(other, RetrievalTree) and (self.builder, *self.nodes) == (other.builder, *other.nodes)
+        return isinstance(other, RetrievalTree) and (self.builder, self.nodes) == (other.builder, other.nodes)
 
     def __hash__(self) -> int:
-        return hash((self.builder, *self.nodes))
+        return hash((self.builder, self.nodes))
 
     @cached_property
     def leaves(self) -> int:
@@ -122,33 +118,3 @@ class RetrievalTree(BaseModel):
     def roots(self) -> tuple[int, ...]:
         """Nodes without a parent."""
         return tuple(i for i, parents in enumerate(self.parents) if not parents)
-
-
-def inner(
-    nodes: Sequence[RetrievalNode],
-    children: Sequence[int],
-    text: str,
-    *,
-    heading: str = "",
-    relation: str = "",
-    gaps: bool = True,
-) -> RetrievalNode:
-    """A node above ``children`` (indices into ``nodes``).
-
-    Its spans are theirs, merged where they touch or overlap; without ``gaps`` it has one span that covers all of them,
-    white space in between included.
-    """
-    spans: list[Span] = []
-    for span in sorted((s for c in children for s in nodes[c].spans), key=lambda s: s.start):
-        if spans and (span.start <= spans[-1].end or not gaps):
-            spans[-1] = Span(start=spans[-1].start, end=max(span.end, spans[-1].end))
-        else:
-            spans.append(span)
-    return RetrievalNode(
-        text=text,
-        spans=tuple(spans),
-        children=tuple(sorted(children)),
-        layer=1 + max(nodes[c].layer for c in children),
-        heading=heading,
-        relation=relation,
-    )

@@ -84,7 +84,7 @@ def unit(vectors: Vectors) -> Vectors:
 
 _IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]+")
-CHARACTERS_PER_WORD = 8
+_CHARACTERS_PER_WORD = 8
 
 
 def count_words(text: str) -> int:
@@ -108,7 +108,7 @@ def first_words(texts: Iterable[str], words: int) -> str:
     if words < 1:
         raise InvariantError(f"A text cannot be cut to {words} words.", hint="Allow 1 word or more.")
     parts: list[str] = []
-    left, room = words, words * CHARACTERS_PER_WORD
+    left, room = words, words * _CHARACTERS_PER_WORD
     for text in texts:
         ends = [m.end() for m, _ in zip(_WORD.finditer(text), range(left), strict=False)]
         parts.append(text[: min(ends[-1] if len(ends) == left else len(text), room)])

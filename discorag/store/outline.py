@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
-from discorag.schema.retrieval_tree import ENCODED_WORDS, RetrievalNode, RetrievalTree, inner
-from discorag.schema.values import CHARACTERS_PER_WORD, Span, Vectors, count_words, first_words
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.values import Span, Vectors
 from discorag.store.tables import pack_arrays, unpack_arrays
 from discorag.text.bm25 import Runs, TermCounts
 
@@ -147,7 +147,7 @@ class Outline:
     @cached_property
     def tree(self) -> RetrievalTree:
         """The tree; its nodes have no texts, inner ones no spans: see `Shape.node`."""
-        return BareTree.made(self.builder, self.shape, self.shape.node)
+        return LazyTree.made(self.builder, self.shape, self.shape.node)
 
     def cosines(self, stored: Vectors) -> Vectors:
         """Of all nodes, shape (nodes,), from those of the stored vectors."""
@@ -215,39 +215,6 @@ class LazyTree(RetrievalTree):
         below = np.zeros(len(self.nodes), np.bool_)
         below[self._shape.children] = True
         return tuple(np.flatnonzero(~below).tolist())
-
-
-class BareTree(LazyTree):
-    """A tree whose nodes have no texts, inner ones no spans: see `Shape.node`."""
-
-
-class WindowTree(LazyTree):
-    """Sentences, and a node above each of many runs of them, whose text is theirs: only sentences are in memory."""
-
-    @classmethod
-    def over(
-        cls, leaves: Sequence[RetrievalNode], starts: NDArray[np.integer], stops: NDArray[np.integer], builder: str
-    ) -> Self:
-        """The tree with a node above every run ``[start, stop)`` of the leaves, in this order; shapes (runs,)."""
-
-        def node(index: int) -> RetrievalNode:
-            if index < len(leaves):
-                return leaves[index]
-            run = range(starts[index - len(leaves)], stops[index - len(leaves)])
-            return inner(leaves, run, first_words((leaves[i].text for i in run), ENCODED_WORDS))
-
-        own = _ints([(count_words(leaf.text), len(leaf.text) + 1) for leaf in leaves])
-        before = np.concatenate([np.zeros_like(own[:1]), own.cumsum(axis=0)])
-        words, characters = (before[stops] - before[starts]).T
-        words = words.clip(max=ENCODED_WORDS)
-        for i in np.flatnonzero(characters > ENCODED_WORDS * CHARACTERS_PER_WORD).tolist():
-            words[i] = count_words(node(len(leaves) + i).text)
-        ends = np.cumsum(stops - starts)
-        children = np.arange(ends[-1] if len(ends) else 0) + np.repeat(stops - ends, stops - starts)
-        spans = _ints([(leaf.spans[0].start, leaf.spans[0].end) for leaf in leaves])
-        below = Runs(np.arange(len(starts)), starts, stops)
-        words = np.concatenate([own[:, 0], words])
-        return cls.made(builder, Shape(words, spans, np.concatenate([[0], ends]), children, below), node)
 
 
 class _Nodes(Sequence[RetrievalNode]):

@@ -14,7 +14,6 @@ from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.errors import InvariantError
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
-from discorag.store.outline import WindowTree
 
 Retrieval = Literal["dense", "hybrid"]
 
@@ -132,7 +131,7 @@ def check_tree(document: Document, tree: RetrievalTree, vectors: Vectors, dimens
     """
     count = tree.leaves if len(vectors) == tree.leaves else len(tree.nodes)
     _check_vectors(vectors, count, dimension, document.uri)
-    for i, node in enumerate(tree.nodes[: tree.leaves] if isinstance(tree, WindowTree) else tree.nodes):
+    for i, node in enumerate(tree.nodes):
         if i < tree.leaves and node.spans[0].of(document.text) != node.text:
             raise InvariantError(f"Leaf {i} of {document.uri!r} is not the text at {node.spans[0]}.")
         if max(span.end for span in node.spans) > len(document.text):

@@ -19,7 +19,7 @@ from discorag.schema.values import Span, Vectors, digest, stable_id, unit
 from discorag.store import tables
 from discorag.store.database import STALE, Database, is_in, named, no_document
 from discorag.store.documents import Documents, in_parts, manifest_from
-from discorag.store.outline import Outline, WindowTree, node_id
+from discorag.store.outline import Outline, node_id
 from discorag.store.recent import Recent
 from discorag.store.records import Manifest, check_tree, check_vector
 from discorag.store.tables import pack_text, pack_vectors, unpack_text, unpack_vectors
@@ -91,12 +91,11 @@ class DocumentTrees(Documents):
 
     def _tree(self, scope: Scope, builder: str, key: str) -> RetrievalTree:
         known = self._decoded.get(key)
-        columns = [T.c.key] if known else [T.c.body, T.c.nodes, T.c.outline]
         with self.database.read() as db:
-            row = db.execute(select(*columns).join(D).where(is_in(scope), T.c.key == key)).one_or_none()
-        if row is None:
+            body = db.scalar(select(T.c.key if known else T.c.body).join(D).where(is_in(scope), T.c.key == key))
+        if body is None:
             raise NotFoundError(f"A tree by {builder!r} was replaced meanwhile.", hint="Read it again.")
-        return known or self._decoded.put(key, _decoded(builder, *row))
+        return known or self._decoded.put(key, _decoded(builder, body))
 
     def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> dict[str, Outline]:
         """These documents' trees of this builder without their texts; documents without such a tree are left out.
@@ -175,8 +174,7 @@ class DocumentTrees(Documents):
 
 
 def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version: str) -> dict[str, Any]:
-    leaves = RetrievalTree.model_construct(builder=tree.builder, nodes=tree.nodes[: tree.leaves])
-    outline, body = Outline.of(tree, vectors), (leaves if isinstance(tree, WindowTree) else tree).model_dump_json()
+    outline, body = Outline.of(tree, vectors), tree.model_dump_json()
     key = stable_id(manifest.doc_id, manifest.fingerprint, version, body, digest(vectors.tobytes()))
     return {
         "builder": tree.builder,
@@ -189,13 +187,10 @@ def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version
     }
 
 
-def _decoded(builder: str, body: bytes, count: int, outline: bytes) -> RetrievalTree:
+def _decoded(builder: str, body: bytes) -> RetrievalTree:
     """What was written, and checked before: it is not checked again, which would take most of the time."""
     nodes = tuple(_node(fields) for fields in json.loads(unpack_text(body))["nodes"])
-    if len(nodes) == count:
-        return RetrievalTree.model_construct(builder=builder, nodes=nodes)
-    windows = Outline.unpack(builder, outline, "").shape.below
-    return WindowTree.over(nodes, windows.starts, windows.stops, builder)
+    return RetrievalTree.model_construct(builder=builder, nodes=nodes)
 
 
 def _node(fields: dict[str, Any]) -> RetrievalNode:

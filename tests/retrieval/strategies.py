@@ -7,7 +7,8 @@ from itertools import cycle, islice
 
 from hypothesis import strategies as st
 
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree, inner
+from discorag.retrieval.builders.base import inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
 from tests.strategies import span_sequences
 

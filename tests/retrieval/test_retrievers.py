@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.models.tokens import PackagedTokens
+from discorag.retrieval.builders.base import inner
 from discorag.retrieval.forest import Forest, Scores, in_tokens
 from discorag.retrieval.registry import SelectedNodes, TreeQuery, tree_retrievers
 from discorag.retrieval.routers.decide import LocalRouter
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
 from discorag.retrieval.search import evidence_of
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree, inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, count_words
 from tests.models.test_reranker import Answer, failing, reranker, saying, served
 from tests.retrieval.builders.checks import source_of

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discorag.retrieval.builders.base import inner
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.document import Chunk, Document, Scope
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree, inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors, fingerprint, stable_id
 from discorag.store.records import Manifest, SearchQuery
 from discorag.store.store import Store

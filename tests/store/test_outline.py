@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.retrieval.forest import Forest
-from discorag.schema.retrieval_tree import ENCODED_WORDS, RetrievalTree, inner
-from discorag.schema.values import Vectors, first_words
-from discorag.store.outline import BareTree, Outline, Shape, WindowTree
+from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.values import Vectors
+from discorag.store.outline import LazyTree, Outline, Shape
 from discorag.text.bm25 import Runs
-from tests.retrieval.strategies import ordered_trees, retrieval_trees, small_tree
+from tests.retrieval.strategies import retrieval_trees, small_tree
 from tests.store.samples import unit
 
 
@@ -29,7 +29,7 @@ def leaves_in(groups: Runs) -> list[tuple[int, ...]]:
 
 def bare(tree: RetrievalTree) -> RetrievalTree:
     shape = Shape.of(tree)
-    return BareTree.made(tree.builder, shape, shape.node)
+    return LazyTree.made(tree.builder, shape, shape.node)
 
 
 def assert_same_structure(lazy: RetrievalTree, tree: RetrievalTree) -> None:
@@ -54,20 +54,6 @@ def test_trees_without_texts_have_the_structure_of_the_trees_also_as_a_forest(tr
     lazy = Forest({str(i): bare(tree) for i, tree in enumerate(trees)})
     assert_same_structure(lazy.tree, whole.tree)
     assert [lazy.place(i) for i in range(lazy.tree.leaves)] == [whole.place(i) for i in range(whole.tree.leaves)]
-
-
-@given(ordered_trees(), st.data())
-def test_windows_are_the_nodes_that_they_would_be_if_they_were_kept(tree: RetrievalTree, data: st.DataObject) -> None:
-    texts = st.sampled_from(["one", "two words", "w " * 300, "sequence" * 400])
-    leaves = [n.model_copy(update={"text": data.draw(texts).strip()}) for n in tree.nodes[: tree.leaves]]
-    ends = st.tuples(st.integers(0, len(leaves)), st.integers(0, len(leaves))).filter(lambda pair: pair[0] != pair[1])
-    runs = np.array(data.draw(st.lists(ends.map(sorted))), np.int64).reshape(-1, 2)
-    texts_of = [first_words((n.text for n in leaves[a:b]), ENCODED_WORDS) for a, b in runs]
-    windows = [inner(leaves, range(a, b), text) for (a, b), text in zip(runs, texts_of, strict=True)]
-    whole = RetrievalTree(builder="w", nodes=(*leaves, *windows))
-    lazy = WindowTree.over(leaves, runs[:, 0], runs[:, 1], "w")
-    assert lazy == whole
-    assert_same_structure(lazy, whole)
 
 
 def test_a_text_that_was_not_read_is_an_error_not_an_empty_text() -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, InvariantError, NotFoundError
-from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.store.outline import WindowTree, node_id
+from discorag.store.outline import node_id
 from discorag.store.records import Retrieval, SearchQuery
 from discorag.store.store import Store
 from tests.store.samples import SCOPE, Sample, TreeSample, sample, scores_of, tree_of, unit
@@ -66,16 +65,6 @@ def test_where_inner_vectors_are_means_scores_are_theirs_too(store: Store) -> No
     assert [outline.lengths is None for outline in outlines] == [False, True]
     assert_tree(store, means)
     assert_tree(store, own)
-
-
-def test_windows_come_back_from_the_sentences_alone(store: Store) -> None:
-    leaves = tree_of(PIECE).tree.nodes[: len(PIECE.chunks)]
-    tree = WindowTree.over(leaves, np.array([0, 1]), np.array([2, len(leaves)]), "snapped")
-    PIECE.put_in(store)
-    store.put_tree(SCOPE, PIECE.doc_id, tree, PIECE.vectors, version="1")
-    found = store.tree(SCOPE, PIECE.doc_id, "snapped")
-    assert found == RetrievalTree(builder="snapped", nodes=tuple(tree.nodes))
-    assert found.words.tolist() == tree.words.tolist()
 
 
 def test_trees_are_of_the_builder_documents_and_scope_asked_for(store: Store) -> None:

@@ -69,6 +69,36 @@ class Builder(Protocol):
         ...
 
 
+def inner(
+    nodes: Sequence[RetrievalNode],
+    children: Sequence[int],
+    text: str,
+    *,
+    heading: str = "",
+    relation: str = "",
+    gaps: bool = True,
+) -> RetrievalNode:
+    """A node above ``children`` (indices into ``nodes``).
+
+    Its spans are theirs, merged where they touch or overlap; without ``gaps`` it has one span that covers all of them,
+    white space in between included.
+    """
+    spans: list[Span] = []
+    for span in sorted((s for c in children for s in nodes[c].spans), key=lambda s: s.start):
+        if spans and (span.start <= spans[-1].end or not gaps):
+            spans[-1] = Span(start=spans[-1].start, end=max(span.end, spans[-1].end))
+        else:
+            spans.append(span)
+    return RetrievalNode(
+        text=text,
+        spans=tuple(spans),
+        children=tuple(sorted(children)),
+        layer=1 + max(nodes[c].layer for c in children),
+        heading=heading,
+        relation=relation,
+    )
+
+
 def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
     """Every sentence of the document under its headings, in text order; headings, rows and lines of code are some.
 

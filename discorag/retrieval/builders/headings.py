@@ -14,10 +14,10 @@ from itertools import accumulate, islice, pairwise, takewhile
 
 import numpy as np
 
-from discorag.retrieval.builders.base import Built, Source, room
+from discorag.retrieval.builders.base import Built, Source, inner, room
 from discorag.schema.document import Hierarchy, Kind
 from discorag.schema.errors import EmptyDocumentError
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree, inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
 from discorag.text.sentences import stripped
 from discorag.text.tokens import TokenCounter

@@ -7,12 +7,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from discorag.retrieval.builders.base import Built
+from discorag.retrieval.builders.base import Built, inner
 from discorag.retrieval.builders.summaries import Summariser, Summary
 from discorag.schema.discourse import Split
 from discorag.schema.errors import Usage
-from discorag.schema.retrieval_tree import ENCODED_WORDS, RetrievalNode, RetrievalTree, inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import count_words, first_words
+
+ENCODED_WORDS = 256
+"""A word is a token or more, so of a text's further words the encoder's window of 256 tokens holds none."""
 
 
 @dataclass(frozen=True)

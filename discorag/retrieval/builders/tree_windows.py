@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.retrieval.builders.base import Builder, Built, Source
-from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.store.outline import Shape, WindowTree
+from discorag.retrieval.builders.base import Builder, Built, Source, inner
+from discorag.retrieval.builders.node_text import ENCODED_WORDS
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.values import first_words
+from discorag.store.outline import Shape
 
 
 def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
@@ -80,4 +82,14 @@ class TreeWindowBuilder:
 
     def _windows_of(self, tree: RetrievalTree) -> RetrievalTree:
         starts, beyond = np.nonzero(windows_along(tree, self._widest)[:, 1:])
-        return WindowTree.over(tree.nodes[: tree.leaves], starts, starts + beyond + 2, self.name)
+        runs = zip(starts.tolist(), (starts + beyond + 2).tolist(), strict=True)
+        return window_tree(tree.nodes[: tree.leaves], runs, self.name)
+
+
+def window_tree(leaves: Sequence[RetrievalNode], runs: Iterable[tuple[int, int]], name: str) -> RetrievalTree:
+    """Leaves, and a node above every run ``[start, end)`` of them."""
+    windows = (
+        inner(leaves, range(start, end), first_words((n.text for n in leaves[start:end]), ENCODED_WORDS))
+        for start, end in runs
+    )
+    return RetrievalTree(builder=name, nodes=(*leaves, *windows))

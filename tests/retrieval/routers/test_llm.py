@@ -7,9 +7,10 @@ import json
 import pytest
 
 import prompts
+from discorag.retrieval.builders.base import inner
 from discorag.retrieval.routers.decide import LlmRouter, decision_from_reply
 from discorag.retrieval.routers.walk import Ending, RetrievalSubtree, Routed, derive
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree, inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
 from tests.models.helpers import gateway
 from tests.retrieval.routers.parks import QUESTION, ids, nodes, walk

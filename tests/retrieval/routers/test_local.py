@@ -9,9 +9,10 @@ import numpy as np
 
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
+from discorag.retrieval.builders.base import inner
 from discorag.retrieval.routers.decide import LocalRouter
 from discorag.retrieval.routers.walk import Ending, Routed, derive
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree, inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors
 from discorag.text.tokens import TokenCounter
 from tests.retrieval.routers.parks import QUESTION, ids, nodes, walk

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.retrieval.builders.base import inner
 from discorag.retrieval.routers.walk import RetrievalSubtree, derive
 from discorag.schema.errors import InvariantError
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree, inner
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
 from tests.retrieval.routers.parks import TITLE, ids, nodes
 from tests.retrieval.routers.trees import subtrees
