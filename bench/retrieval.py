@@ -33,8 +33,8 @@ from discorag.retrieval.search import evidence_of
 from discorag.schema.document import Document
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Vectors, digest
-from discorag.store.outline import Outline, leaf_terms
-from discorag.text.bm25 import Bm25
+from discorag.store.outline import Outline
+from discorag.text.bm25 import Bm25, TermCounts
 from eval.datasets.registry import load_benchmark
 from eval.metrics.base import Given
 from eval.metrics.evidence import SpanRecall
@@ -88,7 +88,7 @@ class Measurement:
             for sample in samples:
                 query = await self._resources.encoder.encode_query(sample.query)
                 dense, terms = partial(cosines, query), partial(bm25.scores, sample.query)
-                nodes = fused("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.shape.groups))
+                nodes = fused("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.tree.groups))
                 evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.tree.words))
                 given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
                 found[name][sample.id] = await SpanRecall(self._words).score(given) or 0.0
@@ -101,12 +101,12 @@ class Measurement:
         trees = {d.id: (await builder.build(_source(d))).tree for d in documents}
         vectors = [await node_vectors(tree, self._resources.encoder, retriever.vectors) for tree in trees.values()]
         outlines = [Outline.of(tree, found) for tree, found in zip(trees.values(), vectors, strict=True)]
-        forest = Forest(trees)
+        forest = Forest.with_texts(trees)
 
         def cosines(query: Vectors) -> Any:
             return forest.join([o.cosines(found @ query) for o, found in zip(outlines, vectors, strict=True)])
 
-        return forest, cosines, Bm25(leaf_terms(forest.tree))
+        return forest, cosines, Bm25(TermCounts.joined([outline.terms for outline in outlines]))
 
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""
