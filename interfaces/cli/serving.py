@@ -6,17 +6,13 @@ import signal
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from discorag.config import ApiSettings, Settings, read_settings
+from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
-
-if TYPE_CHECKING:
-    import uvicorn
-    from fastapi import FastAPI
 
 err = Console(stderr=True)
 
@@ -42,7 +38,7 @@ def serve_page(
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page."""
     from interfaces.http.app import create_app
-    from interfaces.http.server import prepare_process
+    from interfaces.http.server import Server, prepare_process
 
     address = {name: value for name, value in (("host", host), ("port", port), ("hosts", hosts)) if value}
     settings = settings.model_copy(update={"api": settings.api.model_copy(update=address)})
@@ -50,7 +46,7 @@ def serve_page(
     url = f"http://{settings.api.host}:{settings.api.port}/"
     typer.echo(f"disco-rag: {url} (Ctrl-C ends it)")
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
-    server(create_app(settings), settings.api, opens=url if opens else "").run()
+    Server(create_app(settings), settings.api, opens=url if opens else "").run()
 
 
 def mcp(
@@ -67,15 +63,6 @@ def mcp(
 
     own = {name: value for name, value in (("corpus", corpus), ("tenant", tenant)) if value is not None}
     run(read_settings().model_copy(update=own), folder or [Path()], writable=not read_only)
-
-
-def server(app: FastAPI, api: ApiSettings, *, opens: str = "") -> uvicorn.Server:
-    """A server of one process, which may open an address in the browser."""
-    import uvicorn
-
-    from interfaces.http.server import Server, options
-
-    return Server(uvicorn.Config(app, **options(api)), opens=opens)
 
 
 def _stop(*_: object) -> None:

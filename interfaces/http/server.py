@@ -10,9 +10,9 @@ import webbrowser
 from socket import socket
 from threading import Timer
 from types import FrameType
-from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from discorag.config import ApiSettings, Settings
@@ -32,13 +32,6 @@ _TICKS_PER_S = 10
 _Idle = tuple[H11Protocol, RequestResponseCycle | None]
 
 
-def options(api: ApiSettings) -> dict[str, Any]:
-    """For ``uvicorn.Config``."""
-    listen = {"host": api.host, "port": api.port, "log_config": None, "access_log": False, "server_header": False}
-    limits = {"timeout_graceful_shutdown": api.drain_s + END_S, "h11_max_incomplete_event_size": HEAD_BYTES}
-    return listen | limits | {"http": "h11", "ws": "none"}
-
-
 class Server(uvicorn.Server):
     """A server of one process.
 
@@ -47,11 +40,24 @@ class Server(uvicorn.Server):
     `interfaces.http.problems.RequestLimits`.
 
     Args:
-        config: uvicorn's.
+        app: The API.
+        api: Where to listen, and for how long requests may last at the end.
         opens: An address that the browser opens when the server listens.
     """
 
-    def __init__(self, config: uvicorn.Config, *, opens: str = "") -> None:
+    def __init__(self, app: FastAPI, api: ApiSettings, *, opens: str = "") -> None:
+        config = uvicorn.Config(
+            app,
+            host=api.host,
+            port=api.port,
+            http="h11",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=api.drain_s + END_S,
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
         super().__init__(config)
         self._idle, self._opens = frozenset[_Idle](), opens
 

@@ -282,7 +282,7 @@ def _tiny_model(folder: Path) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     fast: Any = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]")
     fast.save_pretrained(folder)
-    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+    sizes: Any = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
     model: Any = LlamaForCausalLM(LlamaConfig(vocab_size=4, max_position_embeddings=512, **sizes))
     with torch.no_grad():
         for parameter in model.parameters():

@@ -27,8 +27,7 @@ START_S = 120.0
 def served(home: Path) -> Generator[str]:
     """The URL of a server over the examples, with its store below ``home``."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("DISCO_RAG_")} | {
-        "DISCO_RAG_STORE__PATH": str(home / "store"),
-        "DISCO_RAG_API__UPLOADS": str(home / "uploads"),
+        "DISCO_RAG_HOME": str(home),
         "PYTHONPATH": str(ROOT),
     }
     command = [sys.executable, "-c", "from discorag import main; main()"]

@@ -19,9 +19,9 @@ from discorag import DiscoRAG
 from discorag.config import ApiSettings, LlmSettings
 from discorag.models.gateway import gateway_from
 from discorag.schema.document import Scope
-from interfaces.cli.serving import server
 from interfaces.http.access import Role, new_key
 from interfaces.http.app import create_app
+from interfaces.http.server import Server
 from nodes.backends import Backends
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class Listening:
 
     def __init__(self, app: FastAPI, *, drain_s: int = 5) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self._server = server(app, ApiSettings(drain_s=drain_s))
+        self._server = Server(app, ApiSettings(drain_s=drain_s))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
 
     @property

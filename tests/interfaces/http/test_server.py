@@ -113,7 +113,7 @@ def test_every_answer_has_security_headers(client: TestClient) -> None:
 
 STUCK = """
 from contextlib import asynccontextmanager
-import asyncio, signal, sys, time, uvicorn
+import asyncio, signal, sys, time
 from starlette.applications import Starlette
 from interfaces.http import server
 from discorag.config import ApiSettings
@@ -134,8 +134,8 @@ async def life(app):
     print("closed", flush=True)
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # as disco-rag serve has it
-options = server.options(ApiSettings(drain_s=0)) | {"port": 0}
-server.Server(uvicorn.Config(Starlette(lifespan=life), **options)).run()
+api = ApiSettings(drain_s=0).model_copy(update={"port": 0})
+server.Server(Starlette(lifespan=life), api).run()
 """
 
 
