@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,8 +32,8 @@ from discorag.retrieval.routers.decide import router_of
 from discorag.retrieval.search import evidence_of
 from discorag.schema.document import Document
 from discorag.schema.errors import ConfigError
-from discorag.schema.values import digest
-from discorag.store.outline import leaf_terms
+from discorag.schema.values import Vectors, digest
+from discorag.store.outline import Outline
 from discorag.text.bm25 import Bm25, TermCounts
 from eval.datasets.registry import load_benchmark
 from eval.metrics.base import Given
@@ -84,10 +84,10 @@ class Measurement:
         documents = [benchmark.documents[d] for d in samples[0].documents]
         found: Found = defaultdict(dict)
         for name, retriever in self._retrievers.items():
-            forest, vectors, bm25 = await self._index(retriever, self._builders[name], documents)
+            forest, cosines, bm25 = await self._index(retriever, self._builders[name], documents)
             for sample in samples:
                 query = await self._resources.encoder.encode_query(sample.query)
-                dense, terms = partial(vectors.__matmul__, query), partial(bm25.scores, sample.query)
+                dense, terms = partial(cosines, query), partial(bm25.scores, sample.query)
                 nodes = fused("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.tree.groups))
                 evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.tree.words))
                 given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
@@ -96,12 +96,17 @@ class Measurement:
 
     async def _index(
         self, retriever: TreeRetriever, builder: Builder, documents: Iterable[SourceDocument]
-    ) -> tuple[Forest, Any, Bm25]:
-        """The documents' trees as one, vectors of shape (nodes, d), and the terms of the leaves."""
+    ) -> tuple[Forest, Callable[[Vectors], Any], Bm25]:
+        """The documents' trees as one, their nodes' cosines to a vector, and the terms of the leaves."""
         trees = {d.id: (await builder.build(_source(d))).tree for d in documents}
         vectors = [await node_vectors(tree, self._resources.encoder, retriever.vectors) for tree in trees.values()]
+        outlines = [Outline.of(tree, found) for tree, found in zip(trees.values(), vectors, strict=True)]
         forest = Forest.with_texts(trees)
-        return forest, forest.join(vectors), Bm25(TermCounts.joined([leaf_terms(tree) for tree in trees.values()]))
+
+        def cosines(query: Vectors) -> Any:
+            return forest.join([o.cosines(found @ query) for o, found in zip(outlines, vectors, strict=True)])
+
+        return forest, cosines, Bm25(TermCounts.joined([outline.terms for outline in outlines]))
 
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""

@@ -129,7 +129,7 @@ GRAPH = Path(__file__).with_name("minilm.onnx")
 _REVISION = "gt-0.1.0"
 """Of its vectors: they are still those of the package in which the same weights came first."""
 _DIMENSION = 384
-_BATCH_TOKENS = 2048
+_BATCH_TOKENS = 512
 """In one forward pass at most, special tokens included: what bounds its memory, and how long it cannot be stopped."""
 
 

@@ -108,31 +108,17 @@ def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
 
 
 async def node_vectors(tree: RetrievalTree, encoder: Encoder, how: NodeVectors) -> Vectors:
-    """A unit vector for every node.
+    """Unit vectors of nodes, as `discorag.store.outline.Outline.of` takes them.
 
     Args:
         tree: Its n nodes.
         encoder: Is asked once; its vectors have length d. It reads of a longer text as much as its window holds.
-        how: ``text`` encodes each node's text. ``mean`` encodes leaves, and an inner node is the mean of the leaves
-            below it, brought back to length 1.
+        how: ``text`` encodes the text of every node, ``mean`` only leaves.
 
     Returns:
-        Shape (n, d), float32.
+        Shape (n, d) or (leaves, d), float32.
 
     Source: DISRetrieval section 3.2, "Node Encoding", for ``text``.
     """
-    if how == "text":
-        return await encode_cut(encoder, [node.text for node in tree.nodes])
-    leaves = await encode_cut(encoder, [node.text for node in tree.nodes[: tree.leaves]])
-    sums = _sums(tree, leaves)
-    return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-
-
-def _sums(tree: RetrievalTree, leaves: Vectors) -> Vectors:
-    """For each node the sum over the leaves below it, each counted once; linear where no node has two parents."""
-    sums = np.zeros((len(tree.nodes), leaves.shape[1]), dtype=np.float32)
-    sums[: tree.leaves] = leaves
-    shared = any(len(parents) > 1 for parents in tree.parents)
-    for i in range(tree.leaves, len(tree.nodes)):
-        sums[i] = sums[list(tree.leaves_of[i] if shared else tree.nodes[i].children)].sum(axis=0)
-    return sums
+    nodes = tree.nodes if how == "text" else tree.nodes[: tree.leaves]
+    return await encode_cut(encoder, [node.text for node in nodes])

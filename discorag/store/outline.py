@@ -17,9 +17,9 @@ from discorag.store.tables import pack_arrays, unpack_arrays
 from discorag.text.bm25 import Runs, TermCounts
 
 Ints: TypeAlias = NDArray[np.int64]
-_BLOCK = 1024  # inner nodes whose vectors are compared at a time
-_SAME = 1e-5
-"""Coordinates of unit vectors that differ by less are equal but for rounding."""
+_COLUMNS = 8  # coordinates that are summed at a time: there may be many more inner nodes than leaves
+_SHORTEST = 1e-5
+"""Of a sum of vectors that is not zero but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class Outline:
         builder: Name of the builder.
         arrays: Its structure.
         terms: The search terms of its leaves.
-        lengths: If the vector of every inner node is the direction of the mean of the leaves' unit vectors below it:
-            the length of their sum, shape (inner,). Only the leaves' vectors are stored then. Else None.
+        lengths: If only the leaves' vectors are stored, and that of an inner node is the direction of the mean of
+            those below it: the length of their sum, shape (inner,). Else None.
         key: Names this state of the tree in the store; empty where it is not stored.
     """
 
@@ -139,9 +139,10 @@ class Outline:
 
     @classmethod
     def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
-        """That of a tree with the unit vectors of its nodes, shape (nodes, d)."""
+        """That of a tree with the unit vectors of all its nodes or of its leaves alone, see `lengths`."""
         arrays = TreeArrays.of(tree)
-        return cls(tree.builder, arrays, leaf_terms(tree), _lengths(arrays, vectors))
+        lengths = _lengths(arrays, vectors) if len(vectors) == arrays.leaves else None
+        return cls(tree.builder, arrays, leaf_terms(tree), lengths)
 
     def cosines(self, stored: Vectors) -> Vectors:
         """Of all nodes, shape (nodes,), from those of the stored vectors."""
@@ -173,18 +174,14 @@ def node_id(key: str, node: int) -> str:
     return f"{key}.{node}"
 
 
-def _lengths(tree: TreeArrays, vectors: Vectors) -> NDArray[np.float32] | None:
-    """See `Outline.lengths`; some nodes at a time, since there may be many more of them than leaves."""
-    leaves, inner = vectors[: tree.leaves], vectors[tree.leaves :]
-    before = np.concatenate([np.zeros_like(leaves[:1]), leaves]).cumsum(axis=0, dtype=np.float64)
-    found = np.empty(len(inner), np.float32)
-    for at in range(0, len(inner), _BLOCK):
-        block = slice(at, at + _BLOCK)
-        sums = tree.below.part(block).sums(before)
-        found[block] = lengths = np.linalg.norm(sums, axis=1)
-        if lengths.min() < _SAME or not np.allclose(sums / lengths[:, None], inner[block], atol=_SAME):
-            return None
-    return found
+def _lengths(tree: TreeArrays, leaves: Vectors) -> NDArray[np.float32]:
+    """See `Outline.lengths`."""
+    squares = np.zeros(tree.inner)
+    for at in range(0, leaves.shape[1], _COLUMNS):
+        columns = leaves[:, at : at + _COLUMNS]
+        before = np.concatenate([np.zeros_like(columns[:1]), columns]).cumsum(axis=0, dtype=np.float64)
+        squares += np.square(tree.below.sums(before)).sum(axis=1)
+    return np.sqrt(squares).clip(_SHORTEST).astype(np.float32)
 
 
 def _below(tree: RetrievalTree) -> Runs:

@@ -123,9 +123,10 @@ def check_tree(document: Document, tree: RetrievalTree, vectors: Vectors, dimens
 
     Raises:
         InvariantError: A leaf is not the document's text, a node lies outside of it, or the vectors are not unit
-            vectors of shape (nodes, dimension).
+            vectors of shape (nodes, dimension) or (leaves, dimension).
     """
-    _check_vectors(vectors, len(tree.nodes), dimension, document.uri)
+    count = tree.leaves if len(vectors) == tree.leaves else len(tree.nodes)
+    _check_vectors(vectors, count, dimension, document.uri)
     for i, node in enumerate(tree.nodes):
         if i < tree.leaves and node.spans[0].of(document.text) != node.text:
             raise InvariantError(f"Leaf {i} of {document.uri!r} is not the text at {node.spans[0]}.")

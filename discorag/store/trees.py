@@ -40,7 +40,7 @@ class DocumentTrees(Documents):
         self._outlines, self._decoded = Recent[Outline](_TREES), Recent[RetrievalTree](_TREES)
 
     def put_tree(self, scope: Scope, doc_id: str, tree: RetrievalTree, vectors: Vectors, *, version: str) -> None:
-        """Store a retrieval tree of a stored document with the unit vectors of its nodes, shape (nodes, d).
+        """Store a retrieval tree of a stored document with the unit vectors of its nodes, or of its leaves (`Outline`).
 
         It replaces that builder's; ``version`` is `Builder.version`.
 
@@ -164,8 +164,7 @@ class DocumentTrees(Documents):
 
 
 def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version: str) -> dict[str, Any]:
-    """Where inner nodes are means, only the leaves' vectors are stored: those of the others follow from them."""
-    outline, body = Outline.of(tree, unit(vectors)), tree.model_dump_json()
+    outline, body = Outline.of(tree, vectors), tree.model_dump_json()
     key = stable_id(manifest.doc_id, manifest.fingerprint, version, body, digest(vectors.tobytes()))
     return {
         "builder": tree.builder,
@@ -173,7 +172,7 @@ def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version
         "key": key,
         "nodes": len(tree.nodes),
         "outline": outline.pack(),
-        "vectors": pack_vectors(unit(vectors if outline.lengths is None else vectors[: tree.leaves])),
+        "vectors": pack_vectors(unit(vectors)),
         "body": pack_text(body),
     }
 

@@ -45,13 +45,6 @@ class Runs:
             np.concatenate([p.stops + at for p, at in zip(parts, leaves, strict=True)]),
         )
 
-    def part(self, groups: slice) -> Runs:
-        """Some of the groups."""
-        ends = np.append(self.first, len(self.starts))
-        start, stop, _ = groups.indices(len(self.first))
-        runs = slice(int(ends[start]), int(ends[stop]))
-        return Runs(self.first[start:stop] - ends[start], self.starts[runs], self.stops[runs])
-
     def sums(self, cumulative: Floats) -> Floats:
         """Sums of values over the leaves of every group, shape (groups, ...).
 

@@ -13,7 +13,7 @@ from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentence
 from discorag.retrieval.builders.node_text import Concat
 from discorag.retrieval.forest import Forest, NodeScores, node_vectors
 from discorag.retrieval.index import TreeIndex, fused
-from discorag.store.outline import leaf_terms
+from discorag.store.outline import Outline, leaf_terms
 from discorag.store.records import SearchQuery
 from discorag.text.bm25 import Bm25, TermCounts
 from tests.conftest import EXAMPLES, Pipelines
@@ -45,8 +45,8 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
     index, ids, query = await opened(rag, builder)
     trees = {i: rag.backends.store.tree(rag.scope(), i, builder.name) for i in ids}
     forest = Forest.with_texts(trees)
-    vectors = forest.join([await node_vectors(tree, rag.backends.encoder, "mean") for tree in trees.values()])
-    cosines = vectors @ query.vector
+    leaves = {i: await node_vectors(tree, rag.backends.encoder, "mean") for i, tree in trees.items()}
+    cosines = forest.join([Outline.of(trees[i], leaves[i]).cosines(leaves[i] @ query.vector) for i in ids])
     counts = TermCounts.joined([leaf_terms(tree) for tree in trees.values()])
     terms = Bm25(counts).scores(QUESTION, forest.tree.groups)
     by: NodeScores

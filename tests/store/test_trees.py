@@ -60,7 +60,8 @@ def test_where_inner_vectors_are_means_scores_are_theirs_too(store: Store) -> No
     sums = np.stack([tree_of(PIECE).vectors[list(below)].sum(axis=0) for below in tree.leaves_of])
     means = tree_of(PIECE, vectors=sums / np.linalg.norm(sums, axis=1, keepdims=True))
     own = tree_of(PIECE, builder="clusters")
-    put(store, PIECE, means, own)
+    put(store, PIECE, own)
+    store.put_tree(SCOPE, PIECE.doc_id, tree, means.vectors[: tree.leaves], version=means.version)
     outlines = [store.outlines(SCOPE, t.tree.builder, [PIECE.doc_id])[PIECE.doc_id] for t in (means, own)]
     assert [outline.lengths is None for outline in outlines] == [False, True]
     assert_tree(store, means)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -167,8 +168,12 @@ async def sentence_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> Sentenc
 
 async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> list[Chunk]:
     """The chunks with the vectors of their units, as `sentence_table` will ask for them; all are encoded together."""
-    texts = [_encoded(sentences_in([c]), encoder) for c in chunks]
+    texts = await asyncio.to_thread(lambda: [_encoded(sentences_in([c]), encoder) for c in chunks])
     vectors = await encoder.encode_documents([text for of_chunk in texts for text in of_chunk])
+    return await asyncio.to_thread(_with_vectors, chunks, texts, vectors)
+
+
+def _with_vectors(chunks: Sequence[Chunk], texts: Sequence[list[str]], vectors: Vectors) -> list[Chunk]:
     ends = accumulate(map(len, texts))
     own = [packed(t, vectors[end - len(t) : end]) for t, end in zip(texts, ends, strict=True)]
     return [c.model_copy(update={"unit_vectors": u}) for c, u in zip(chunks, own, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -202,4 +203,4 @@ def room(counter: TokenCounter) -> int:
 
 async def encode_cut(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     """Unit vectors of as much of each text as the encoder's window holds, shape (len(texts), d)."""
-    return await encoder.encode_documents(within_window(list(texts), encoder))
+    return await encoder.encode_documents(await asyncio.to_thread(within_window, list(texts), encoder))

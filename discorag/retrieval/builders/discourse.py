@@ -102,13 +102,13 @@ class ParagraphBuilder(BisectionBuilder):
 
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
-        growth = Growth(list(sentence_leaves(source)), self._text)
+        growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
         groups = paragraph_leaves(source)
         splits = (cut_splits(len(group), halve) for group in groups)
         branches, roots = _branches_over(splits, groups, len(growth.nodes))
         await growth.add([replace(branch, relation="") for branch in branches])
         await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
-        return growth.built(self.name)
+        return await asyncio.to_thread(growth.built, self.name)
 
 
 def _sections(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:

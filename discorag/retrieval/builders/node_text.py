@@ -164,7 +164,11 @@ class Growth:
     async def add(self, branches: Sequence[Branch]) -> list[int]:
         """Make nodes of ``branches``, whose children are earlier nodes or branches; returns their indices."""
         first = len(self.nodes)
-        for branch, summary in zip(branches, await self.text.write(self.nodes, branches), strict=True):
+        await asyncio.to_thread(self._join, branches, await self.text.write(self.nodes, branches))
+        return list(range(first, len(self.nodes)))
+
+    def _join(self, branches: Sequence[Branch], summaries: Sequence[Summary]) -> None:
+        for branch, summary in zip(branches, summaries, strict=True):
             node = inner(
                 self.nodes,
                 branch.children,
@@ -176,7 +180,6 @@ class Growth:
             self.nodes.append(node)
             self.usage += summary.usage
             self.failures += [summary.failure] if summary.failure else []
-        return list(range(first, len(self.nodes)))
 
     def built(self, builder: str, *, parsed: int = 0, reused: int = 0) -> Built:
         """The tree as far as it has grown, with what it cost."""

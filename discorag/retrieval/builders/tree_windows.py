@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -78,10 +79,12 @@ class TreeWindowBuilder:
     async def build(self, source: Source) -> Built:
         """Sentences, and the windows in the order of their starts; with what the other builder's tree took."""
         built = await self._trees.build(source)
-        starts, beyond = np.nonzero(windows_along(built.tree, WIDEST)[:, 1:])
+        return replace(built, tree=await asyncio.to_thread(self._windows_of, built.tree))
+
+    def _windows_of(self, tree: RetrievalTree) -> RetrievalTree:
+        starts, beyond = np.nonzero(windows_along(tree, WIDEST)[:, 1:])
         runs = zip(starts.tolist(), (starts + beyond + 2).tolist(), strict=True)
-        leaves = built.tree.nodes[: built.tree.leaves]
-        return replace(built, tree=window_tree(leaves, runs, self.name))
+        return window_tree(tree.nodes[: tree.leaves], runs, self.name)
 
 
 def window_tree(leaves: Sequence[RetrievalNode], runs: Iterable[tuple[int, int]], name: str) -> RetrievalTree:

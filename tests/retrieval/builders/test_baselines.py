@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from threading import Event
 
 import numpy as np
 import pytest
@@ -13,7 +15,6 @@ from hypothesis import strategies as st
 
 from discorag.discourse.parse.parser import Unit
 from discorag.discourse.parse.rules import RuleParser
-from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source, chunk_leaves, units_of
 from discorag.retrieval.builders.baselines import BisectionBuilder, WindowBuilder
@@ -21,7 +22,6 @@ from discorag.retrieval.builders.discourse import DiscourseBuilder, UnifiedBuild
 from discorag.retrieval.builders.node_text import Concat, Tau
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, Summary
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, windows_along
-from discorag.retrieval.forest import node_vectors
 from discorag.schema.discourse import RstTree
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.builders.checks import RightBranchingUnits, below, checked, source_of, sources
@@ -199,10 +199,13 @@ async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
     assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}
 
 
-async def test_a_mean_vector_points_where_its_leaves_do_and_has_length_one(encoder: Encoder):
-    tree = (await BisectionBuilder(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
-    vectors = await node_vectors(tree, encoder, "mean")
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    for i, leaves in enumerate(tree.leaves_of):
-        mean = vectors[list(leaves)].mean(axis=0)
-        np.testing.assert_allclose(vectors[i], mean / np.linalg.norm(mean), atol=1e-5)
+async def test_a_server_goes_on_while_windows_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = Event()
+    asyncio.get_running_loop().call_soon(goes_on.set)
+
+    def waits(tree: RetrievalTree, widest: int) -> object:
+        assert goes_on.wait(30), "the event loop waits for a document"
+        return windows_along(tree, widest)
+
+    monkeypatch.setattr("discorag.retrieval.builders.tree_windows.windows_along", waits)
+    assert (await TreeWindowBuilder(BisectionBuilder(Concat())).build(source_of("Ann ate. Bob bit."))).tree
