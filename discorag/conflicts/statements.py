@@ -21,11 +21,19 @@ from discorag.schema.values import Vectors
 from discorag.text.sentences import language_of
 
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
-_MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\|)|::|https?://|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d")
-"""What prose does not have: directives, fields, links, tags, rules, places in code."""
+_MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d")
+"""What prose does not have: code, directives, fields, links, tags, rules, places in code."""
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
+SMALL_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the of to in on at by for with and or is are was were be been has have had do does did it its this that "
+        "as from will can than about over",
+    )
+)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
+_LEAST_NAMES = 5
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
@@ -66,6 +74,11 @@ class Statement:
     def frame(self) -> tuple[str, ...]:
         """Its tokens in lower case, each value replaced by its kind and unit: what two statements are aligned by."""
         return tuple(f"<{t.kind}>" if isinstance(t, Value) else t.casefold() for t in self.tokens)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Its words that are written with a capital."""
+        return frozenset(t for t in self.tokens if isinstance(t, str) and t[0].isupper() and t.casefold() not in SMALL_WORDS)
 
     @property
     def names_a_default(self) -> bool:
@@ -121,15 +134,28 @@ class AuditDocument:
         return frozenset(word for s in self.sentences for word in _TOKEN.findall(s.text))
 
     @cached_property
-    def series(self) -> str:
-        """Its title without numbers: the same for two versions of a document."""
-        return " ".join(w for w in _TOKEN.findall(self.title.casefold()) if not any(map(str.isdigit, w)))
+    def _series(self) -> list[str]:
+        return [w for w in _TOKEN.findall(self.title.casefold()) if not any(map(str.isdigit, w))]
+
+    def is_version_of(self, other: Self) -> bool:
+        """Whether the titles are the same but for numbers."""
+        return bool(self._series) and self._series == other._series
 
     @cached_property
-    def title_names(self) -> frozenset[str]:
-        """Names in the title: words that the text writes with a capital inside sentences, and never without one."""
+    def names(self) -> frozenset[str]:
+        """Words that it writes with a capital inside sentences, and never without one."""
         inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
-        return frozenset(w for w in _TOKEN.findall(self.title) if w in inside and w.casefold() not in self.words)
+        return frozenset(w for w in inside if w.casefold() not in self.words)
+
+    @property
+    def title_names(self) -> frozenset[str]:
+        """The names in its title."""
+        return self.names.intersection(_TOKEN.findall(self.title))
+
+    def shared_names(self, other: Self) -> float:
+        """Share of the names of the document with fewer that the other one has too; 1 if there are hardly any."""
+        fewer = min(len(self.names), len(other.names))
+        return len(self.names & other.names) / fewer if fewer >= _LEAST_NAMES else 1
 
 
 def normalise(text: str) -> str:
