@@ -30,6 +30,7 @@ WINDOW = 4
 """Tokens on each side of a value that say what it is a value of."""
 _STEM = 5
 _LIKE = 0.75
+_FORM = 4  # documents, each with other values
 _BLOCK = 1024
 _RARE = 1000
 
@@ -46,6 +47,7 @@ class Alignment:
         only: Words of the left one alone, and of the right one alone.
         names: Those of them that are written with a capital inside the sentence.
         rare: Those of them that hardly another statement has.
+        is_form: Whether many documents have one of them with values of their own.
     """
 
     left: Statement
@@ -55,6 +57,7 @@ class Alignment:
     only: tuple[tuple[str, ...], tuple[str, ...]]
     names: tuple[tuple[str, ...], tuple[str, ...]]
     rare: tuple[tuple[str, ...], tuple[str, ...]]
+    is_form: bool
 
     @property
     def has_other_subject(self) -> bool:
@@ -63,9 +66,8 @@ class Alignment:
 
     @cached_property
     def common(self) -> frozenset[str]:
-        """Words that say something and stand in both, headings included."""
-        one, other = ({*_content(s.tokens), *_content(s.heading.split())} for s in (self.left, self.right))
-        return frozenset(one & other)
+        """Words that say something and stand in both."""
+        return frozenset(_content(self.left.tokens)) & frozenset(_content(self.right.tokens))
 
     @cached_property
     def attributes(self) -> tuple[tuple[Value, Value], ...]:
@@ -85,12 +87,15 @@ class Alignment:
         )
 
 
-class WordWeights:
-    """Inverse document frequency of words over the statements of a corpus."""
+class CorpusWords:
+    """How often words and wordings occur in the statements of a corpus."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self._total = len(statements)
         self._counts = Counter(word for s in statements for word in set(s.frame))
+        self._variants: dict[tuple[str, ...], dict[int, tuple[str, ...]]] = defaultdict(dict)
+        for s in statements:
+            self._variants[s.frame][s.document] = tuple(value.text for value in s.values)
 
     def __call__(self, word: str) -> float:
         """``log(1 + statements / statements with the word)``."""
@@ -99,6 +104,10 @@ class WordWeights:
     def is_rare(self, word: str) -> bool:
         """Whether fewer than one statement in a thousand has a word; not known of small corpora."""
         return self._counts[word] * _RARE < self._total
+
+    def is_form(self, statement: Statement) -> bool:
+        """Whether document after document fills in its own values, as in a copyright line or "The current format is 2"."""
+        return len(set(self._variants[statement.frame].values())) >= _FORM
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,7 @@ def align_corpus(
     documents: Sequence[AuditDocument], statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[Alignment]:
     """All pairs of a corpus, in the order of their first statement."""
-    weights = WordWeights(statements)
+    words = CorpusWords(statements)
     for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
         left, right = statements[i], statements[j]
         if not compared.holds(left.document, right.document):
@@ -129,7 +138,7 @@ def align_corpus(
             continue
         if normalise(right.text) in documents[left.document].texts:
             continue
-        found = align(left, right, weights)
+        found = align(left, right, words)
         if found.overlap >= OVERLAP:
             yield found
 
@@ -173,7 +182,7 @@ def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]
                     yield i, j
 
 
-def align(left: Statement, right: Statement, weights: WordWeights) -> Alignment:
+def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
     """Align two statements word by word."""
     shared = 0.0
     slots: list[tuple[Value, Value]] = []
@@ -181,7 +190,7 @@ def align(left: Statement, right: Statement, weights: WordWeights) -> Alignment:
     for tag, a, b, c, d in SequenceMatcher(None, left.frame, right.frame, autojunk=False).get_opcodes():
         mine, theirs = left.tokens[a:b], right.tokens[c:d]
         if tag == "equal":
-            shared += sum(map(weights, left.frame[a:b]))
+            shared += sum(map(words, left.frame[a:b]))
             slots += [(x, y) for x, y in zip(mine, theirs, strict=True) if isinstance(x, Value) if isinstance(y, Value)]
             continue
         values = [t for t in mine if isinstance(t, Value)], [t for t in theirs if isinstance(t, Value)]
@@ -189,7 +198,7 @@ def align(left: Statement, right: Statement, weights: WordWeights) -> Alignment:
             slots += zip(*values, strict=True)
         for side, tokens in zip(only, (mine, theirs), strict=True):
             side.extend(t for t in tokens if isinstance(t, str))
-    total = max(sum(map(weights, left.frame)), sum(map(weights, right.frame)), 1e-9)
+    total = max(sum(map(words, left.frame)), sum(map(words, right.frame)), 1e-9)
     first = {left.tokens[0], right.tokens[0]}
 
     def pick(holds: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -202,7 +211,8 @@ def align(left: Statement, right: Statement, weights: WordWeights) -> Alignment:
         tuple(slots),
         only=pick(bool),
         names=_unlike(*pick(lambda word: not word[0].islower() and word not in first)),
-        rare=_unlike(*pick(lambda word: weights.is_rare(word.casefold()))),
+        rare=_unlike(*pick(lambda word: words.is_rare(word.casefold()))),
+        is_form=words.is_form(left) or words.is_form(right),
     )
 
 

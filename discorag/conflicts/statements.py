@@ -6,6 +6,7 @@ Not compared: headings, tables, code, links, directives and fields of reStructur
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +22,11 @@ from discorag.schema.values import Vectors
 from discorag.text.sentences import language_of
 
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
-_MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d")
-"""What prose does not have: code, directives, fields, links, tags, rules, places in code."""
+_MARKUP = re.compile(
+    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d"
+    r"|\bcopyright\b.*\d{4}|©"
+)
+"""What prose does not have: code, directives, fields, links, tags, rules, places in code, notes of copyright."""
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
     re.findall(
@@ -34,6 +38,7 @@ SMALL_WORDS = frozenset(
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
 _LEAST_NAMES = 5
+_RATHER = 3
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
@@ -78,7 +83,9 @@ class Statement:
     @cached_property
     def names(self) -> frozenset[str]:
         """Its words that are written with a capital."""
-        return frozenset(t for t in self.tokens if isinstance(t, str) and t[0].isupper() and t.casefold() not in SMALL_WORDS)
+        return frozenset(
+            t for t in self.tokens if isinstance(t, str) and t[0].isupper() and t.casefold() not in SMALL_WORDS
+        )
 
     @property
     def names_a_default(self) -> bool:
@@ -129,9 +136,9 @@ class AuditDocument:
         return frozenset(normalise(s.body) for s in self.sentences)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """Its words as written."""
-        return frozenset(word for s in self.sentences for word in _TOKEN.findall(s.text))
+    def words(self) -> Counter[str]:
+        """Its words as written, and how often."""
+        return Counter(word for s in self.sentences for word in _TOKEN.findall(s.text))
 
     @cached_property
     def _series(self) -> list[str]:
@@ -147,10 +154,10 @@ class AuditDocument:
         inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
         return frozenset(w for w in inside if w.casefold() not in self.words)
 
-    @property
-    def title_names(self) -> frozenset[str]:
-        """The names in its title."""
-        return self.names.intersection(_TOKEN.findall(self.title))
+    def title_names_rather_than(self, other: Self) -> list[str]:
+        """The names in its title, of things or commands ("git-add"), that it uses far more often than another does."""
+        names = {w for w in _TOKEN.findall(self.title) if w in self.names or ("-" in w and w in self.words)}
+        return sorted(w for w in names if self.words[w] > _RATHER * other.words[w])
 
     def shared_names(self, other: Self) -> float:
         """Share of the names of the document with fewer that the other one has too; 1 if there are hardly any."""

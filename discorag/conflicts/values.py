@@ -151,11 +151,14 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
         rf"(?<![\w.,$€£])(?P<number>{_NUMBER}){_SCALE}[ -]?(?P<unit>{_UNIT})s?\b(?![\w-])", re.IGNORECASE)),
     (ValueKind.VERSION, re.compile(r"(?<![\w.$€£/-])v?(?P<version>\d+(?:\.\d+){2,}|(?<=v)\d+(?:\.\d+)*)(?![\w%])")),
     (ValueKind.DATE, re.compile(r"(?<![\w.,$€£/-])(?P<year>1[5-9]\d\d|20\d\d)s?(?![\w%]|[.,]\d)")),
-    (ValueKind.COUNT, re.compile(rf"(?<![\w.,$€£/#-])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)", re.IGNORECASE)),
+    (ValueKind.COUNT, re.compile(rf"(?<![\w.,$€£/#-])(?<!\w[\[(])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)", re.IGNORECASE)),
 )  # fmt: skip
 _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")
 """What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement"."""
+_REFERENCE = re.compile(
+    r"\b(?:sections?|chapters?|appendix|pages?|figures?|tables?|notes?|exhibits?|items?|rfc|issue) $", re.IGNORECASE
+)
 _VERSIONED = re.compile(r"(?:\bversions?|\b[A-Z]\w+|[<>=]=?)\s?$")
 
 
@@ -173,6 +176,8 @@ def find_values(sentence: str) -> tuple[Value, ...]:
 def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
     groups = match.groupdict()
     if kind in _LABELS and _LABEL.fullmatch(match.string, 0, match.end()) and _NAMED.match(match.string, match.end()):
+        return None
+    if kind in _LABELS and _REFERENCE.search(match.string, 0, match.start()):
         return None
     start, end = match.span("literal") if kind is ValueKind.LITERAL else match.span()
     text, span = match.string[start:end], Span(start=start, end=end)

@@ -88,7 +88,7 @@ class Finding(BaseModel, frozen=True):
 
 _NOTED_CHANGE = re.compile(
     r"\b(?:as amended|no longer|formerly|previously|used to|until (?:then|now)"
-    r"|(?:changed|added|removed|deprecated|new) in|since (?:version )?\d|as of version|superseded|replaces)\b",
+    r"|(?:changed|added|removed|deprecated|new) in|since (?:[\w-]+ )?v?\d|as of version|superseded|replaces)\b",
     re.IGNORECASE,
 )
 CONDITION = re.compile(
@@ -136,7 +136,10 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
 def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
     """Values in one place that exclude each other; not those of "10 and 20, respectively" next to "10"."""
     agreed = [(a, b) for a, b in pair.slots if not a.excludes(b)]
-    left, right = ([v for v in s.values if all(v is not pairs[k] for pairs in agreed)] for k, s in enumerate((pair.left, pair.right)))
+    left, right = (
+        [v for v in s.values if all(v is not pairs[k] for pairs in agreed)]
+        for k, s in enumerate((pair.left, pair.right))
+    )
     return [
         (a, b)
         for a, b in pair.slots
@@ -148,7 +151,7 @@ def _is_sure(pair: Alignment, left: AuditDocument, right: AuditDocument) -> bool
     """Whether near-identical sentences speak of one subject: "The median age was 40 years" does not say whose."""
     if pair.has_other_subject:
         return False
-    if left.is_version_of(right):
+    if left.is_version_of(right) or pair.left.names_a_default:
         return True
     says_of_what = bool(pair.left.names & pair.right.names) or len(pair.common) >= LEAST_COMMON
     return says_of_what and not any(pair.names) and left.shared_names(right) >= SOME_SUBJECT
@@ -163,6 +166,8 @@ def _value_finding(
 ) -> Finding:
     said = (slot[0].text, slot[1].text)
     verdict, reason = _explain(pair, documents, said, times, slot)
+    if verdict is Verdict.CONTRADICTS and pair.is_form:
+        tier = Tier.POSSIBLE
     return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, slot)
 
 
@@ -228,11 +233,9 @@ def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
 
 
 def _other_names(left: AuditDocument, right: AuditDocument) -> tuple[str, str] | None:
-    """The proper names in the two titles if neither document uses the other's: two subjects."""
-    one, other = left.title_names, right.title_names
-    if one and other and not one & right.words and not other & left.words:
-        return " ".join(sorted(one)), " ".join(sorted(other))
-    return None
+    """The names in the two titles if neither document uses the other's much: two subjects."""
+    one, other = left.title_names_rather_than(right), right.title_names_rather_than(left)
+    return (" ".join(one), " ".join(other)) if one and other else None
 
 
 def _finding(
