@@ -7,7 +7,6 @@ stands word for word in the other document, and their words, values left out, ca
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -106,7 +105,7 @@ class CorpusWords:
         return self._counts[word] * _RARE < self._total
 
     def is_form(self, statement: Statement) -> bool:
-        """Whether document after document fills in its own values, as in a copyright line or "The current format is 2"."""
+        """Whether document after document fills in its own values, as in "The current format is 2"."""
         return len(set(self._variants[statement.frame].values())) >= _FORM
 
 

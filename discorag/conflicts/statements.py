@@ -16,6 +16,7 @@ import numpy as np
 
 from discorag.conflicts.identity import DocumentIdentity, identify_document
 from discorag.conflicts.values import Value, find_values
+from discorag.ingest.segment.reading import has_verb
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Vectors
@@ -23,10 +24,11 @@ from discorag.text.sentences import language_of
 
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 _MARKUP = re.compile(
-    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d"
-    r"|\bcopyright\b.*\d{4}|©"
+    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://"
+    r"|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d|\bcopyright\b.*\d{4}|©"
 )
 """What prose does not have: code, directives, fields, links, tags, rules, places in code, notes of copyright."""
+_TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
     re.findall(
@@ -70,7 +72,7 @@ class Statement:
     def tokens(self) -> tuple[str | Value, ...]:
         """Its words, and its values in place of theirs."""
         found: list[tuple[int, str | Value]] = [(v.span.start, v) for v in self.values]
-        taken = [range(v.span.start, v.span.end) for v in self.values]
+        taken = [range(v.span.start, v.span.end) for v in self.values] + _targets(self.text)
         words = _TOKEN.finditer(self.text)
         found += [(m.start(), m[0]) for m in words if not any(m.start() in t or m.end() - 1 in t for t in taken)]
         return tuple(token for _, token in sorted(found, key=lambda f: f[0]))
@@ -184,12 +186,20 @@ def read_statements(documents: Sequence[AuditDocument]) -> tuple[list[Statement]
     return found, np.concatenate(vectors) if vectors else np.zeros((0, 1), dtype=np.float32)
 
 
+def _targets(text: str) -> list[range]:
+    """Where the targets of links stand in prose."""
+    return [range(m.start(), m.end()) for m in _TARGET.finditer(text)]
+
+
 def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence) -> Statement | None:
-    if sentence.kind not in _KINDS or _MARKUP.search(sentence.text):
-        return None
     text = sentence.body
-    statement = Statement(number, sentence, document.chunks[i], text, find_values(text))
+    if sentence.kind not in _KINDS or _MARKUP.search(_TARGET.sub("", sentence.text)):
+        return None
+    targets = _targets(text)
+    values = tuple(v for v in find_values(text) if not any(v.span.start in target for target in targets))
+    statement = Statement(number, sentence, document.chunks[i], text, values)
     if statement.names_a_default:
         return statement
-    fits = sentence.statement and _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS
+    says = sentence.statement or (bool(values) and text.endswith(":") and has_verb(text))
+    fits = says and _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS
     return statement if fits and not text.endswith("?") and language_of(text) == "en" else None
