@@ -28,9 +28,8 @@ def read_project(name: str, home: Path) -> tuple[list[AuditDocument], list[Audit
         if not (at := home / "versions" / name / f"{name}-{version}").exists():
             shutil.copytree(data / name / age, at)
     old, new = (f"{name}-{versions[age]}" for age in ("old", "new"))
-    return read_folder(name, home / "versions" / name, home, old), read_folder(
-        name, home / "versions" / name, home, new
-    )
+    folder = home / "versions" / name
+    return read_folder(name, folder, home, old), read_folder(name, folder, home, new)
 
 
 def read_filings(name: str, home: Path) -> list[AuditDocument]:
