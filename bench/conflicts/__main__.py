@@ -43,6 +43,7 @@ from discorag.conflicts.verdicts import CONDITION, Finding, Side, Tier, Verdict
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.ingest.texts import GivenText
 from discorag.schema.discourse import Relation
+from discorag.schema.values import digest
 from eval.datasets.wikicontradict import load_wikicontradict
 from eval.options import data_folder
 from eval.sample import DocSpan
@@ -158,8 +159,13 @@ def score_filings(find: Find) -> dict[str, Any]:
     """How many sure contradictions are reported, and how many of them were read as genuine."""
     found = [f for name in FILINGS for f in find(read_filings(name, HOME))]
     sure = [f for f in found if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS]
-    marks = Counter(MARKS["filings"].get(f.id, "not read") for f in sure)
+    marks = Counter(MARKS["filings"].get(quotes_digest(f), "not read") for f in sure)
     return {"contradicts": len(sure)} | {mark: marks[mark] for mark in ("genuine", "explained", "wrong", "not read")}
+
+
+def quotes_digest(finding: Finding) -> str:
+    """The same wherever the files lie."""
+    return digest("\n".join(sorted((finding.left.quote, finding.right.quote))))[:16]
 
 
 def ablation(rag: DiscoRAG) -> dict[str, Any]:

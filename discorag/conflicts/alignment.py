@@ -94,7 +94,7 @@ class CorpusWords:
         self._counts = Counter(word for s in statements for word in set(s.frame))
         self._variants: dict[tuple[str, ...], dict[int, tuple[str, ...]]] = defaultdict(dict)
         for s in statements:
-            self._variants[s.frame][s.document] = tuple(value.text for value in s.values)
+            self._variants[self._form(s)][s.document] = tuple(value.text for value in s.values)
 
     def __call__(self, word: str) -> float:
         """``log(1 + statements / statements with the word)``."""
@@ -104,9 +104,13 @@ class CorpusWords:
         """Whether fewer than one statement in a thousand has a word; not known of small corpora."""
         return self._counts[word] * _RARE < self._total
 
+    def _form(self, statement: Statement) -> tuple[str, ...]:
+        """A statement without its values and without the words that hardly another one has."""
+        return tuple(word for word in statement.frame if self._counts[word] >= _FORM)
+
     def is_form(self, statement: Statement) -> bool:
         """Whether document after document fills in its own values, as in "The current format is 2"."""
-        return len(set(self._variants[statement.frame].values())) >= _FORM
+        return len(set(self._variants[self._form(statement)].values())) >= _FORM
 
 
 @dataclass(frozen=True)

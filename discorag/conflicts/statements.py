@@ -25,16 +25,16 @@ from discorag.text.sentences import language_of
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 _MARKUP = re.compile(
     r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://"
-    r"|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d|\bcopyright\b.*\d{4}|©"
+    r"|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
 )
-"""What prose does not have: code, directives, fields, links, tags, rules, places in code, notes of copyright."""
+"""What prose does not have: code, directives, fields, links, tags, rules, places in code, columns, notes of copyright."""
 _TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
     re.findall(
         r"\w+",
         "a an the of to in on at by for with and or is are was were be been has have had do does did it its this that "
-        "as from will can than about over",
+        "as from will can than about over there these those they them their then also which into such each other",
     )
 )
 _LEAST_WORDS, _MOST_WORDS = 4, 60

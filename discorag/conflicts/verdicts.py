@@ -121,8 +121,10 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
     if pair.overlap < CLOSE:
         attribute = next(iter(pair.attributes), None) if left.shared_names(right) >= SAME_SUBJECT else None
         return _value_finding(pair, documents, Tier.POSSIBLE, attribute, []) if attribute else None
-    times = [s for s in pair.slots if s[0].kind is ValueKind.DATE and s[0].excludes(s[1])]
-    others = _differing(pair)
+    differing = _differing(pair)
+    others = [s for s in differing if s[0].kind is not ValueKind.DATE]
+    dates = [s for s in pair.slots if s[0].kind is ValueKind.DATE and s[0].excludes(s[1])]
+    times = dates if others else [s for s in differing if s in dates]
     if any(not a.is_comparable(b) for a, b in pair.slots) or len(others) > 1 or len(times) > 1:
         return None
     if not others and not times:
@@ -135,16 +137,12 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
 
 def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
     """Values in one place that exclude each other; not those of "10 and 20, respectively" next to "10"."""
-    agreed = [(a, b) for a, b in pair.slots if not a.excludes(b)]
+    agreed = [s for s in pair.slots if s[0].text == s[1].text]
     left, right = (
-        [v for v in s.values if all(v is not pairs[k] for pairs in agreed)]
-        for k, s in enumerate((pair.left, pair.right))
+        [v for v in statement.values if all(v is not slot[side] for slot in agreed)]
+        for side, statement in enumerate((pair.left, pair.right))
     )
-    return [
-        (a, b)
-        for a, b in pair.slots
-        if a.kind is not ValueKind.DATE and a.excludes(b) and not (a.is_among(right) or b.is_among(left))
-    ]
+    return [(a, b) for a, b in pair.slots if a.excludes(b) and not (a.is_among(right) or b.is_among(left))]
 
 
 def _is_sure(pair: Alignment, left: AuditDocument, right: AuditDocument) -> bool:
@@ -210,7 +208,8 @@ def _explain(
     if one.status != other.status:
         which, status = (left, one.status) if one.status else (right, other.status)
         return Verdict.REPLACED, f'{claim}; "{which.title}" is marked as {status}.'
-    same_time = any(a.kind is ValueKind.DATE and a.parts[0] and not a.excludes(b) for a, b in pair.slots)
+    known = max([*_years(one), *_years(other)], default=9999)
+    same_time = any(a.kind is ValueKind.DATE and 0 < a.parts[0] <= known and not a.excludes(b) for a, b in pair.slots)
     if slot and slot[0].parts[:1] != slot[1].parts[:1]:
         same_time &= not all(_is_own_period(v, d) for v, d in zip(slot, (one, other), strict=True))
     if one.period and other.period and one.period != other.period and not same_time:
@@ -228,8 +227,11 @@ def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
 
 def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
     """Whether a date lies in the period that a document reports on, or in the one before, which it compares with."""
-    years = [v.parts[0] for v in find_values(identity.period) if v.kind is ValueKind.DATE]
-    return value.kind is ValueKind.DATE and any(year - 1 <= value.parts[0] <= year for year in years)
+    return value.kind is ValueKind.DATE and any(year - 1 <= value.parts[0] <= year for year in _years(identity))
+
+
+def _years(identity: DocumentIdentity) -> list[int]:
+    return [v.parts[0] for v in find_values(identity.period) if v.kind is ValueKind.DATE]
 
 
 def _other_names(left: AuditDocument, right: AuditDocument) -> tuple[str, str] | None:
