@@ -27,7 +27,7 @@ _MARKUP = re.compile(
     r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://"
     r"|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
 )
-"""What prose does not have: code, directives, fields, links, tags, rules, places in code, columns, notes of copyright."""
+"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright."""
 _TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
