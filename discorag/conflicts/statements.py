@@ -40,6 +40,7 @@ SMALL_WORDS = frozenset(
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
 _LEAST_NAMES = 5
+_IDENTIFIER = re.compile(r"\w-\w|[a-z][A-Z]")
 _RATHER = 3
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
@@ -157,8 +158,8 @@ class AuditDocument:
         return frozenset(w for w in inside if w.casefold() not in self.words)
 
     def title_names_rather_than(self, other: Self) -> list[str]:
-        """The names in its title, of things or commands ("git-add"), that it uses far more often than another does."""
-        names = {w for w in _TOKEN.findall(self.title) if w in self.names or ("-" in w and w in self.words)}
+        """The names in its title ("Bergen", "git-add", "RateLimit") that it uses far more often than another does."""
+        names = {w for w in _TOKEN.findall(self.title) if w in self.names or _IDENTIFIER.search(w)}
         return sorted(w for w in names if self.words[w] > _RATHER * other.words[w])
 
     def shared_names(self, other: Self) -> float:
