@@ -93,7 +93,10 @@ def recall() -> Iterator[tuple[str, str]]:
     (edits, sure, possible), (real, seen, perhaps) = found("fit", "edited"), found("fit", "real")
     yield page, f"edited values, found of {edits}; real changes, of {real} | {sure}; {seen} | {possible}; {perhaps} |"
     yield page, f"tales and papers | {f['unrelated_false']['sure']} | {f['unrelated_false']['possible']} |"
-    filings = f["filings"]
+    cost, filings = f["cost"], f["filings"]
+    yield page, f"which took {cost['encoding']} s of processor time on a busy machine"
+    yield page, f"takes {cost['audit']} s ({cost['passes']} passes together"
+    yield page, f"and {cost['one_document_changed']} s after one document"
     yield page, f"there are {filings['contradicts']} sure contradictions: {filings['genuine']} are genuine"
     marks = json.loads(Path("bench/conflicts/marks.json").read_text("utf-8"))["read"]
     genuine = sum(row[-1] == "genuine" for row in marks)
