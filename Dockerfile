@@ -17,8 +17,9 @@ COPY graphs graphs
 COPY interfaces interfaces
 COPY nodes nodes
 COPY prompts prompts
+COPY examples examples
 COPY --from=page /src/interfaces/http/page interfaces/http/page
-RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[api,pdf,docx,raptor,otel,llm]"
+RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[raptor,otel]"
 
 FROM base
 ARG VERSION=0.1.0
@@ -30,9 +31,10 @@ RUN groupadd --gid 10001 disco \
     && useradd --uid 10001 --gid disco --home-dir /data --no-create-home --shell /usr/sbin/nologin disco \
     && install --directory --owner=disco --group=disco --mode=0700 /data
 COPY --from=build /opt/disco-rag /opt/disco-rag
-# Everything that is written goes below /data (the working directory, and HOME for numba's cache) or /tmp.
+# Everything that is written goes below /data (DISCO_RAG_HOME, and HOME for numba's cache) or /tmp.
 ENV PATH=/opt/disco-rag/bin:$PATH \
     HOME=/data \
+    DISCO_RAG_HOME=/data \
     DISCO_RAG_API__HOST=0.0.0.0 \
     HF_HUB_OFFLINE=1 \
     LANGSMITH_TRACING=false \

@@ -21,26 +21,22 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	@echo "Installing (a minute the first time) ..."
-	$(PIP) -e ".[llm]"
+	$(PIP) -e .
 	@touch $@
 
 .venv/eval.stamp: .venv/run.stamp
 	$(PIP) -e ".[eval,torch]"
 	@touch $@
 
-.venv/serve.stamp: .venv/run.stamp
-	$(PIP) -e ".[api,pdf,docx]"
-	@touch $@
-
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,api,pdf,docx,pandas,raptor,torch,llm,mcp,otel]"
+	$(PIP) -e ".[dev,eval,pandas,raptor,torch,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
@@ -77,12 +73,12 @@ vllm: .venv-gpu/run.stamp ## Serve the language model of docker-compose.yml on t
 	PATH="$$PWD/.venv-gpu/bin:$$PATH" HF_HUB_OFFLINE=0 python deploy/vllm.py chat
 
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
-	$(BIN)/python examples/demo.py
+	$(BIN)/disco-rag demo --no-page
 
 site: .venv/run.stamp ## One HTML file in .disco-rag/site-demo: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
 	$(BIN)/python examples/showcase.py $(AUDIT)
 
-serve: .venv/serve.stamp ## Serve the page and the HTTP API, embedded parts, on 127.0.0.1:8080
+serve: .venv/run.stamp ## Serve the page, the HTTP API and MCP on 127.0.0.1:8080
 	-@$(MAKE) --silent web
 	$(BIN)/disco-rag serve
 
@@ -95,10 +91,14 @@ interfaces/http/page/index.html: .venv/node.stamp $(wildcard web/*.json web/*.ts
 	$(NPM) run build
 	@touch $@
 
-api-types: .venv/serve.stamp ## The page's types, from the schema of the API
+wheel: web ## Build dist/*.whl: all of it in one file, for uv tool install or pipx
+	$(PIP) hatchling
+	$(BIN)/python -m hatchling build -t wheel
+
+api-types: .venv/run.stamp ## The page's types, from the schema of the API
 	$(BIN)/python -m tests.web.api_types
 
-test-web: .venv/serve.stamp web ## The page in a real browser (Debian's chromium); SHOTS=FOLDER keeps pictures of it
+test-web: .venv/run.stamp web ## The page in a real browser (Debian's chromium); SHOTS=FOLDER keeps pictures of it
 	$(NODE) $(BIN)/python -m tests.web $(SHOTS)
 
 recording: .venv/dev.stamp web ## The picture of the page in the README
@@ -163,12 +163,11 @@ test-vllm: .venv/dev.stamp .venv-vllm/model.stamp ## Against a real vLLM on this
 
 eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then the page
 	$(BIN)/python -m eval run loong asqa lay-summaries --limit 5 --pool chosen --out .disco-rag/eval/smoke
-	$(BIN)/python -m eval report $(addprefix .disco-rag/eval/smoke/,loong asqa lay-summaries) --out .disco-rag/eval/smoke.html
+	$(BIN)/python -m eval report $(addprefix .disco-rag/eval/smoke/,loong asqa lay-summaries) --out .disco-rag/eval/smoke.md
 
 eval-dev: .venv/eval.stamp ## The development suites without a language model (long: every document is parsed), then the page
 	$(BIN)/python -m eval run $(DEV)
-	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.html
-	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --no-texts --out .disco-rag/eval/report-no-texts.html
+	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.md
 
 eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the committed numbers
 	for suite in $(DEV); do $(BIN)/python -m eval check $(RUNS)/$$suite eval/expected/dev-$$suite.json || exit 1; done

@@ -1,4 +1,4 @@
-"""Build hook of the wheel: all folders of the house lie inside the one package ``discorag``.
+"""Build hook of the wheel: all folders of the house, and the example corpora, lie inside the one package ``discorag``.
 
 In the repository ``graphs``, ``interfaces``, ``nodes``, ``prompts`` and ``eval`` are top-level packages, where an
 editable install finds them. Other distributions own such names too, so the wheel has ``discorag/graphs`` and so on:
@@ -21,6 +21,9 @@ PACKAGE = "discorag"
 MOVED = ("graphs", "interfaces", "nodes", "prompts", "eval")
 LEFT_OUT = (Path("eval/expected"), Path("eval/results"))
 """What the evaluation once gave: records of the repository, not parts of the program."""
+EXAMPLES = "examples"
+EXAMPLE_SUFFIXES = {".md", ".txt", ".toml"}
+"""Of the documents and questions that ``disco-rag demo`` needs; programs and notebooks are left out."""
 
 PAGE = Path("interfaces/http/page/index.html")
 
@@ -74,10 +77,11 @@ def rewritten(source: str) -> str:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    for folder in (PACKAGE, *MOVED):
+    for folder in (PACKAGE, *MOVED, EXAMPLES):
         for path in sorted((root / folder).rglob("*")):
             file = path.relative_to(root)
-            if path.is_file() and "__pycache__" not in file.parts and not any(file.is_relative_to(f) for f in LEFT_OUT):
+            is_left_out = "__pycache__" in file.parts or any(file.is_relative_to(f) for f in LEFT_OUT)
+            if path.is_file() and not is_left_out and (folder != EXAMPLES or file.suffix in EXAMPLE_SUFFIXES):
                 yield file
 
 

@@ -36,8 +36,8 @@ from discorag.retrieval.registry import (
 )
 from discorag.retrieval.selectors import Floats, Ints, Nodes, check_counts, check_scores, leaf_ranking, within_budget
 from discorag.schema.discourse import RstTree
-from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import digest
+from discorag.store.outline import TreeArrays
 
 
 def random_cut(seed: str) -> Cut:
@@ -119,7 +119,7 @@ class SlideBuilder:
 
 
 def expand(
-    tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 2, owners: Ints | None = None
+    tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, radius: int = 2, owners: Ints | None = None
 ) -> Nodes:
     """EXPAND: the best leaf and its neighbours outward, then the next best leaf and its, until the budget.
 
@@ -146,7 +146,7 @@ def expand(
 
 
 def smoothed(
-    tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1, owners: Ints | None = None
+    tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1, owners: Ints | None = None
 ) -> Nodes:
     """The best leaves by `smooth` scores. Arguments and errors are those of `expand`."""
     check_counts(radius=radius, limit=limit)

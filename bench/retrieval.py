@@ -34,7 +34,7 @@ from discorag.schema.document import Document
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import digest
 from discorag.store.outline import leaf_terms
-from discorag.text.bm25 import Bm25
+from discorag.text.bm25 import Bm25, TermCounts
 from eval.datasets.registry import load_benchmark
 from eval.metrics.base import Given
 from eval.metrics.evidence import SpanRecall
@@ -88,7 +88,7 @@ class Measurement:
             for sample in samples:
                 query = await self._resources.encoder.encode_query(sample.query)
                 dense, terms = partial(vectors.__matmul__, query), partial(bm25.scores, sample.query)
-                nodes = fused("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.shape.groups))
+                nodes = fused("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.tree.groups))
                 evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.tree.words))
                 given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
                 found[name][sample.id] = await SpanRecall(self._words).score(given) or 0.0
@@ -100,8 +100,8 @@ class Measurement:
         """The documents' trees as one, vectors of shape (nodes, d), and the terms of the leaves."""
         trees = {d.id: (await builder.build(_source(d))).tree for d in documents}
         vectors = [await node_vectors(tree, self._resources.encoder, retriever.vectors) for tree in trees.values()]
-        forest = Forest(trees)
-        return forest, forest.join(vectors), Bm25(leaf_terms(forest.tree))
+        forest = Forest.with_texts(trees)
+        return forest, forest.join(vectors), Bm25(TermCounts.joined([leaf_terms(tree) for tree in trees.values()]))
 
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""

@@ -10,11 +10,17 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from interfaces.facade import DiscoRAG
+    from interfaces.facade import EXAMPLES, DiscoRAG
     from interfaces.langchain import DiscoRetriever
     from interfaces.results import AskResult, IngestResult
+    from interfaces.views.frames import to_pandas
 
-__all__ = ["AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
+__all__ = ["EXAMPLES", "AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main", "to_pandas"]
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return __all__
 
 
 def main() -> None:
@@ -32,10 +38,10 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """The public classes, imported at their first use: that takes a second, and this module's import none."""
-        if name == "DiscoRAG":
-            from interfaces.facade import DiscoRAG
+        if name in ("DiscoRAG", "EXAMPLES"):
+            from interfaces import facade
 
-            return DiscoRAG
+            return getattr(facade, name)
         if name in ("AskResult", "IngestResult"):
             from interfaces import results
 
@@ -44,4 +50,8 @@ if not TYPE_CHECKING:
             from interfaces.langchain import DiscoRetriever
 
             return DiscoRetriever
+        if name == "to_pandas":
+            from interfaces.views.frames import to_pandas
+
+            return to_pandas
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

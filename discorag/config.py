@@ -1,5 +1,8 @@
 """Settings: environment ``DISCO_RAG_*``, then files of secrets, then ``disco-rag.toml``, then defaults that run.
 
+The TOML file is the nearest one in the working directory or a folder above it. Everything that is stored lies below
+`Settings.home`.
+
 Nested fields use two underscores: ``DISCO_RAG_LLM__TIMEOUT_S=60``. A file of secrets holds one value and is named like
 its variable in lower case: ``/run/secrets/disco_rag_llm__api_key``.
 """
@@ -8,9 +11,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from platformdirs import user_data_path
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     NestedSecretsSettingsSource,
@@ -23,6 +36,7 @@ from pydantic_settings import (
 from discorag.schema.errors import ConfigError
 
 CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
+CONFIG_FILE = "disco-rag.toml"
 SECRETS_VARIABLE = "DISCO_RAG_SECRETS"
 """Folder of the files of secrets; ``/run/secrets`` if not set, as containers have it."""
 DATA_VARIABLE = "DISCO_RAG_DATA"
@@ -67,6 +81,9 @@ class EndpointSettings(_Section):
     )
 
 
+_S = TypeVar("_S", bound=_Section)
+
+
 class StoreSettings(_Section):
     """Where documents are kept."""
 
@@ -75,7 +92,9 @@ class StoreSettings(_Section):
         description="Index of the documents. edge: Qdrant Edge, in the folder; memory: all is lost at exit; or one "
         "that a package adds.",
     )
-    path: Path = Field(default=Path(".disco-rag/store"), description="Folder of the database and its index.")
+    path: Path = Field(
+        default=Path("store"), description="Folder of the database and its index. A relative path is below home."
+    )
     min_free_mb: float = Field(
         default=256.0, ge=0, description="With less free on the folder's disk nothing is stored."
     )
@@ -154,7 +173,7 @@ class LlmSettings(EndpointSettings):
         "is not named, the limit of what they have.",
     )
     cache: Path | None = Field(
-        default=Path(".disco-rag/cache/llm"), description="Disk cache of replies; None turns it off."
+        default=Path("cache/llm"), description="Disk cache of replies, below home; None turns it off."
     )
     layout: Literal["auto", "inline", "indented", "plain"] = Field(
         default="auto",
@@ -284,10 +303,13 @@ class ApiSettings(_Section):
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; others than loopback want keys.")
     port: int = Field(default=8080, ge=1, le=65_535)
+    hosts: tuple[str, ...] = Field(
+        default=(), description="Names under which MCP clients reach the server, besides those of this machine."
+    )
     keys: Path | None = Field(
         default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
     )
-    uploads: Path = Field(default=Path(".disco-rag/uploads"), description="Folder of uploaded files, and of jobs.")
+    uploads: Path = Field(default=Path("uploads"), description="Folder of uploaded files, and of jobs; below home.")
     upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
     body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")
     jobs: int = Field(
@@ -323,6 +345,11 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="DISCO_RAG_", env_nested_delimiter="__", extra="forbid", frozen=True)
 
+    home: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = Field(
+        default_factory=lambda: user_data_path("disco-rag", appauthor=False),
+        description="Folder of everything that is stored; by default where the system keeps a user's data. In "
+        "disco-rag.toml a relative path is below the file's folder.",
+    )
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
     prompts_dir: Path | None = Field(
@@ -334,7 +361,7 @@ class Settings(BaseSettings):
         default=None,
         description="File of calibrations for other models than the packaged ones: when to refuse and when to stop.",
     )
-    store: StoreSettings = StoreSettings()
+    store: StoreSettings = Field(default=StoreSettings(), validate_default=True)
     encoder: EncoderSettings = EncoderSettings()
     parser: ParserSettings = ParserSettings()
     model: ModelName | None = Field(
@@ -343,12 +370,20 @@ class Settings(BaseSettings):
         "OpenAI-compatible server. None: no language model.",
     )
     models: ModelRoles = ModelRoles()
-    llm: LlmSettings = LlmSettings()
+    llm: LlmSettings = Field(default=LlmSettings(), validate_default=True)
     reranker: RerankerSettings = RerankerSettings()
     nli: NliSettings = NliSettings()
     reading: ReadingSettings = ReadingSettings()
     trees: TreeSettings = TreeSettings()
-    api: ApiSettings = ApiSettings()
+    api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
+
+    @field_validator("store", "llm", "api")
+    @classmethod
+    def _below_home(cls, section: _S, info: ValidationInfo) -> _S:
+        """Relative paths of what is stored become paths below `home`."""
+        home: Path = info.data.get("home", Path())
+        paths = {name: getattr(section, name, None) for name in ("path", "cache", "uploads")}
+        return section.model_copy(update={name: home / path for name, path in paths.items() if path is not None})
 
     def llm_for(self, role: Role) -> LlmSettings:
         """The language model that plays a role; its ``provider`` is empty where none is configured."""
@@ -371,7 +406,15 @@ class Settings(BaseSettings):
             secrets_dir=_secrets(),
             secrets_dir_missing="ok",
         )
-        return init_settings, env_settings, secrets, TomlConfigSettingsSource(settings_cls, _config_file())
+        return init_settings, env_settings, secrets, _TomlFile(settings_cls, config_file())
+
+
+class _TomlFile(TomlConfigSettingsSource):
+    """The settings file; ``home`` is relative to its folder."""
+
+    def __call__(self) -> dict[str, Any]:
+        found = super().__call__()
+        return found | {"home": config_file().parent / found["home"]} if "home" in found else found
 
 
 def read_settings() -> Settings:
@@ -393,7 +436,7 @@ def read_settings() -> Settings:
         raise ConfigError(
             f"Unknown settings: {', '.join(sorted(unknown))}.", hint=f"Known are {', '.join(sorted(known))}."
         )
-    file = _config_file()
+    file = config_file()
     if file.is_dir() or (CONFIG_FILE_VARIABLE in os.environ and not file.is_file()):
         raise ConfigError(
             f"{file} is not a settings file.", hint=f"Check {CONFIG_FILE_VARIABLE} and the current folder."
@@ -413,5 +456,9 @@ def _secrets() -> Path:
     return Path(os.environ.get(SECRETS_VARIABLE, "/run/secrets"))
 
 
-def _config_file() -> Path:
-    return Path(os.environ.get(CONFIG_FILE_VARIABLE, "disco-rag.toml"))
+def config_file() -> Path:
+    """The settings file: the one that is named, else the nearest; it need not exist."""
+    if CONFIG_FILE_VARIABLE in os.environ:
+        return Path(os.environ[CONFIG_FILE_VARIABLE])
+    here = Path.cwd()
+    return next((f for folder in (here, *here.parents) if (f := folder / CONFIG_FILE).exists()), here / CONFIG_FILE)

@@ -15,22 +15,22 @@ from rich.text import Text
 from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
-from discorag.extras import extra
 from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line
-from eval.datasets.registry import load_benchmark
-from eval.options import data_folder, judge_settings, metric_models, renamed
+from eval.experiments.attention import Attention
+from eval.experiments.definition import Experiment, experiment_names, load_experiment, state, total_of
+from eval.experiments.ratings import same_form, table_of_ratings
+from eval.experiments.run import ExperimentRun
+from eval.options import data_folder, find_data, judge_settings, metric_models, renamed
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
 from eval.reporting.compare import compare as compare_systems
 from eval.reporting.compare import comparison_tables
+from eval.reporting.report import report as markdown_report
 from eval.running.bill import write_bills
-from eval.running.folder import load_run
-from eval.running.record import Run
 from eval.running.session import Place, Session, open_pipeline
-from eval.sample import Benchmark
-from eval.suite import Suite, load_suite, suite_names, systems
+from eval.suite import Suite, find_system, load_suite, suite_names, systems
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 out, err = Console(width=None if sys.stdout.isatty() else 160), Console(stderr=True)
@@ -43,6 +43,17 @@ Fields = Annotated[
     typer.Option("--field", help="ROLE=NAME: a field's name in the data file, where it is not the official one."),
 ]
 Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default: DISCO_RAG_DATA).")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite or experiment says.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Questions under way at once.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")]
+JudgeUrl = Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")]
+JudgeModel = Annotated[str, typer.Option(help="Its model.")]
+JudgeKey = Annotated[str, typer.Option(help="Environment variable that holds its key.")]
+JudgePrompt = Annotated[Path | None, typer.Option(help="File with the official judge prompt.")]
+ReaderFolder = Annotated[Path | None, typer.Option("--reader", help="Folder of a SQuAD 2.0 reader, for Disambig-F1.")]
+BertScoreFolder = Annotated[Path | None, typer.Option("--bertscore", help="Folder of a BERTScore model.")]
+SummacFolder = Annotated[Path | None, typer.Option("--summac", help="Folder of an NLI model, for SummaC.")]
 
 
 @app.command("list")
@@ -54,7 +65,7 @@ def list_all() -> None:
 @app.command()
 def run(
     suites: Annotated[list[str], typer.Argument(help="Names of suites, or suite files.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite says.")] = None,
+    limit: Limit = None,
     pool: Annotated[
         Literal["all", "chosen"] | None, typer.Option(help="all or chosen: whose documents an open suite searches.")
     ] = None,
@@ -66,21 +77,21 @@ def run(
     relater: Annotated[
         str | None, typer.Option(help=f"Who relates chunks without a language model: {', '.join(RELATION_ENGINES)}.")
     ] = None,
-    to: Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")] = None,
+    to: Out = None,
     data: Data = None,
     field: Fields = None,
     home: Home = HOME,
-    concurrency: Annotated[int, typer.Option(min=1, help="Questions under way at once.")] = 4,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")] = False,
-    judge_url: Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")] = None,
-    judge_model: Annotated[str, typer.Option(help="Its model.")] = "default",
-    judge_key: Annotated[str, typer.Option(help="Environment variable that holds its key.")] = "",
-    judge_prompt: Annotated[Path | None, typer.Option(help="File with the official judge prompt.")] = None,
-    reader: Annotated[Path | None, typer.Option(help="Folder of a SQuAD 2.0 reader, for Disambig-F1.")] = None,
-    bertscore: Annotated[Path | None, typer.Option(help="Folder of a BERTScore model.")] = None,
-    summac: Annotated[Path | None, typer.Option(help="Folder of an NLI model, for SummaC.")] = None,
+    concurrency: Concurrency = 4,
+    dry_run: DryRun = False,
+    judge_url: JudgeUrl = None,
+    judge_model: JudgeModel = "default",
+    judge_key: JudgeKey = "",
+    judge_prompt: JudgePrompt = None,
+    reader: ReaderFolder = None,
+    bertscore: BertScoreFolder = None,
+    summac: SummacFolder = None,
 ) -> None:
-    """Run suites, or go on where a run was cut off; every answer is recorded as soon as it is scored."""
+    """Run suites, or resume a run that was cut off; every answer is recorded as soon as it is scored."""
     changes = {
         "limit": limit,
         "pool": pool,
@@ -99,10 +110,92 @@ def run(
             session, folder = Session(suite, place, rag, models, err), (to or home / "runs") / suite.name
             if dry_run:
                 bills = asyncio.run(session.bill())
-                write_bills(folder, suite, bills)
-                out.print(tables.bills(suite, bills))
+                write_bills(folder, suite.label, bills, suite.official)
+                out.print(tables.bills(suite.label, bills, suite.official))
             else:
                 out.print(tables.run(asyncio.run(session.run(folder, concurrency=concurrency)), suite.main))
+
+
+@app.command()
+def experiments(data: Data = None) -> None:
+    """The tables and figures of papers, and what each needs to be run."""
+    folder, has_model = data or find_data(), bool(read_settings().llm_for("reader").provider)
+    found = [load_experiment(name) for name in experiment_names()]
+    out.print(tables.experiments([(e.name, e.item, e.about, state(e, folder, has_model=has_model)) for e in found]))
+
+
+@app.command()
+def experiment(
+    name: Annotated[str, typer.Argument(help="As `experiments` lists it.")],
+    limit: Limit = None,
+    to: Out = None,
+    data: Data = None,
+    home: Home = HOME,
+    concurrency: Concurrency = 4,
+    dry_run: DryRun = False,
+    ratings: Annotated[
+        list[Path] | None, typer.Option(help="A form that a rater has filled in; repeatable. Nothing is run.")
+    ] = None,
+    attention: Annotated[
+        Path | None, typer.Option(help="Folder of a causal language model, for attention entropy.")
+    ] = None,
+    judge_url: JudgeUrl = None,
+    judge_model: JudgeModel = "default",
+    judge_key: JudgeKey = "",
+    judge_prompt: JudgePrompt = None,
+    reader: ReaderFolder = None,
+    bertscore: BertScoreFolder = None,
+    summac: SummacFolder = None,
+) -> None:
+    """Run a table or figure of a paper: what is missing, the bill, the run (resumed), the table next to the paper's."""
+    chosen = load_experiment(name)
+    if chosen.command:
+        raise ConfigError(f"{chosen.item} is not run from here.", hint=f"Run {chosen.command}.")
+    folder, judge = (to or home / "runs") / name, None
+    if ratings:
+        _print_ratings(chosen, folder, ratings)
+        return
+    if judge_url:
+        judge = judge_settings(judge_url, judge_model, judge_key, home / "judge")
+    current = ExperimentRun(
+        experiment=chosen,
+        settings=read_settings(),
+        place=Place(data=data or data_folder(), home=home),
+        models=metric_models(judge, judge_prompt, reader=reader, bertscore=bertscore, summac=summac),
+        out=folder,
+        console=err,
+        limit=limit,
+        attention=Attention(attention) if attention else None,
+    )
+    for what, why in current.missing().items():
+        out.print(Text(f"{what}: {why}", style="yellow"))
+    bills = current.bill()
+    write_bills(folder, chosen.name, bills)
+    out.print(tables.bills(chosen.name, bills), f"In all: {total_of(bills)}; a judge takes one more call an answer.")
+    if not dry_run:
+        out.print(current.run(concurrency=concurrency), soft_wrap=True, markup=False)
+        for form in current.write_forms() if chosen.form else ():
+            out.print(f"To be filled in by each rater: {form}, with guidelines.md next to it.")
+
+
+@app.command()
+def prompts(
+    suite: Annotated[str, typer.Argument(help="Name of a suite.")],
+    to: Annotated[Path, typer.Option("--out", help="JSON lines of prompt and completion, as trl reads them.")],
+    system: Annotated[str, typer.Option(help="Whose prompts: paper, or paper-standard without structure.")] = "paper",
+    path: Annotated[str, typer.Option(help="The data file below the data folder; default: the suite's.")] = "",
+    parser: Annotated[str, typer.Option(help="Whose trees.")] = "paper",
+    limit: Limit = None,
+    data: Data = None,
+    home: Home = HOME,
+) -> None:
+    """Write training data for an answering model (table 10): the prompt of each answer, and the reference."""
+    changes = {"limit": limit, "path": path or None, "parser": parser, "systems": (system,)}
+    with closing(open_pipeline(read_settings(), home)) as rag:
+        place = Place(data=data or data_folder(), home=home)
+        session = Session(_changed(load_suite(suite), changes), place, rag, metric_models(None, None), err)
+        n = asyncio.run(session.export(to, system))
+    out.print(f"{n} examples in {to}")
 
 
 @app.command()
@@ -110,33 +203,21 @@ def compare(
     a: Annotated[str, typer.Argument(help="FOLDER:SYSTEM")],
     b: Annotated[str, typer.Argument(help="FOLDER:SYSTEM, usually the baseline.")],
     metric: Annotated[str, typer.Option(help="By which regressions are chosen.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Two systems on the same questions: paired t-test, paired bootstrap, wins and losses, worst regressions."""
-    found = compare_systems(a, b, metric=metric)
-    if as_json:
-        typer.echo(found.model_dump_json(indent=2))
-    else:
-        out.print(comparison_tables(found))
+    out.print(comparison_tables(compare_systems(a, b, metric=metric)))
 
 
 @app.command()
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
-    to: Annotated[Path, typer.Option("--out", help="The page.")] = HOME / "report.html",
-    texts: Annotated[bool, typer.Option(help="Show texts of the data; not for publication.")] = True,
-    data: Data = None,
-    field: Fields = None,
+    to: Annotated[Path, typer.Option("--out", help="The Markdown file.")] = HOME / "report.md",
     baseline: Annotated[str, typer.Option(help="System that others are compared with.")] = BASELINE,
 ) -> None:
-    """One self-contained page over several runs."""
-    root = data or (data_folder() if texts else Path())
-    benchmarks = {f: _benchmark_of(load_run(f)[0], root, renamed(field)) for f in folders} if texts else {}
-    with extra("eval"):
-        from eval.reporting.report import write_report
-
-    write_report(folders, to, texts=texts, benchmarks=benchmarks, baseline=baseline)
-    out.print(f"{to} ({to.stat().st_size / 1e6:.1f} MB)")
+    """One Markdown page over several runs, without any text of the data."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_text(markdown_report(folders, baseline=baseline), encoding="utf-8")
+    out.print(to)
 
 
 @app.command()
@@ -155,16 +236,19 @@ def expect(folder: Path, expected: Path, tolerance: Annotated[float, typer.Optio
     write_expected(folder, expected, tolerance)
 
 
+def _print_ratings(chosen: Experiment, folder: Path, forms: list[Path]) -> None:
+    """The forms of the point to whose folder they belong: each is a copy of that folder's form."""
+    for point in chosen.points:
+        at = folder / (point.label.replace(" ", "-") or "run")
+        if own := [form for form in forms if same_form(at, form)]:
+            out.print(f"{point.label or chosen.item}\n{table_of_ratings(at, own, chosen.reference)}", markup=False)
+
+
 def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:
     update = {k: v for k, v in changes.items() if v is not None}
-    if unknown := [s for s in update.get("systems", ()) if s not in systems()]:
-        raise ConfigError(f"There are no systems {unknown}.", hint=f"There are {', '.join(systems())}.")
+    for name in update.get("systems", ()):
+        find_system(name)
     return Suite.model_validate({**suite.model_dump(), **update})
-
-
-def _benchmark_of(run: Run, root: Path, fields: dict[str, str]) -> Benchmark:
-    suite = load_suite(run.suite.partition("/")[0])
-    return load_benchmark(suite.dataset, root / suite.path, {**suite.fields, **fields})
 
 
 def main() -> None:

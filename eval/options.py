@@ -16,12 +16,18 @@ BESIDE = Path("../shared/data")
 """Where the data is looked for when the variable is not set."""
 
 
+def find_data() -> Path | None:
+    """The folder of the datasets, if there is one."""
+    folder = Path(os.environ.get(DATA_VARIABLE, BESIDE))
+    return folder if folder.is_dir() else None
+
+
 def data_folder() -> Path:
     """The folder of the datasets. Raises `MissingPathError` if there is none."""
-    folder = Path(os.environ.get(DATA_VARIABLE, BESIDE))
-    if not folder.is_dir():
-        raise MissingPathError(f"{folder} is no folder.", hint=f"Set {DATA_VARIABLE} to the folder of the datasets.")
-    return folder
+    if found := find_data():
+        return found
+    folder = os.environ.get(DATA_VARIABLE, BESIDE)
+    raise MissingPathError(f"{folder} is no folder.", hint=f"Set {DATA_VARIABLE} to the folder of the datasets.")
 
 
 def renamed(given: list[str] | None) -> dict[str, str]:

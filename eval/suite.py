@@ -17,6 +17,7 @@ from discorag.options import PRESETS
 from discorag.registry import Named
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError
+from eval.perturb import PERTURBATIONS, Stage
 from eval.sample import Benchmark, Sample
 
 FOLDER = Path(__file__).parent
@@ -24,15 +25,18 @@ _B = TypeVar("_B", bound=BaseModel)
 
 
 class System(BaseModel):
-    """One system: the answer graph under switches, or the lead baseline.
+    """One system: the answer graph with options, one of its baselines, or the lead baseline.
 
     Args:
-        name: Its key in ``systems.yaml``.
+        name: Its key in ``systems.yaml``, a preset, or ``SYSTEM~PERTURBATION@RATE``; see `find_system`.
         about: One line for tables.
         kind: ``graph``, or ``lead``: the first sentences of the documents.
-        baseline: A key of `graphs.baselines.BASELINES` in the answer graph's place.
+        baseline: A key of `graphs.baselines.BASELINES`, used instead of the answer graph.
         switches: Fields of `nodes.context.AnswerContext`.
-        again: Stage before which the run of ``full`` is taken up, so that what came before is shared with it.
+        of: The system whose run is resumed before the stage ``again``, so that both share what came before.
+        again: That stage.
+        perturbation: A key of `eval.perturb.PERTURBATIONS`: what is changed in the run of ``of`` before ``again``.
+        rate: How much of it is changed, 0 to 1.
         own: Searches the question's own documents only.
     """
 
@@ -43,7 +47,10 @@ class System(BaseModel):
     kind: Literal["graph", "lead"] = "graph"
     baseline: str | None = None
     switches: dict[str, Any] = {}
-    again: Literal["relate", "plan", "generate"] | None = None
+    of: str = ""
+    again: Stage | None = None
+    perturbation: str = ""
+    rate: float = Field(default=1.0, ge=0, le=1)
     own: bool = False
 
     @property
@@ -66,6 +73,7 @@ class Suite(BaseModel):
         about: One line.
         dataset: A key of `eval.datasets.registry.LOADERS`.
         path: The dataset's file or folder below the data folder.
+        source: Where it comes from.
         fields: What the loader reads -> its name in the file, where that is not the official one.
         split: Shown beside every number.
         official: Questions of the official test set, to which a dry run scales its bill; None: not known.
@@ -81,7 +89,6 @@ class Suite(BaseModel):
         answer_tokens: Output limit of the generator, in tokens.
         detail: How much a generator without a language model tells.
         systems: Names of `systems`.
-        baseline: The system that others are compared with.
         metrics: Names of `eval.metrics.registry.build`.
         main: Metrics that are plotted, most important first.
     """
@@ -93,6 +100,7 @@ class Suite(BaseModel):
     about: str
     dataset: str
     path: str
+    source: str = ""
     fields: dict[str, str] = {}
     split: str = "development split, subset"
     official: int | None = None
@@ -108,7 +116,6 @@ class Suite(BaseModel):
     answer_tokens: int = Field(default=1024, ge=16)
     detail: Detail = "enough"
     systems: tuple[str, ...] = Field(min_length=1)
-    baseline: str = "standard"
     metrics: tuple[str, ...] = Field(min_length=1)
     main: tuple[str, ...] = Field(min_length=1)
 
@@ -120,9 +127,36 @@ class Suite(BaseModel):
 
 @cache
 def systems() -> dict[str, System]:
-    """All systems by name. Raises `ConfigError` for a malformed file."""
-    table = _yaml(FOLDER / "systems.yaml")
-    return {name: _checked(System, {"name": name, **body}, f"systems.yaml: {name}") for name, body in table.items()}
+    """The systems of ``systems.yaml``, and each preset by its name. Raises `ConfigError` for a malformed file."""
+    presets = {n: {"about": f"the product with preset={n}", "switches": {"preset": n}} for n in PRESETS}
+    table = presets | read_yaml(FOLDER / "systems.yaml")
+    return {name: checked(System, {"name": name, **body}, f"systems.yaml: {name}") for name, body in table.items()}
+
+
+def find_system(name: str) -> System:
+    """The system of this name; ``SYSTEM~PERTURBATION@RATE`` is a system with a part of its structure changed.
+
+    For example, ``paper~edges-turned@0.5`` turns half of the edges of the graph in the run of ``paper``, and plans and
+    answers with the result. Without ``@RATE`` all of it is changed.
+
+    Raises:
+        ConfigError: There is no such system or perturbation, or it cannot be perturbed.
+    """
+    root, _, change = name.partition("~")
+    if root not in systems():
+        raise ConfigError(f"There are no systems {[name]}.", hint=f"There are {', '.join(systems())}.")
+    system = systems()[root]
+    if not change:
+        return system
+    key, _, rate = change.partition("@")
+    if key not in PERTURBATIONS or system.kind != "graph" or system.baseline or system.of:
+        raise ConfigError(
+            f"{name}: {root!r} cannot be perturbed by {key!r}.", hint=f"Perturbations: {', '.join(PERTURBATIONS)}."
+        )
+    found = PERTURBATIONS[key]
+    update: dict[str, Any] = {"about": f"{root}: {found.about}", "of": root, "again": found.before}
+    update |= {"perturbation": key, "rate": rate or 1.0, "switches": {**system.switches, **found.switches}}
+    return checked(System, {**system.model_dump(), "name": name, **update}, name)
 
 
 def suite_names() -> list[str]:
@@ -139,10 +173,9 @@ def load_suite(name: str) -> Suite:
     path = Path(name) if name.endswith(".yaml") else FOLDER / "suites" / f"{name}.yaml"
     if not path.is_file():
         raise ConfigError(f"There is no suite {name!r}.", hint=f"There are {', '.join(suite_names())}.")
-    suite = _checked(Suite, _yaml(path), path.name)
-    named = [*suite.systems, suite.baseline]
-    if unknown := [s for s in named if s not in systems()]:
-        raise ConfigError(f"{path.name} names unknown systems {unknown}.", hint=f"There are {', '.join(systems())}.")
+    suite = checked(Suite, read_yaml(path), path.name)
+    for system in suite.systems:
+        find_system(system)
     return suite
 
 
@@ -179,14 +212,16 @@ def chosen_from(benchmark: Benchmark, suite: Suite) -> Benchmark:
     return benchmark.model_copy(update={"samples": samples, "documents": documents})
 
 
-def _yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The file's mapping. Raises `ConfigError` if it is not YAML."""
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise ConfigError(f"{path.name} is no YAML: {error}.", hint="Mend the file.") from error
 
 
-def _checked(model: type[_B], value: Any, place: str) -> _B:
+def checked(model: type[_B], value: Any, place: str) -> _B:
+    """The value as this model. Raises `ConfigError` that names the place and the first wrong field."""
     try:
         return model.model_validate(value)
     except ValidationError as error:

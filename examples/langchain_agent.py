@@ -1,6 +1,6 @@
 """A LangChain agent that looks things up in the example corpora: ``python examples/langchain_agent.py``.
 
-It wants the extra ``llm`` and a model that calls tools (``DISCO_RAG_MODEL=ollama:qwen3:8b``, say).
+It wants a model that calls tools (``DISCO_RAG_MODEL=ollama:qwen3:8b``, say).
 """
 
 # LangGraph leaves its own generics open:

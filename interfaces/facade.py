@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 Progress = Callable[[dict[str, Any]], None]
+EXAMPLES = Path(__file__).parents[1] / "examples"
+"""The example corpora: next to ``interfaces``, in the repository and in the wheel."""
 
 
 def _sync(method: Callable[Concatenate[DiscoRAG, P], Awaitable[T]]) -> Callable[Concatenate[DiscoRAG, P], T]:

@@ -1,4 +1,4 @@
-"""The pipeline as LangChain parts: a retriever with its tool and agent, and a runnable that answers."""
+"""Retrieval as LangChain parts: a retriever with its tool and agent."""
 
 # LangGraph and LangChain leave their own generics open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -13,18 +13,15 @@ from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import PromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool, create_retriever_tool
 from langgraph.graph import END, START
 from pydantic import ConfigDict, Field
 
-from discorag.extras import extra
 from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
 from discorag.schema.values import Span
 from graphs.answer import Graph, add_abstain, add_retrieval, steps
 from interfaces.facade import DiscoRAG
-from interfaces.results import AskResult
 from nodes.context import AnswerContext
 from nodes.state import Json
 
@@ -75,12 +72,8 @@ class DiscoRetriever(BaseRetriever):
         Args:
             model: A chat model that can call tools.
             **options: Further arguments of ``langchain.agents.create_agent``, such as ``system_prompt``.
-
-        Raises:
-            MissingExtraError: The extra ``langchain`` is not installed.
         """
-        with extra("llm"):
-            from langchain.agents import create_agent
+        from langchain.agents import create_agent
 
         return create_agent(model, [self.tool()], **options)
 
@@ -106,18 +99,6 @@ class DiscoRetriever(BaseRetriever):
         chunks = await asyncio.to_thread(self.rag.backends.store.chunks, await context.scope(), ids)
         hits = zip(chunks, state["hits"], strict=True)
         return [document for chunk, hit in hits for document in _documents(chunk, hit, state.get("evidence", {}))]
-
-
-def as_runnable(rag: DiscoRAG, **switches: Any) -> Runnable[str, AskResult]:
-    """A runnable that answers a question. ``switches`` as for `DiscoRAG.ask`."""
-
-    async def aask(question: str) -> AskResult:
-        return await rag.aask(question, **switches)
-
-    def ask(question: str) -> AskResult:
-        return rag.ask(question, **switches)
-
-    return RunnableLambda(ask, aask, name="disco-rag")
 
 
 def _retrieval() -> Graph:

@@ -39,10 +39,12 @@ MAX_THREADS = 1000
 """Of one tenant."""
 _TABLE = """CREATE TABLE IF NOT EXISTS threads
 (id TEXT PRIMARY KEY, tenant TEXT NOT NULL, touched REAL NOT NULL, thread TEXT NOT NULL)"""
+_TURNS = """CREATE TABLE IF NOT EXISTS turns
+(number INTEGER PRIMARY KEY, thread TEXT NOT NULL, question TEXT NOT NULL, text TEXT NOT NULL, reply TEXT NOT NULL)"""
 
 
 class Thread(BaseModel):
-    """A thread: its tenant and corpus, and the options of its question."""
+    """A thread: its tenant and corpus, the options of its question, and as its title the first question asked in it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,6 +53,17 @@ class Thread(BaseModel):
     corpus: str | None = None
     created: datetime
     switches: dict[str, Any] = {}
+    title: str = ""
+
+
+class Turn(BaseModel):
+    """A question of a conversation, the text of its answer, and the whole reply as JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    text: str
+    reply: str
 
 
 class ThreadState(BaseModel):
@@ -135,6 +148,7 @@ class Threads:
             threads = cls(connection)
             await threads._saver.setup()
             await connection.execute(_TABLE)
+            await connection.execute(_TURNS)
             await threads._forget_old()
             yield threads
 
@@ -164,6 +178,7 @@ class Threads:
         async with _errors(), self._locks[thread.id]:  # when its runs have ended
             await self._saver.adelete_thread(thread.id)
             await self._db.execute("DELETE FROM threads WHERE id = ?", (thread.id,))
+            await self._db.execute("DELETE FROM turns WHERE thread = ?", (thread.id,))
             await self._db.commit()
         self._locks.pop(thread.id, None)
 
@@ -240,6 +255,24 @@ class Threads:
         async with _errors():
             await self._graph.aupdate_state(_config(new), state.values, as_node=before)
         return new
+
+    async def turns(self, thread: Thread) -> list[Turn]:
+        """The questions that were answered in a thread, the earliest first."""
+        query = "SELECT question, text, reply FROM turns WHERE thread = ? ORDER BY number"
+        async with _errors():
+            rows = await self._db.execute_fetchall(query, (thread.id,))
+        return [Turn(question=question, text=text, reply=reply) for question, text, reply in rows]
+
+    async def add_turn(self, thread: Thread, turn: Turn) -> None:
+        """Store an answered question, unless the thread was deleted meanwhile; the first one names the thread."""
+        named = thread.model_copy(update={"title": thread.title or turn.question}).model_dump_json()
+        row = (turn.question, turn.text, turn.reply, thread.id)
+        async with _errors():
+            where = (datetime.now(UTC).timestamp(), named, thread.id)
+            await self._db.execute("UPDATE threads SET touched = ?, thread = ? WHERE id = ?", where)
+            copy = "INSERT INTO turns (thread, question, text, reply) SELECT id, ?, ?, ? FROM threads WHERE id = ?"
+            await self._db.execute(copy, row)
+            await self._db.commit()
 
     async def remember(self, thread: Thread, switches: dict[str, Any]) -> Thread:
         """Store the options of its question."""

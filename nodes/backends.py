@@ -96,11 +96,7 @@ class Backends:
         return cls(settings, store, encoder, model)
 
     def model_for(self, role: Role) -> LanguageModel | None:
-        """The language model that plays a role, None if none is configured; ``model`` is the reader.
-
-        Raises:
-            MissingExtraError: The clients of language models are not installed.
-        """
+        """The language model that plays a role, None if none is configured; ``model`` is the reader."""
         settings = self.settings.llm_for(role)
         if settings == self.settings.llm_for("reader"):
             return self.model

@@ -37,8 +37,8 @@ async def listen(state: ChatState) -> Json:
     """The question of the conversation, how to answer it, and what was said before. Raises as `Conversation.of`."""
     turns = [(_ROLES.get(m.type, m.type), str(m.text)) for m in state.get("messages", [])]
     talk = Conversation.of(turns)
-    said = [message.model_dump() for message in talk.history]
-    return {"query": talk.question, "history": said, "instruction": talk.instruction}
+    history = [message.model_dump() for message in talk.history]
+    return {"query": talk.question, "history": history, "instruction": talk.instruction}
 
 
 async def reply(state: ChatState) -> Json:

@@ -1,4 +1,4 @@
-"""What the retrieving nodes have in common: the search over trees, and where the run goes with what was found."""
+"""What the retrieving nodes have in common: where the run goes with what was found."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import Any, Literal
 from langgraph.types import Command
 
 from discorag.retrieval.index import TreeIndex
-from discorag.retrieval.registry import SelectedNodes, TreeRetriever
-from discorag.retrieval.search import TreeSearch, passages_with, search_trees, tree_index
+from discorag.retrieval.registry import SelectedNodes
+from discorag.retrieval.search import TreeSearch, passages_with
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
 from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import nothing_in
 from nodes.context import AnswerContext
-from nodes.inputs import question_of
 from nodes.stage import Stage
-from nodes.state import AnswerState
 
 Found = Literal["rerank", "abstain"]
 NOTHING = "Nothing in the documents matches the question and its filters."
@@ -34,7 +33,6 @@ async def retrieved(
     inside: Mapping[str, Sequence[Span]] | None = None,
     refused: bool = False,
     preview: str = "",
-    more: Mapping[str, Any] | None = None,
 ) -> Command[Found]:
     """The update, and on to the next node; to ``abstain`` where nothing was found, or all was refused.
 
@@ -53,25 +51,13 @@ async def retrieved(
     ledger = stage.done(engine="local", model=backends.encoder.version, preview=preview or f"{len(hits)} chunks")
     ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]
     update = {"hits": ranked, "copies": copies, "evidence": evidence, "because": because, "ledger": ledger}
-    return Command(goto=goes, update={**update, **(more or {})})
-
-
-async def search_nodes(state: AnswerState, context: AnswerContext, retriever: TreeRetriever) -> TreeSearch:
-    """The state's question over the trees of the documents nearest to it. Raises as `search_trees`."""
-    backends, scope = await context.open_backends(), await context.scope()
-    tools = backends.tree_tools(context.tree_engine(backends))
-    index = tree_index(retriever, tools, backends.store, scope)
-    filters = state.get("filters") or {}
-    return await search_trees(retriever, index, backends, question_of(state), filters, context.tree_options)
+    return Command(goto=goes, update=update)
 
 
 async def retrieved_nodes(
-    search: TreeSearch, selected: SelectedNodes | None, context: AnswerContext, stage: Stage, **more: Any
+    search: TreeSearch, selected: SelectedNodes | None, context: AnswerContext, stage: Stage
 ) -> Command[Any]:
-    """The update with the chunks that hold the evidence of selected nodes; ``more`` goes into it as it is.
-
-    Nothing is selected where there is no document.
-    """
+    """The update with the chunks that hold the evidence of selected nodes; none where there is no document."""
     if search.query is None or selected is None:
         return await retrieved([], context, stage, copies={})
     backends, scope = await context.open_backends(), await context.scope()
@@ -80,25 +66,18 @@ async def retrieved_nodes(
     stage.usage += selected.usage
     stage.failures += selected.failures
     record_effort(stage, search.index)
-    preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {search.index.effort.built} trees built"
-    return await retrieved(
-        hits,
-        context,
-        stage,
-        copies=search.copies,
-        inside=inside,
-        refused=selected.refused,
-        preview=preview,
-        more=more,
-    )
+    preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {len(search.index.built)} trees built"
+    refused = selected.refused
+    return await retrieved(hits, context, stage, copies=search.copies, inside=inside, refused=refused, preview=preview)
 
 
 def record_effort(stage: Stage, index: TreeIndex) -> None:
     """Put what building trees cost, and what failed in it, into the stage's record."""
-    effort = index.effort
-    stage.usage += effort.usage
+    stage.usage += sum((built.usage for built in index.built), Usage())
     stage.failures += [
         Failure(stage=stage.name, kind="summary", message=message, fallback="extractive text")
-        for message in effort.failures
+        for built in index.built
+        for message in built.failures
     ]
-    stage.counts = {"trees built": effort.built, "parses": effort.parsed, "parses known": effort.reused}
+    parsed, reused = sum(built.parsed for built in index.built), sum(built.reused for built in index.built)
+    stage.counts = {"trees built": len(index.built), "parses": parsed, "parses known": reused}

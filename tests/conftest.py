@@ -42,11 +42,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _clean_environment() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    """No test reads the settings of whoever runs it."""
+def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """No test reads the settings of whoever runs it, or writes into a user's data folder."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [n for n in os.environ if n.startswith("DISCO_RAG_")]:
             patch.delenv(name)
+        patch.setenv("DISCO_RAG_HOME", str(tmp_path_factory.mktemp("home")))
         yield
 
 

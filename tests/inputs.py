@@ -26,7 +26,7 @@ from tests.conftest import EXAMPLES
 async def chunks_of(document: Document, encoder: Encoder) -> list[Chunk]:
     hierarchy = build_hierarchy(document)
     chunks = cut_chunks(document, hierarchy, scope=Scope(), fingerprint="test", counter=encoder.tokens)
-    return [c.model_copy(update={"tree": (await RuleParser().parse(c)).tree}) for c in chunks]
+    return [c.model_copy(update={"tree": (await RuleParser().parse(c)).value}) for c in chunks]
 
 
 async def load_inputs(corpus: str, query: str, encoder: Encoder, *, k: int = 10) -> AnswerInputs:

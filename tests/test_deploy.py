@@ -1,4 +1,4 @@
-"""docker-compose.yml, Dockerfile and the secrets against each other and against the code; no Docker is needed."""
+"""Compose file, Dockerfile, secrets and Kubernetes manifests against each other and the code; no Docker is needed."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
 import tomllib
-from collections.abc import Generator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import kubernetes_validate
 import pytest
 import typer.main
+import yaml
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 import discorag
 from deploy.vllm import vllm_command
 from discorag.config import Settings, read_settings
 from interfaces.cli import main as cli
 from interfaces.http.access import Access, Role
-from tests.compose import COMPOSE, ROOT, SERVERS, make_secrets, read_compose
+from tests.compose import COMPOSE, ROOT, SERVERS, make_secrets
+from tests.servers.loopback import LoopbackServer
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CONSTRAINTS = dict(
     line.split("==") for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines() if line
 )
-VLLM_PYTHON = ROOT / ".venv-vllm/bin/python"
 APIS = ["api", "api-cpu"]
 
 
@@ -57,20 +59,6 @@ def image_environment() -> dict[str, str]:
 def test_each_profile_starts_its_services_and_no_others() -> None:
     assert COMPOSE.up("gpu") == {"api", "qdrant", "fetch", *SERVERS}
     assert COMPOSE.up("cpu") == {"api-cpu", "qdrant"}
-
-
-@pytest.mark.parametrize("profile", ["cpu", "gpu"])
-def test_what_a_service_waits_for_starts_with_it(profile: str) -> None:
-    up = COMPOSE.up(profile)
-    assert all(set(COMPOSE.services[name].depends_on) <= up for name in up)
-
-
-def test_a_service_waits_for_health_only_where_there_is_a_check() -> None:
-    for service in COMPOSE.services.values():
-        for other, wait in service.depends_on.items():
-            ends = other == "fetch"
-            assert wait["condition"] == ("service_completed_successfully" if ends else "service_healthy")
-            assert ends or COMPOSE.services[other].healthcheck
 
 
 def test_only_the_proxy_and_the_api_publish_ports_and_that_to_this_machine() -> None:
@@ -103,28 +91,6 @@ def test_the_image_runs_as_a_user_without_rights() -> None:
     assert int(user.removeprefix("USER ").split(":")[0]) >= 1000
 
 
-def test_images_are_pinned_to_versions() -> None:
-    images = [service.image for service in COMPOSE.services.values()]
-    bases = [line.split()[1] for line in DOCKERFILE if line.startswith("FROM ") and ":" in line]
-    assert bases
-    for image in [*images, *bases]:
-        assert re.search(r":v?\d+\.\d+\.\d+(-[\w-]+)?$", image), image
-
-
-def test_an_image_from_elsewhere_can_be_pinned_by_its_digest() -> None:
-    images = {"QDRANT_IMAGE": "qdrant/qdrant", "VLLM_IMAGE": "vllm/vllm-openai", "PROXY_IMAGE": "caddy"}
-    pinned = {variable: f"{image}@sha256:{'0' * 64}" for variable, image in images.items()}
-    used = {name: service.image for name, service in read_compose(**pinned).services.items() if name not in APIS}
-    others = {"qdrant": pinned["QDRANT_IMAGE"], "proxy": pinned["PROXY_IMAGE"]}
-    assert used == others | dict.fromkeys([*SERVERS, "fetch"], pinned["VLLM_IMAGE"])
-
-
-def test_the_file_names_every_variable_that_it_takes() -> None:
-    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
-    told = re.findall(r"[A-Z]+_[A-Z_]+", "".join(line for line in text.splitlines() if line.startswith("#")))
-    assert set(told) == set(re.findall(r"\$\{(\w+):-", text))
-
-
 def test_images_are_of_the_versions_that_the_code_is_written_for() -> None:
     qdrant = COMPOSE.services["qdrant"].image.split(":v")[1].split("-")[0]
     assert qdrant.split(".")[:2] == CONSTRAINTS["qdrant-client"].split(".")[:2]
@@ -140,19 +106,6 @@ def test_the_image_starts_a_command_that_exists() -> None:
     assert PROJECT["scripts"][script] == f"{discorag.main.__module__}:{discorag.main.__name__}"
     assert command in typer.main.get_group(cli.app).commands
     assert not any(COMPOSE.services[name].command for name in APIS)
-
-
-def test_the_api_may_drain_before_it_is_killed() -> None:
-    for name in APIS:
-        assert int(COMPOSE.services[name].stop_grace_period.removesuffix("s")) > Settings().api.drain_s
-
-
-def test_the_builder_sees_what_is_copied_and_nothing_else() -> None:
-    copied = {part for line in DOCKERFILE if re.match(r"COPY (?!--from)", line) for part in line.split()[1:-1]}
-    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
-    assert {line.removeprefix("!") for line in lines if line.startswith("!")} == copied
-    assert "*" in lines
-    assert all((ROOT / name).exists() for name in copied)
 
 
 @pytest.mark.parametrize("name", APIS)
@@ -177,11 +130,6 @@ def test_the_api_asks_the_models_that_the_servers_serve(
         assert set(server.networks) & set(COMPOSE.services["api"].networks)
     assert vllm_command("chat") == COMPOSE.services["chat"].command
     assert settings.llm.context_tokens == int(COMPOSE.services["chat"].flag("max-model-len"))
-
-
-def test_the_stores_of_both_profiles_are_apart(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = {settings_of(name, made, tmp_path / name, monkeypatch).store.path for name in APIS}
-    assert len(paths) == 2
 
 
 def settings_of(name: str, made: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
@@ -218,13 +166,6 @@ def test_making_secrets_again_changes_none(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in (tmp_path / "secrets").iterdir()} == before
 
 
-def test_a_client_key_that_was_taken_away_is_not_made_anew(tmp_path: Path) -> None:
-    make_secrets(tmp_path)
-    (tmp_path / "secrets/client_key").unlink()
-    make_secrets(tmp_path)
-    assert not (tmp_path / "secrets/client_key").exists()
-
-
 def test_secrets_are_random_and_closed_to_others_but_not_to_containers(made: Path, tmp_path: Path) -> None:
     make_secrets(tmp_path)
     for name in ("qdrant_api_key", "vllm_api_key", "client_key", "metrics_key"):
@@ -242,14 +183,6 @@ def test_the_api_takes_the_keys_that_are_made(made: Path) -> None:
     metrics = access.who((made / "metrics_key").read_text(encoding="utf-8"))
     assert (client.tenant, client.roles) == ("default", {Role.READ, Role.WRITE})
     assert metrics.roles == {Role.OPERATE}
-
-
-def test_the_models_that_are_fetched_are_those_that_are_served() -> None:
-    assert COMPOSE.services["fetch"].command == [COMPOSE.services[name].command[0] for name in SERVERS]
-
-
-def test_the_servers_of_one_gpu_leave_some_of_its_memory() -> None:
-    assert sum(float(COMPOSE.services[name].flag("gpu-memory-utilization")) for name in SERVERS) <= 0.95
 
 
 @pytest.mark.parametrize(
@@ -280,24 +213,19 @@ def test_a_server_without_its_key_does_not_start(tmp_path: Path) -> None:
         assert subprocess.run(entrypoint, cwd=tmp_path, check=False, capture_output=True).returncode != 0
 
 
-@contextmanager
-def serving(path: str, status: int) -> Generator[int]:
-    """A server whose ``path`` answers with ``status``; its port."""
+class Answering(LoopbackServer):
+    """A server whose ``path`` answers with ``status``."""
 
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status if self.path == path else 404)
-            self.end_headers()
+    def __init__(self, path: str, status: int) -> None:
+        super().__init__()
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
+        def answer(_: Request) -> Response:
+            return Response(status_code=status)
 
-    with HTTPServer(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield server.server_port
-        server.shutdown()
-        thread.join()
+        self._route = Route(path, answer)
+
+    def _routes(self) -> list[Route]:
+        return [self._route]
 
 
 CHECKS = [
@@ -323,21 +251,82 @@ def test_the_image_has_a_health_check_of_its_own() -> None:
 def healthy(test: list[str], port: str, path: str, status: int) -> bool:
     """Whether a health check passes where ``path`` answers with ``status``."""
     python = {"python": sys.executable, "python3": sys.executable}
-    with serving(path, status) as here:
+    with Answering(path, status) as server:
+        here = urlsplit(server.address).port
         command = [python.get(part, part).replace(f"127.0.0.1:{port}", f"127.0.0.1:{here}") for part in test[1:]]
         command = [part.replace(f"127.0.0.1/{port}", f"127.0.0.1/{here}") for part in command]
         assert any(str(here) in part for part in command)
         return subprocess.run(command, check=False, capture_output=True, timeout=200).returncode == 0
 
 
-@pytest.mark.skipif(not VLLM_PYTHON.exists(), reason="make test-vllm installs vLLM")
-def test_vllm_knows_every_argument() -> None:
-    parse = (
-        "import json, sys\n"
-        "from vllm.entrypoints.launchers.cli_args import make_arg_parser\n"
-        "from vllm.utils.argparse_utils import FlexibleArgumentParser\n"
-        "for line in json.load(sys.stdin): make_arg_parser(FlexibleArgumentParser()).parse_args(line)\n"
-    )
-    commands = json.dumps([["--model", *COMPOSE.services[name].command] for name in SERVERS])
-    done = subprocess.run([VLLM_PYTHON, "-c", parse], input=commands, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
+FOLDER = ROOT / "deploy/kubernetes"
+VERSION = "1.37"
+
+Json = Mapping[str, Any]
+
+
+def manifests() -> Iterator[Json]:
+    for name in yaml.safe_load((FOLDER / "kustomization.yaml").read_text("utf-8"))["resources"]:
+        yield from map(yaml.safe_load, (FOLDER / name).read_text("utf-8").split("\n---\n"))
+
+
+ALL = {(m["kind"], m["metadata"]["name"]): m for m in manifests()}
+SETS = {name: m for (kind, name), m in ALL.items() if kind == "StatefulSet"}
+PODS: dict[str, Json] = {name: m["spec"]["template"]["spec"] for name, m in SETS.items()}
+
+
+def container(name: str) -> Json:
+    [only] = PODS[name]["containers"]
+    return only
+
+
+def environment(name: str) -> dict[str, str]:
+    return {e["name"]: e["value"] for e in container(name)["env"] if "value" in e}
+
+
+def test_every_file_is_applied_and_is_what_kubernetes_takes() -> None:
+    named = yaml.safe_load((FOLDER / "kustomization.yaml").read_text("utf-8"))["resources"]
+    assert {f.name for f in FOLDER.glob("*.yaml")} == {*named, "kustomization.yaml"}
+    for manifest in ALL.values():
+        kubernetes_validate.validate(dict(manifest), VERSION, strict=True)
+
+
+def test_the_api_is_set_as_compose_sets_it() -> None:
+    theirs = {k: str(v) for k, v in COMPOSE.services["api"].environment.items()}
+    assert environment("api") == theirs
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_model_server_is_asked_what_compose_asks_but_for_the_share_of_a_gpu(name: str) -> None:
+    theirs = [a for a in COMPOSE.services[name].command if not a.startswith(("--gpu-memory", "--tensor-parallel"))]
+    assert container(name)["args"] == theirs
+    [fetch] = PODS[name]["initContainers"]
+    assert theirs[0] in fetch["command"]
+
+
+def test_secrets_are_those_that_make_secrets_makes(tmp_path: Path) -> None:
+    make_secrets(tmp_path)
+    files = {f.name for f in (tmp_path / "secrets").iterdir()}
+    volumes = [v["secret"] for pod in PODS.values() for v in pod.get("volumes", ()) if "secret" in v]
+    mounted = {item["key"] for volume in volumes for item in volume["items"]}
+    given = {e["valueFrom"]["secretKeyRef"]["key"] for n in PODS for e in container(n)["env"] if "valueFrom" in e}
+    assert mounted | given <= files
+    assert {"api_keys.toml", "qdrant_api_key", "vllm_api_key"} <= mounted | given
+
+
+def test_no_container_gains_privileges_or_lacks_limits() -> None:
+    for pod in PODS.values():
+        assert pod["automountServiceAccountToken"] is False
+        for each in (*pod["containers"], *pod.get("initContainers", ())):
+            assert each["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+            assert each["securityContext"]["allowPrivilegeEscalation"] is False
+            assert each["resources"]["limits"].keys() >= {"cpu", "memory"}
+
+
+def test_only_the_api_reaches_qdrant_and_the_models() -> None:
+    closed = {name for (kind, name) in ALL if kind == "NetworkPolicy"}
+    assert closed == {"qdrant", "models"}
+    for name in closed:
+        [rule] = ALL["NetworkPolicy", name]["spec"]["ingress"]
+        assert rule["from"] == [{"podSelector": {"matchLabels": {"app": "api"}}}]
+    assert all(SETS[n]["spec"]["template"]["metadata"]["labels"]["part"] == "model" for n in SERVERS)

@@ -1,9 +1,16 @@
-"""What the documentation says exists: files, headings, commands, targets of make."""
+"""What the documentation says exists and happens: links, commands, graphs, names, promises, examples."""
 
 from __future__ import annotations
 
+import ast
+import doctest
+import importlib
+import json
 import re
 import shlex
+from collections.abc import Iterator
+from functools import cache
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +19,9 @@ import typer.main
 import yaml
 from typer.core import TyperGroup
 
+from graphs import answer, chat, ingest
 from interfaces.cli import main as cli
+from tests.conftest import Pipelines
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -62,16 +71,13 @@ def test_every_command_that_is_shown_is_one(page: Path) -> None:
             _parse(group, words)
 
 
-def test_every_suite_that_is_shown_exists() -> None:
-    shown = [re.findall(r"^python -m eval run((?: [a-z][\w-]*)+)", p.read_text("utf-8"), re.MULTILINE) for p in PAGES]
-    suites = {name for found in shown for names in found for name in names.split()}
-    assert {"loong", "asqa", "scinews"} <= suites
-    assert suites <= {file.stem for file in (ROOT / "eval" / "suites").glob("*.yaml")}
-
-
-def test_a_command_that_is_none_would_be_found() -> None:
-    with pytest.raises(Exception, match="--nonsense"):
-        _parse(typer.main.get_command(cli.app), ["ask", "Why?", "--nonsense"])
+@pytest.mark.parametrize(("command", "folder"), [("run", "suites"), ("experiment", "experiments")])
+def test_every_suite_and_experiment_that_is_shown_exists(command: str, folder: str) -> None:
+    pattern = rf"^python -m eval {command}((?: [a-z][\w-]*)+)"
+    shown = [re.findall(pattern, p.read_text("utf-8"), re.MULTILINE) for p in PAGES]
+    names = {name for found in shown for words in found for name in words.split()}
+    assert len(names) > 2
+    assert names <= {file.stem for file in (ROOT / "eval" / folder).glob("*.yaml")}
 
 
 def _parse(command: Any, words: list[str]) -> None:
@@ -88,3 +94,116 @@ def test_the_site_has_every_page() -> None:
     told = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
     named = set(re.findall(r"[\w/-]+\.md", str(told)))
     assert named == {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "graphs.md"
+GRAPHS: dict[str, Any] = {"answer": answer.graph, "chat": chat.graph, "ingest": ingest.graph}
+
+
+def drawn(graph: Any) -> str:
+    """The flowchart without its front matter and colours."""
+    lines = graph.get_graph().draw_mermaid().splitlines()
+    kept = [line.strip() for line in lines[lines.index("graph TD;") :] if "classDef" not in line]
+    return "\n".join(kept).strip()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_page_draws_what_the_code_prints(name: str) -> None:
+    blocks = dict(re.findall(r"## (\w+)\n.*?```mermaid\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+    shown = "\n".join(line.strip() for line in blocks[name].splitlines())
+    assert shown == drawn(GRAPHS[name])
+
+
+PAPERS = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+_PLACE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.\w+)(?::([\w.]+))?`")
+"""A file in backticks, and behind a colon a name in it: ``path/to/file.py:Name.or.function``."""
+PLACES = sorted({(path, name) for path, name in _PLACE.findall(PAPERS)})
+
+
+def names_in(body: list[ast.stmt]) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """What a module or class defines, with what that defines in turn."""
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield node.name, []
+            case ast.ClassDef():
+                yield node.name, node.body
+            case ast.Assign():
+                yield from ((target.id, []) for target in node.targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, []
+            case _:
+                pass
+
+
+@cache
+def module(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def defines(body: list[ast.stmt], dotted: str) -> bool:
+    first, _, rest = dotted.partition(".")
+    return any(name == first and (not rest or defines(inner, rest)) for name, inner in names_in(body))
+
+
+@pytest.mark.parametrize(("path", "name"), PLACES, ids=[f"{p}:{n}" if n else p for p, n in PLACES])
+def test_what_the_page_names_exists(path: str, name: str) -> None:
+    assert (ROOT / path).is_file()
+    if name:
+        assert defines(module(path).body, name), f"{path} defines no {name}"
+
+
+TRIAL = "Vitamin D lowered the risk of influenza by 12 % in schoolchildren."
+REVIEW = "Vitamin D did not lower the risk of influenza."
+PUBLIC = [*sorted((ROOT / "discorag").rglob("*.py")), ROOT / "interfaces/facade.py", ROOT / "interfaces/langchain.py"]
+"""Where the public classes are."""
+
+
+def _examples() -> Iterator[Any]:
+    """The section ``Example:`` of each public class that has one, and its file."""
+    for file in PUBLIC:
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                _, _, example = f"\n{cleandoc(ast.get_docstring(node) or '')}\n".partition("\nExample:\n")
+                if example:
+                    yield pytest.param(example, str(file), id=f"{file.stem}.{node.name}")
+
+
+@pytest.mark.parametrize(("example", "file"), _examples())
+def test_the_example_prints_what_it_says(example: str, file: str, pipeline: Pipelines, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name, text in {"trial.md": TRIAL, "review.md": REVIEW}.items():
+        (notes / name).write_text(text, "utf-8")
+    names = {"notes": notes, "rag": pipeline()}
+    parsed = doctest.DocTestParser().get_doctest(example, names, "example", file, 0)
+    printed: list[str] = []
+    failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(parsed, out=printed.append)
+    assert tried
+    assert not failed, "".join(printed)
+
+
+_TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
+def test_every_test_that_stands_behind_a_promise_exists() -> None:
+    promises = [line for line in (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines() if "::" in line]
+    named = [_TEST.search(line) for line in promises]
+    assert len(promises) > 10
+    assert all(named), "a promise without a test"
+    assert [found.group() for found in named if found and found.group(2) not in defined_in(found.group(1))] == []
+
+
+def defined_in(file: str) -> set[str]:
+    path = ROOT / file
+    if not path.exists():
+        return set()
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return {node.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)}
+
+
+def test_langgraph_json_describes_graphs_that_exist_and_hold_no_checkpointer() -> None:
+    for graph in json.loads((ROOT / "langgraph.json").read_text())["graphs"].values():
+        assert graph["description"]
+        module, _, name = graph["path"].partition(":")
+        assert getattr(importlib.import_module(module), name).checkpointer is None

@@ -7,33 +7,32 @@ from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
 
 
-def test_defaults_run_without_environment_and_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    settings = Settings()
-    assert settings.llm.base_url is None
-    assert settings.store.kind == "edge"
+def test_what_is_stored_lies_below_one_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    below = tmp_path / "project" / "papers"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    monkeypatch.delenv("DISCO_RAG_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert homes() == {tmp_path / "data" / "disco-rag"}
+    (tmp_path / "project" / "disco-rag.toml").write_text('home = "kept"', encoding="utf-8")
+    assert homes() == {tmp_path / "project" / "kept"}
+    monkeypatch.setenv("DISCO_RAG_HOME", "here")
+    assert homes() == {below / "here"}
+    monkeypatch.setenv("DISCO_RAG_STORE__PATH", "other")
+    assert read_settings().store.path == below / "here" / "other"
 
 
-def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text('corpus = "from-file"\ntenant = "from-file"\n[llm]\nmodel = "m"\n', encoding="utf-8")
-    monkeypatch.setenv("DISCO_RAG_CONFIG", str(file))
-    monkeypatch.setenv("DISCO_RAG_TENANT", "from-environment")
-    monkeypatch.setenv("DISCO_RAG_LLM__BASE_URL", "http://localhost:1/v1")
-    settings = Settings()
-    assert (settings.corpus, settings.tenant) == ("from-file", "from-environment")
-    assert (settings.llm.model, settings.llm.base_url) == ("m", "http://localhost:1/v1")
+def homes() -> set[Path]:
+    settings = read_settings()
+    paths = {settings.store.path: "store", settings.api.uploads: "uploads", settings.llm.cache: "cache/llm"}
+    assert all(path and path == settings.home / name for path, name in paths.items())
+    return {settings.home}
 
 
 def test_a_misspelt_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCO_RAG_LLM__BASE_ULR", "http://localhost:1/v1")
     with pytest.raises(ValidationError, match="base_ulr"):
         Settings()
-
-
-def test_the_api_key_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISCO_RAG_LLM__API_KEY", "sk-secret")
-    assert "sk-secret" not in repr(Settings())
 
 
 @pytest.mark.parametrize(

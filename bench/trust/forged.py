@@ -110,8 +110,7 @@ def judged(client: httpx.Client, cases: list[Forgery], trial: Trial) -> Figures:
     found, reached = dict[str, list[str]](), 0
     for case in cases:
         body = {
-            "model": "disco-rag" if case.reply else "disco-rag-local",
-            "corpus": f"case-{case.number}",
+            "model": f"{'disco-rag' if case.reply else 'disco-rag-local'}/case-{case.number}",
             "messages": [{"role": "user", "content": case.question}],
         }
         reply = client.post("/v1/chat/completions", json=body).raise_for_status().json()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -26,13 +25,7 @@ _POSSESSIVE = re.compile(r"['’]s$")
 
 
 class Logistic(BaseModel):
-    """A logistic regression with a decision threshold.
-
-    Args:
-        weights: One for each input, in log odds.
-        bias: In log odds.
-        threshold: Probability from which the decision is yes.
-    """
+    """A logistic regression: weights and bias in log odds, and the probability from which the decision is yes."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -74,10 +67,7 @@ class Calibration(Fitted):
 class Assessment:
     """Whether the evidence answers the question.
 
-    Args:
-        probability: Calibrated; None where it is not known.
-        refusal: Why the question is refused; empty where it is answered.
-        unsure: Whether the answer is shown as unsure.
+    ``probability`` is calibrated, None where it is not known; ``refusal`` says why the question is refused.
     """
 
     probability: float | None = None
@@ -86,12 +76,9 @@ class Assessment:
 
 
 def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration) -> Assessment:
-    """Refuse, answer, or answer as unsure.
+    """Refuse, answer, or answer as unsure, by the logit of `discorag.generation.relevance.read_evidence`.
 
-    Args:
-        inputs: With at least one chunk.
-        logit: As of `discorag.generation.relevance.read_evidence`.
-        calibration: Of the reranker that gave it.
+    There is at least one chunk, and the calibration is that of the reranker that gave the logit.
     """
     probability = calibration.answers.probability(answer_inputs(inputs, logit))
     if probability >= calibration.answers.threshold:
@@ -126,11 +113,7 @@ def absent_terms(inputs: AnswerInputs) -> list[str]:
 
 
 def find_calibration(reranker: str, file: Path | None = None) -> Calibration:
-    """The calibration of a reranker: the user's, else the packaged one.
-
-    Args:
-        reranker: Its version.
-        file: As ``python -m training.answers`` writes it.
+    """The calibration of a reranker's version: the user's, from a file of ``python -m training.answers``, else ours.
 
     Raises:
         ConfigError: There is none for it, or the file cannot be read.
@@ -144,16 +127,11 @@ def find_calibration(reranker: str, file: Path | None = None) -> Calibration:
 def read_calibrations(file: Path) -> tuple[Calibration, ...]:
     """The calibrations in a file. Raises `ConfigError` if it does not exist or holds none."""
     try:
-        return _read(file, file.stat().st_mtime_ns)
+        return _File.model_validate_json(file.read_bytes()).calibrations
     except (OSError, ValidationError) as error:
         raise ConfigError(
             f"{file} holds no calibration: {error}", hint="Unset DISCO_RAG_CALIBRATION, or name another file."
         ) from error
-
-
-@lru_cache(maxsize=4)
-def _read(file: Path, _changed: int) -> tuple[Calibration, ...]:
-    return _File.model_validate_json(file.read_bytes()).calibrations
 
 
 class _File(BaseModel):

@@ -52,35 +52,27 @@ _ROOT = _Link(above=0, depth=0, weight=0, start=0, relation=Relation.JOINT)  # l
 def compress(chunk: Chunk, budget: int, tokens: TokenCounter) -> Chunk:
     """Return the chunk with the tree and the sentences that remain within a budget; without a tree it is unchanged.
 
-    Its text stays, since offsets refer to it: prompts show the EDUs of its tree, with `GAP` between them. A larger
-    budget keeps the same EDUs or more. Where nothing fits, the shortest text that keeps its meaning is taken.
-
-    Args:
-        chunk: With or without a tree.
-        budget: Tokens that the remaining text may have, including the gaps but not special tokens.
-        tokens: Counts them.
+    Its text stays, since offsets refer to it: prompts show the EDUs of its tree, with `GAP` between them. The budget is
+    in tokens, gaps included, special tokens not. A larger budget keeps the same EDUs or more. Where nothing fits, the
+    shortest text that keeps its meaning is taken.
     """
     if chunk.tree is None:
         return chunk
     tree = _restricted(chunk.tree, _first_fit(chunk, chunk.tree, budget, tokens))
-    kept = [s for s in chunk.sentences if any(s.contains(e) or e.contains(s) for e in tree.edus)]
-    return _with(chunk, kept, tree)
+    remaining = [s for s in chunk.sentences if any(s.contains(e) or e.contains(s) for e in tree.edus)]
+    return _with(chunk, remaining, tree)
 
 
 def narrow(chunk: Chunk, evidence: Sequence[Span]) -> Chunk:
     """The chunk with the sentences, and the part of its tree, that overlap the evidence; unchanged if none does.
 
-    Its text stays: see `compress`.
-
-    Args:
-        chunk: With or without a tree.
-        evidence: Spans in document offsets.
+    The evidence is in document offsets. The chunk's text stays: see `compress`.
     """
-    kept = [s for s in chunk.sentences if _meets(s, evidence)]
-    if not kept or len(kept) == len(chunk.sentences):
+    remaining = [s for s in chunk.sentences if _meets(s, evidence)]
+    if not remaining or len(remaining) == len(chunk.sentences):
         return chunk
-    edus = [i for i, e in enumerate(chunk.tree.edus) if _meets(e, kept)] if chunk.tree else []
-    return _with(chunk, kept, _restricted(chunk.tree, edus) if chunk.tree and edus else None)
+    edus = [i for i, e in enumerate(chunk.tree.edus) if _meets(e, remaining)] if chunk.tree else []
+    return _with(chunk, remaining, _restricted(chunk.tree, edus) if chunk.tree and edus else None)
 
 
 def shown_text(chunk: Chunk) -> str:
@@ -99,13 +91,13 @@ def _meets(span: Span, others: Sequence[Span]) -> bool:
     return any(span.start < o.end and o.start < span.end for o in others)
 
 
-def _with(chunk: Chunk, kept: Sequence[Span], tree: RstTree | None) -> Chunk:
-    gone = frozenset(chunk.sentences) - frozenset(kept)
+def _with(chunk: Chunk, remaining: Sequence[Span], tree: RstTree | None) -> Chunk:
+    gone = frozenset(chunk.sentences) - frozenset(remaining)
     paragraphs = (i - sum(s in gone for s in chunk.sentences[:i]) for i in chunk.paragraph_starts)
-    starts = tuple(sorted({i for i in paragraphs if 0 < i < len(kept)}))
+    starts = tuple(sorted({i for i in paragraphs if 0 < i < len(remaining)}))
     staying = [s not in gone for s in chunk.sentences]
     aligned = {"kinds": tuple(chosen(chunk.kinds, staying)), "leads": tuple(chosen(chunk.leads, staying))}
-    update = {"tree": tree, "sentences": tuple(kept), "paragraph_starts": starts, **aligned}
+    update = {"tree": tree, "sentences": tuple(remaining), "paragraph_starts": starts, **aligned}
     return chunk.model_copy(update=update)
 
 
@@ -115,15 +107,15 @@ def _first_fit(chunk: Chunk, tree: RstTree, budget: int, tokens: TokenCounter) -
     Every step is tried in turn, because a gap may take more tokens than the EDUs that it replaces.
     """
     leaves_at = _steps(chunk, tree)
-    shortest, kept = float("inf"), list[int]()
+    shortest, remaining = float("inf"), list[int]()
     for step in range(max(leaves_at)):
         staying = [i for i, leaves in enumerate(leaves_at) if leaves > step]
         size = len(tokens.token_offsets([_text(chunk, tree, staying)])[0])
         if size < shortest:
-            shortest, kept = size, staying
+            shortest, remaining = size, staying
         if size <= budget:
             break
-    return kept
+    return remaining
 
 
 def _steps(chunk: Chunk, tree: RstTree) -> list[int]:
@@ -155,8 +147,8 @@ def _satellite_links(tree: RstTree) -> tuple[list[_Link], list[int]]:
     return links, [above[i, i + 1] for i in range(len(tree.edus))]
 
 
-def _text(chunk: Chunk, tree: RstTree, kept: Sequence[int]) -> str:
-    staying, parts = set(kept), list[str]()
+def _text(chunk: Chunk, tree: RstTree, remaining: Sequence[int]) -> str:
+    staying, parts = set(remaining), list[str]()
     for stays, run in groupby(range(len(tree.edus)), key=lambda i: i in staying):
         stretch = [tree.edus[i] for i in run]
         whole = Span(start=stretch[0].start, end=stretch[-1].end)
@@ -164,9 +156,9 @@ def _text(chunk: Chunk, tree: RstTree, kept: Sequence[int]) -> str:
     return " ".join(parts)
 
 
-def _restricted(tree: RstTree, kept: Sequence[int]) -> RstTree:
+def _restricted(tree: RstTree, remaining: Sequence[int]) -> RstTree:
     """The tree over the kept EDUs, renumbered from 0."""
-    staying = set(kept)
+    staying = set(remaining)
     before = list(accumulate((int(i in staying) for i in range(len(tree.edus))), initial=0))  # kept EDUs before each
     moved = ((before[s.start], before[s.mid], before[s.end], s) for s in tree.splits)
     splits = tuple(
@@ -174,4 +166,4 @@ def _restricted(tree: RstTree, kept: Sequence[int]) -> RstTree:
         for start, mid, end, s in moved
         if start < mid < end
     )
-    return RstTree(edus=tuple(tree.edus[i] for i in kept), splits=splits)
+    return RstTree(edus=tuple(tree.edus[i] for i in remaining), splits=splits)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from discorag.generation.extractive import Extractor
+from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import missing_references
 from discorag.generation.selection import Selector
 from discorag.ingest.segment.sentence_table import sentences_of
@@ -50,29 +50,24 @@ async def write_draft(
     write: Write | None,
     verbatim: str | None = None,
 ) -> Draft:
-    """Write the draft with ``write``; without it, or if it fails, from sentences of the sources.
+    """Write the draft by a language model with ``write``; without it, or if it fails, of sentences of the sources.
 
-    Args:
-        inputs: With graph and plan.
-        selector: Selects the sentences.
-        encoder: Encodes them.
-        progress: Receives the words of the draft and what failed.
-        write: Calls a language model.
-        verbatim: The draft from sentences of the sources that is used if ``write`` fails. None: it is then written.
+    ``progress`` receives the words of the draft and what failed. ``verbatim`` is the draft of the sources' sentences
+    that is used if ``write`` fails; None: it is then written.
 
     Raises:
         ModelError: The endpoint of the encoder or the reranker failed for an extractive draft.
     """
-    extractor, is_plan_usable = Extractor(selector), await _check_plan(inputs, encoder, progress)
+    is_plan_usable = await _check_plan(inputs, encoder, progress)
     try:
-        outcome = await (write or extractor.answer)(inputs)
+        outcome = await (write(inputs) if write else extract_answer(inputs, selector))
     except ModelError as error:
         progress.failed(error, fallback=VERBATIM)
         void_tokens(progress)
         if verbatim is not None:
             emit_token(progress, verbatim)
             return Draft(verbatim, Outcome(value=verbatim), by_model=False)
-        outcome, write = await extractor.answer(inputs), None
+        outcome, write = await extract_answer(inputs, selector), None
     if write:
         return Draft(without_copied(outcome.value, [c.text for c in inputs.chunks]), outcome, by_model=True)
     if not is_plan_usable:

@@ -5,8 +5,6 @@ Nothing is changed in a sentence of a source, and no connective is put before it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discorag.generation.relevance import Floats
 from discorag.generation.selection import Selector, select_sentences
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
@@ -18,23 +16,17 @@ from discorag.text.citations import escape_references, steps, with_citation
 _ANNOUNCES = (":", "：")
 
 
-@dataclass(frozen=True)
-class Extractor:
-    """Writes the extractive answer."""
+async def extract_answer(inputs: AnswerInputs, selector: Selector) -> Outcome[str]:
+    """One cited sentence a line: in plan order; by relevance without a plan, or when the plan cites nothing.
 
-    selector: Selector
-
-    async def answer(self, inputs: AnswerInputs) -> Outcome[str]:
-        """One cited sentence a line: in plan order; by relevance without a plan, or when the plan cites nothing.
-
-        Empty if no unit is a statement.
-        """
-        table, relevance = await self.selector.rank(inputs)
-        order = resolve(inputs.plan, table, relevance.logits) if inputs.plan else []
-        if not order:
-            selection = select_sentences(inputs, table, relevance, self.selector.calibration_of(relevance))
-            order = [j for i in selection.indices for j in table.group(i)]
-        return Outcome(value="\n".join(_sentences(table, with_lead_ins(table, order))))
+    Empty if no unit is a statement.
+    """
+    table, relevance = await selector.rank(inputs)
+    order = resolve(inputs.plan, table, relevance.logits) if inputs.plan else []
+    if not order:
+        selection = select_sentences(inputs, table, relevance, selector.calibration_of(relevance))
+        order = [j for i in selection.indices for j in table.group(i)]
+    return Outcome(value="\n".join(_sentences(table, with_lead_ins(table, order))))
 
 
 def with_lead_ins(table: SentenceTable, order: list[int]) -> list[int]:
@@ -98,12 +90,7 @@ MAX_NEAREST = 3
 
 
 async def abstain_from(inputs: AnswerInputs, selector: Selector, reason: str) -> Answer:
-    """An answer without sentences, with the sentences of the sources that come closest to the question.
-
-    Args:
-        inputs: With the question and the chunks that were found.
-        selector: Ranks their sentences.
-        reason: Why the question is not answered.
+    """An answer without sentences, for this reason, with the sentences that come closest to the question.
 
     Raises:
         ModelError: The endpoint of the encoder or the reranker failed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from discorag.generation.selection import Role, SelectedSentence, Selection, Selector
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
@@ -15,15 +15,6 @@ from discorag.schema.values import Span
 from discorag.text.citations import escape_references, marked, steps, unknown_passages
 from discorag.text.escaping import one_line
 from discorag.text.sentences import language_of
-
-
-class PlanEngine(Protocol):
-    """Plans the answer."""
-
-    async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
-        """The plan for ``inputs``. Raises `ModelError` when a language model fails."""
-        ...
-
 
 _NAME, _GIST = 60, 90  # characters
 _ENDS = " .!?。！？…;:,；：，、"
@@ -171,12 +162,9 @@ class Wording:
 
 
 def shorten(text: str, length: int, *, at_clause: str = "…") -> str:
-    """The head of a text on one line, without its number: whole if it fits, else cut after a clause.
+    """The head of a text on one line, without its number: whole if it fits, else cut after a clause or a word.
 
-    Args:
-        text: Of a source.
-        length: Maximum number of characters, without ``at_clause`` or the ellipsis.
-        at_clause: Replaces the rest after a whole clause; after a word it is an ellipsis.
+    ``at_clause`` replaces the rest after a whole clause, an ellipsis that after a word; neither counts.
     """
     line = _NUMBER.sub("", one_line(text, None)).strip(_ENDS)
     if len(line) <= length:
@@ -273,7 +261,9 @@ class _Writer:
         is_new = chunk.doc_id != document
         name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
         text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # a heading is named once
-        return self.wording.name(name), self.wording.gist(text, _cite(self.table, selected.index))
+        last_unit = self.table.sentences[self.table.group(selected.index)[-1]]
+        citation = marked(Reference(chunk=unit.chunk, first=unit.number, last=last_unit.number))
+        return self.wording.name(name), self.wording.gist(text, citation)
 
     def _relation(self, new: int, old: int) -> Words | None:
         """What the new sentence is to the old one, by their chunk's tree or by the graph."""
@@ -311,8 +301,3 @@ def _head_of(chunk: Chunk, start: int, end: int) -> Span:
     """The head EDU of a constituent of the chunk's tree."""
     assert chunk.tree
     return chunk.tree.edus[chunk.tree.head(start, end)]
-
-
-def _cite(table: SentenceTable, i: int) -> str:
-    unit, last = table.sentences[i], table.sentences[table.group(i)[-1]]
-    return marked(Reference(chunk=unit.chunk, first=unit.number, last=last.number))

@@ -18,7 +18,7 @@ from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.models.reranker import Reranker
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.values import Vectors
-from discorag.store.search import RRF_K
+from discorag.store.search import reciprocal_ranks_of
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 
 Floats = NDArray[np.float64]
@@ -64,11 +64,7 @@ class Relevance:
 async def rank_sentences(inputs: AnswerInputs, table: SentenceTable, query: Vectors, reranker: Reranker) -> Relevance:
     """Score the most promising sentences with the reranker; computed once for all stages of a question.
 
-    Args:
-        inputs: With the question and its chunks.
-        table: Their sentences.
-        query: Vector of the question, shape (d,).
-        reranker: Reads each sentence under its title and headings.
+    The question's vector has shape (d,). The reranker reads each sentence under its title and headings.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.
@@ -93,29 +89,24 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
     sentence is about it if it begins with it or is under a heading that holds it. A code that most sentences are about
     does not say which one answers.
     """
+
+    def subject(unit: Sentence) -> str:
+        return " ".join((*inputs.chunks[unit.chunk - 1].headings, *unit.headings, unit.plain[:_BEGINNING]))
+
     statements, found = statements_of(table), list[int]()
     for code in dict.fromkeys(_CODE.findall(inputs.query)):
         pattern = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
-        about = [i for i in statements if pattern.search(_subject(inputs, table.sentences[i]))]
+        about = [i for i in statements if pattern.search(subject(table.sentences[i]))]
         if 2 * len(about) <= len(statements):
             found += about
     return sorted(set(found))[:PAIRS]
 
 
-def _subject(inputs: AnswerInputs, unit: Sentence) -> str:
-    return " ".join((*inputs.chunks[unit.chunk - 1].headings, *unit.headings, unit.plain[:_BEGINNING]))
-
-
 async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:
     """The highest logit of the best sentences and the first passages, read without title and headings.
 
-    Under a title that names the subject of the question, sentences that do not answer it look as if they did.
-
-    Args:
-        inputs: With its chunks, best first, at least one.
-        table: Their sentences.
-        relevance: Of these sentences.
-        reranker: That ranked them.
+    Under a title that names the subject of the question, sentences that do not answer it look as if they did. There is
+    at least one chunk.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.
@@ -148,22 +139,16 @@ def statements_of(table: SentenceTable) -> list[int]:
 def find_candidates(
     inputs: AnswerInputs, table: SentenceTable, units: Sequence[int], text: str, vector: Vectors, limit: int = PAIRS
 ) -> dict[int, float]:
-    """The ``limit`` units with the highest sum of reciprocal ranks by cosine and by BM25, with that sum.
+    """Of ``units`` the ``limit`` with the highest sum of reciprocal ranks by cosine and by BM25, with that sum.
 
-    Args:
-        inputs: With the chunks.
-        table: Their sentences.
-        units: Indices of the sentences to choose from.
-        text: What they are compared with.
-        vector: Its vector, shape (d,).
-        limit: How many are returned at most.
+    They are compared with ``text`` and its vector, shape (d,).
     """
     if not units:
         return {}
     each = np.arange(len(units))
     texts = TermCounts.of([in_context(inputs, table.sentences[i]) for i in units])
     bm25 = Bm25(texts).scores(text, Runs(first=each, starts=each, stops=each + 1))
-    fused = _reciprocal_ranks(table.vectors[units] @ vector) + _reciprocal_ranks(bm25)
+    fused = reciprocal_ranks_of(table.vectors[units] @ vector) + reciprocal_ranks_of(bm25)
     return {units[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
 
 
@@ -172,9 +157,3 @@ def in_context(inputs: AnswerInputs, unit: Sentence) -> str:
     chunk = inputs.chunks[unit.chunk - 1]
     path = dict.fromkeys(filter(None, (chunk.title, *chunk.headings, *unit.headings)))
     return f"{' > '.join(path)}: {unit.plain}" if path else unit.plain
-
-
-def _reciprocal_ranks(scores: NDArray[np.floating]) -> Floats:
-    ranks = np.empty(len(scores))
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return 1 / (RRF_K + ranks)

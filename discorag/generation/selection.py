@@ -61,12 +61,9 @@ class Selection:
 
 @dataclass(frozen=True)
 class Selector:
-    """Ranks and selects the sentences of a question's inputs with the models of a pipeline.
+    """Ranks and selects the sentences of a question's inputs: the encoder finds candidates, the reranker orders them.
 
-    Args:
-        encoder: Finds candidates.
-        reranker: Orders them.
-        calibration: Of the reranker; None if there is none for it.
+    The calibration is the reranker's; None if there is none for it.
     """
 
     encoder: Encoder
@@ -100,13 +97,8 @@ def select_sentences(
     """Select what answers, then what opposes it, what supports it, and what adds to it.
 
     Every source with a strong sentence gives its best one before any source gives a second. A conflict counts when one
-    of its sides is relevant; its other side is then selected too.
-
-    Args:
-        inputs: With its chunks and the graph.
-        table: The sentences of the chunks.
-        relevance: Of these sentences.
-        calibration: Of the reranker that gave ``relevance``; without one the answer has `UNCALIBRATED` sentences.
+    of its sides is relevant; its other side is then selected too. Without a calibration of the reranker that gave
+    ``relevance`` the answer has `UNCALIBRATED` sentences.
     """
     limit = FULL_LIMIT if inputs.detail == "full" else LIMIT
     conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)[: 2 * limit]))
@@ -169,20 +161,17 @@ def _with_companions(
 ) -> tuple[SelectedSentence, ...]:
     """The chosen sentences, best first, each followed by those that belong to it."""
     selected: dict[int, SelectedSentence] = {}
-    for i in (j for first in chosen for j in _same_list(first, chosen, table)):
+    # a lead-in comes first, then the chosen items of its list or code in text order
+    same_list = (j for i in chosen for j in sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table)))
+    for i in same_list:
         if i in selected:
             continue
         selected[i] = SelectedSentence(i, Role.ADDS if selected else Role.ANSWER)
-        others = [SelectedSentence(j, Role.OPPOSES, i) for j in _counterparts(i, conflicts)]
+        others = [SelectedSentence(b if a == i else a, Role.OPPOSES, i) for a, b in conflicts if i in (a, b)]
         others += [SelectedSentence(j, Role.SUPPORTS, i) for j in _supporting(inputs, table, i, chosen)]
         for other in others:
             selected.setdefault(other.index, other)
     return tuple(selected.values())
-
-
-def _same_list(i: int, chosen: list[int], table: SentenceTable) -> list[int]:
-    """Sentence ``i`` with the chosen ones of its list or code: the lead-in first, then the others in text order."""
-    return sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table))
 
 
 def _lead_in(i: int, table: SentenceTable) -> int:
@@ -193,10 +182,6 @@ def _lead_in(i: int, table: SentenceTable) -> int:
 def _is_disputed_hearsay(i: int, table: SentenceTable, conflicts: list[tuple[int, int]]) -> bool:
     """Whether a sentence reports what somebody says while another source disagrees: not a point to start with."""
     return any(i in pair for pair in conflicts) and bool(cues.ATTRIBUTION.search(table.sentences[i].text))
-
-
-def _counterparts(i: int, conflicts: list[tuple[int, int]]) -> Iterator[int]:
-    return (b if a == i else a for a, b in conflicts if i in (a, b))
 
 
 def _supporting(inputs: AnswerInputs, table: SentenceTable, i: int, chosen: list[int]) -> Iterator[int]:
@@ -221,15 +206,9 @@ def _conflicts(inputs: AnswerInputs, table: SentenceTable, relevant: set[int]) -
 
 
 def locate_conflict(edge: Edge, table: SentenceTable, target: int, source: int) -> tuple[int, int]:
-    """Indices of the sentences that disagree: of the edge's target chunk, then of its source chunk.
+    """Indices of the sentences that disagree: of the edge's target chunk, then of its source chunk, by their numbers.
 
     They are those that the edge names; a language model names none, then the two most similar statements.
-
-    Args:
-        edge: The edge.
-        table: Sentences of the inputs.
-        target: Number of the edge's target chunk.
-        source: Number of its source chunk.
     """
     named = (_sentence_at(table, target, edge.target_span), _sentence_at(table, source, edge.source_span))
     if named[0] is not None and named[1] is not None:

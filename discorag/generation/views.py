@@ -51,10 +51,14 @@ class AnswerView:
 
 def place_of(source: EvidenceSpan, shorten: Shorten) -> str:
     """Title, other copies, page, characters and the beginning of a passage."""
+    return f"{position_of(source, shorten)}: “{shorten(source.text, 100)}”"
+
+
+def position_of(source: EvidenceSpan, shorten: Shorten) -> str:
+    """Title, other copies, page and characters of a passage."""
     page = f", p. {source.page}" if source.page else ""
     also = f" (also in {shorten(', '.join(source.also_in), 80)})" if source.also_in else ""
-    title, text = shorten(source.title, 50), shorten(source.text, 100)
-    return f"{title}{also}{page}, characters {source.span.start}-{source.span.end}: “{text}”"
+    return f"{shorten(source.title, 50)}{also}{page}, characters {source.span.start}-{source.span.end}"
 
 
 def answer_markdown(answer: Answer) -> Iterator[str]:
@@ -102,11 +106,8 @@ def _sentence(sentence: AnswerSentence, view: AnswerView) -> str:
     state = "" if sentence.supported else f" <small>[{sentence.support}]</small>"
     numbers = ", ".join(map(str, view.numbers(sentence)))
     cited = f" <sup>[{numbers}]</sup>" if numbers else ""
-    return f'<span{wavy} title="{escape(sentence.reason)}">{_sentence_text(sentence)}</span>{cited}{state}'
-
-
-def _sentence_text(sentence: AnswerSentence) -> str:
-    return f"<bdi>{escape(sentence.text)}</bdi>"
+    text = f"<bdi>{escape(sentence.text)}</bdi>"
+    return f'<span{wavy} title="{escape(sentence.reason)}">{text}</span>{cited}{state}'
 
 
 def _source(source: EvidenceSpan) -> str:

@@ -47,14 +47,10 @@ def below(path: str) -> str:
 
 
 def survey_at(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
-    """What is at a path on disk or in S3; see `discorag.ingest.survey.survey`.
+    """What is at a path on disk or in S3 (``s3://bucket``, ``s3://bucket/prefix``, one object); see `survey`.
 
     Objects of unknown formats are set aside, hidden ones left out. Duplicates are not found: all objects would have to
-    be read.
-
-    Args:
-        path: A file or a folder; ``s3://bucket``, ``s3://bucket/prefix`` or one object.
-        emptied: Asked where there is nothing to read: whether documents from below ``path`` are stored.
+    be read. ``emptied`` is asked where there is nothing to read: whether documents from below ``path`` are stored.
 
     Raises:
         InputError: Nothing that can be read is there, or a bucket cannot be listed.

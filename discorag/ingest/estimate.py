@@ -47,14 +47,8 @@ async def estimate(
 ) -> Estimate:
     """Read and cut every document that would be stored, and encode a sample of its chunks.
 
-    Args:
-        survey: What is to be ingested.
-        scope: Where it would go.
-        settings: Reading limits.
-        store: To see what is unchanged.
-        encoder: To count tokens and measure speed.
-        parser: Version of the parser that would be used.
-        calls: Whether that parser calls a language model, once per chunk.
+    ``parser`` is the version of the parser that would be used, ``calls`` whether it calls a language model for each
+    chunk.
     """
 
     def fingerprint(document: Document) -> str:

@@ -122,7 +122,6 @@ def load(source: Source, *, max_bytes: int) -> Document:
         EmptyDocumentError: It holds white space only, or pictures of text.
         InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix,
             `ChangedFileError` if it is being written).
-        MissingExtraError: The extra that reads files of this kind is not installed.
     """
     data = bytes_of(source.path, max_bytes=max_bytes)
     if is_converted(source.path):
@@ -161,30 +160,29 @@ def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
 
 def text_document(source: Source, data: bytes) -> Document:
     """The document of a file that `is_converted` says is text. Raises as `load`."""
-    found = decoded(data, source.path)
-    made = Converted(found.text, encoding=found.assumed)
+    file = decoded(data, source.path)
     if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
-        return document_of(source, made, media_type="text/plain")
-    metadata, text = _front_matter(made.text)
-    made = replace(made, text=text, title=_printable(" ".join(metadata.get("title", "").split())))
-    return document_of(source, made, metadata=metadata)
+        return document_of(source, file, media_type="text/plain")
+    metadata, text = _front_matter(file.text)
+    file = replace(file, text=text, title=_printable(" ".join(metadata.get("title", "").split())))
+    return document_of(source, file, metadata=metadata)
 
 
 def document_of(
-    source: Source, made: Converted, *, media_type: str = MARKDOWN, metadata: dict[str, str] | None = None
+    source: Source, file: Converted, *, media_type: str = MARKDOWN, metadata: dict[str, str] | None = None
 ) -> Document:
     """The document of a file's text. Raises `EmptyDocumentError` if that is white space."""
-    if not made.text.strip():
+    if not file.text.strip():
         raise EmptyDocumentError(f"{source.path} holds no text.", hint="Remove the file or fill it.")
-    heading = first_heading(made.text) if media_type == MARKDOWN else ""
+    heading = first_heading(file.text) if media_type == MARKDOWN else ""
     return Document(
         uri=source.uri,
-        title=made.title or heading or _printable(source.path.stem),
-        text=made.text,
+        title=file.title or heading or _printable(source.path.stem),
+        text=file.text,
         media_type=media_type,
         is_converted=is_converted(source.path),
-        metadata=(metadata or {}) | ({ENCODING: made.encoding} if made.encoding else {}),
-        pages=made.pages,
+        metadata=(metadata or {}) | ({ENCODING: file.encoding} if file.encoding else {}),
+        pages=file.pages,
     )
 
 

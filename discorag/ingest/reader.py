@@ -14,15 +14,13 @@ from discorag.ingest.loaders import Source, bytes_of, converter_version, documen
 from discorag.schema.document import Document
 from discorag.schema.errors import ConversionLimitError, ConverterDiedError, InputError, RefusedFileError
 from discorag.schema.values import digest
-from discorag.store.jobs import Conversions
+from discorag.store.uploads import Conversions
 
 
 class Reader:
     """Reads files as `discorag.ingest.loaders.load` does, and stays alive whatever they are.
 
-    Args:
-        reading: Limits.
-        conversions: Where failures are counted; None: nothing is counted, and nothing refused.
+    Without ``conversions`` no failure is counted, and no file refused.
     """
 
     def __init__(self, reading: ReadingSettings, conversions: Conversions | None = None) -> None:
@@ -31,11 +29,7 @@ class Reader:
         self._converters = Converters(reading)
 
     async def read(self, source: Source, *, again: bool = False) -> Document:
-        """The document of a file.
-
-        Args:
-            source: The file.
-            again: Convert it even if that failed too often.
+        """The document of a file; ``again`` converts it even if that failed too often.
 
         Raises:
             RefusedFileError: It ran into limits, or took its converter down, too often.
@@ -54,10 +48,13 @@ class Reader:
 
     async def _read(self, source: Source, *, again: bool) -> Document:
         data = await asyncio.to_thread(bytes_of, source.path, max_bytes=self._reading.max_bytes)
-        if not is_converted(source.path):
-            return await asyncio.to_thread(text_document, source, data)
-        made = await self._converted(source, data, again=again)
-        return await asyncio.to_thread(document_of, source, made)
+        if is_converted(source.path):
+            made = await self._converted(source, data, again=again)
+            document = await asyncio.to_thread(document_of, source, made)
+        else:
+            document = await asyncio.to_thread(text_document, source, data)
+        file_hash = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+        return document.model_copy(update={"file_hash": file_hash, "file_bytes": len(data)})
 
     async def _converted(self, source: Source, data: bytes, *, again: bool) -> Converted:
         """The file converted; what it ran into is counted."""

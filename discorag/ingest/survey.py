@@ -80,6 +80,8 @@ def manifest_of(document: Document, scope: Scope, stages: dict[str, str]) -> Man
         title=document.title,
         content_hash=document.content_hash,
         text_hash=document.text_hash,
+        file_hash=document.file_hash,
+        file_bytes=document.file_bytes,
         fingerprint=fingerprint(document.content_hash, stages),
         versions=stages,
         chunks=0,
@@ -104,9 +106,7 @@ class Survey:
 def survey(path: Path, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
     """The files at ``path`` under absolute uris; files of unknown formats and repeated files are set aside.
 
-    Args:
-        path: A file or a folder.
-        emptied: Asked of an empty folder: whether documents of it are stored.
+    ``emptied`` is asked of an empty folder: whether documents of it are stored.
 
     Raises:
         InputError: See `discorag.ingest.loaders.find_files`.
@@ -177,12 +177,8 @@ def find_vanished(
 ) -> list[Manifest]:
     """Stored documents that were read from below ``root`` and are gone from the disk, or repeat another one now.
 
-    Args:
-        stored: What is stored under `below`.
-        root: The folder; a single file makes nothing vanish.
-        outcomes: Of what it could not look into nothing vanishes.
-        present: Uris that this ingest reads. A file that came since, which another ingest may have read, does not
-            vanish either.
+    A single file makes nothing vanish, and below what could not be looked into nothing does. A file that is not
+    ``present``, because another ingest may have read it since, does not vanish either.
     """
     if not root.is_dir():
         return []

@@ -124,11 +124,6 @@ class ChatClient:
                     sent = _without_refused(sent, error)
             yield self._finished(draft, request, sent, connection)
 
-    async def aclose(self) -> None:
-        """Close the running loop's connections."""
-        if connection := self._connections.pop():
-            await connection.close()
-
     @asynccontextmanager
     async def _connected(self) -> AsyncGenerator[Connection]:
         """The running loop's connection, in a free slot and under the breaker."""
@@ -144,12 +139,13 @@ class ChatClient:
             slots.release()
 
     async def _open(self) -> Connection:
-        """The running loop's connection. Only opening a new one counts for the breaker."""
+        """The running loop's connection. Only opening a new one counts for the breaker, a run without time does not."""
         if connection := self._connections.peek():
             return connection
-        with self._breaker.guard(), typed_errors(VARIABLES):
+        with typed_errors(VARIABLES):
             async with in_time():
-                return await self._connections.get()
+                with self._breaker.guard(), typed_errors(VARIABLES):
+                    return await self._connections.get()
 
     def _finished(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
         """The draft, after what was refused is remembered."""

@@ -74,11 +74,6 @@ class Endpoint:
         """The JSON of the reply to ``body``, unchecked. Raises as `call`."""
         return await self.call(lambda client: client.post(path, body=body, cast_to=object))
 
-    async def aclose(self) -> None:
-        """Close the running loop's connections."""
-        if client := self._clients.pop():
-            await client.close()
-
 
 def key_of(settings: EndpointSettings) -> str:
     """The key, or a placeholder: without one the openai client would send OPENAI_API_KEY."""

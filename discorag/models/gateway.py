@@ -16,7 +16,6 @@ from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
 from discorag.models.cache import ReplyCache, reply_key
 from discorag.models.chat import ChatClient, Draft
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
-from discorag.models.providers import require_clients
 from discorag.models.tokens import fewest_tokens
 from discorag.schema.errors import (
     ConfigError,
@@ -28,7 +27,7 @@ from discorag.schema.errors import (
     Usage,
 )
 from discorag.schema.values import digest
-from discorag.text.cut_off import close_json
+from discorag.text.replies import close_json
 
 T = TypeVar("T")
 
@@ -64,10 +63,6 @@ class Chat(Protocol):
         """Pieces of text as they come, at last the whole draft. Raises `ModelError`."""
         ...
 
-    async def aclose(self) -> None:
-        """Close what belongs to the running event loop."""
-        ...
-
 
 class Gateway:
     """A `LanguageModel` over any chat model.
@@ -80,14 +75,11 @@ class Gateway:
 
     Raises:
         ConfigError: No model is configured, and there is no ``chat``.
-        MissingExtraError: The clients of language models are not installed.
     """
 
     def __init__(self, settings: LlmSettings, *, chat: Chat | None = None) -> None:
-        if chat is None:
-            if not settings.provider:
-                raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
-            require_clients()
+        if chat is None and not settings.provider:
+            raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
         self._settings = settings
         self._chat: Chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
@@ -136,10 +128,6 @@ class Gateway:
         async with aclosing(self._chat.stream(request)) as parts:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
-
-    async def aclose(self) -> None:
-        """Close the running event loop's connections."""
-        await self._chat.aclose()
 
     async def _sent(self, request: Request[Any]) -> Draft:
         """The draft; without beam search where the server refuses it, which is counted."""

@@ -89,7 +89,7 @@ class ModelLock(BaseModel):
 class _Current:
     """The lock file of the data folder that was opened last; like the hub's cache it belongs to the process."""
 
-    path: Path = Path(".disco-rag") / LOCK_FILE
+    path: Path = Path(LOCK_FILE)
 
 
 _current = _Current()

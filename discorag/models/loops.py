@@ -75,11 +75,6 @@ class PerLoop(Generic[T]):
         entry = self._entries.get(asyncio.get_running_loop())
         return entry.value if entry else None
 
-    def pop(self) -> T | None:
-        """Forget the running loop's value and return it, so that the caller can close it."""
-        entry = self._entries.pop(asyncio.get_running_loop(), None)
-        return entry.value if entry else None
-
     def _entry(self, loop: asyncio.AbstractEventLoop) -> _Entry[T]:
         if loop not in self._entries:
             for old in [known for known in list(self._entries) if known.is_closed()]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 from openai import DefaultAsyncHttpxClient, OpenAI
 
 from discorag.config import NAMELESS, LlmSettings
-from discorag.extras import extra
 from discorag.models.endpoint import as_model_error, key_of, typed_errors
 from discorag.models.protocol import Request
 from discorag.schema.errors import ConfigError, DiscoRagError, ModelError, ModelRejectedError, ModelUnavailableError
@@ -28,10 +26,6 @@ _ASK_S = 10.0
 """Limit of a question to a server about its models."""
 
 
-async def _nothing() -> None:
-    """For connections that the caller owns."""
-
-
 @dataclass(frozen=True)
 class Connection:
     """A chat model, in one event loop, and how it is asked.
@@ -42,7 +36,6 @@ class Connection:
         parameters: A request's limits and schema, as arguments of the client's calls; and whether it is streamed.
         explain: The typed error for what a call raised.
         says_why_it_ends: Whether each reply has a reason for its end; without one it is taken to be complete.
-        close: Closes the client.
     """
 
     chat: BaseChatModel
@@ -50,7 +43,6 @@ class Connection:
     parameters: Callable[[Request[Any], bool], dict[str, Any]]
     explain: Callable[[Exception], ModelError]
     says_why_it_ends: bool = True
-    close: Callable[[], Awaitable[None]] = _nothing
 
     @contextmanager
     def typed_errors(self) -> Generator[None]:
@@ -61,13 +53,6 @@ class Connection:
             raise
         except Exception as error:
             raise self.explain(error) from error
-
-
-def require_clients() -> None:
-    """Check that the clients of language models are installed. Raises `MissingExtraError`."""
-    with extra("llm"):
-        for name in ("langchain", "langchain-ollama", "langchain-openai"):
-            version(name)
 
 
 def connect(settings: LlmSettings) -> Connection:
@@ -88,7 +73,7 @@ def connect(settings: LlmSettings) -> Connection:
 
 
 def own_model(chat: BaseChatModel, context_tokens: int) -> Connection:
-    """A chat model whose own settings count: schemas are only checked, and it is closed by its owner."""
+    """A chat model whose own settings count: schemas are only checked."""
 
     def explain(error: Exception) -> ModelError:
         if isinstance(error, TimeoutError):
@@ -135,13 +120,7 @@ def _openai(settings: LlmSettings, name: str, context_tokens: int, **where: str)
         # Its own default client is shared between event loops and fails in the second.
         http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
     )
-    return Connection(
-        chat,
-        context_tokens,
-        _openai_parameters,
-        lambda error: as_model_error(error, VARIABLES),
-        close=chat.root_async_client.close,
-    )
+    return Connection(chat, context_tokens, _openai_parameters, lambda error: as_model_error(error, VARIABLES))
 
 
 def _openai_parameters(request: Request[Any], stream: bool) -> dict[str, Any]:
@@ -164,8 +143,7 @@ def _ollama(settings: LlmSettings) -> Connection:
 
     Ollama's own default is 4,096 tokens, whatever the model has; it cuts longer prompts without a word.
     """
-    with extra("llm"):
-        from ollama import Client
+    from ollama import Client
 
     client = Client(timeout=min(_ASK_S, settings.timeout_s))
     with _ollama_errors():
@@ -183,9 +161,7 @@ def _ollama(settings: LlmSettings) -> Connection:
         options = {"num_ctx": context, "num_predict": request.max_tokens, "temperature": request.temperature}
         return {"stream": stream, "options": options, "format": request.schema}
 
-    return Connection(
-        chat, context, parameters, lambda error: as_model_error(error, VARIABLES), close=chat._async_client.close
-    )
+    return Connection(chat, context, parameters, lambda error: as_model_error(error, VARIABLES))
 
 
 def _installed_model(client: Client, name: str) -> str:
@@ -223,8 +199,7 @@ def _model_name(settings: LlmSettings) -> str:
 
 
 def _init_chat_model(settings: LlmSettings, name: str, **options: Any) -> BaseChatModel:
-    with extra("llm"):
-        from langchain.chat_models import init_chat_model
+    from langchain.chat_models import init_chat_model
 
     try:
         return cast("BaseChatModel", init_chat_model(name, model_provider=settings.provider, cache=False, **options))

@@ -63,10 +63,6 @@ class ServerReranker:
         batches = [await self._batch(query, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
         return tuple(score for batch in batches for score in batch)
 
-    async def aclose(self) -> None:
-        """Close the running loop's connections."""
-        await self._endpoint.aclose()
-
     async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
         one, many = ("query", "documents") if self._path == "/rerank" else ("text_1", "text_2")
         reply = await self._endpoint.post(self._path, {"model": self._model, one: query, many: list(texts)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import encode_cut
 from discorag.retrieval.selectors import Floats
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Span, Vectors
-from discorag.store.outline import LazyTree, Shape
+from discorag.store.outline import TreeArrays
 from discorag.text.tokens import TokenCounter
 
 S = TypeVar("S", bound=np.generic)
@@ -30,41 +30,37 @@ class Forest:
 
     Args:
         trees: Document id -> its tree, in the order in which the documents are read; at least one.
+        texts: The same with texts, if these were read.
     """
 
-    def __init__(self, trees: Mapping[str, RetrievalTree]) -> None:
+    def __init__(self, trees: Mapping[str, TreeArrays], texts: Mapping[str, RetrievalTree] | None = None) -> None:
         self.documents = tuple(trees)
-        self._trees = tuple(trees.values())
+        self._trees, self._texts = tuple(trees.values()), tuple((texts or {}).values())
         places = np.arange(len(self._trees))
-        self.owners = self.join([np.full(len(t.nodes), place) for place, t in enumerate(self._trees)])
+        self.owners = self.join([np.full(len(t.words), place) for place, t in enumerate(self._trees)])
         """For each node the index of its document, shape (nodes,)."""
-        self._own = self.join([np.arange(len(t.nodes)) for t in self._trees])
+        self._own = self.join([np.arange(len(t.words)) for t in self._trees])
         leaves = [t.leaves for t in self._trees]
-        inner = [len(t.nodes) - t.leaves for t in self._trees]
         self._first_leaf = np.cumsum([0, *leaves])[places]
-        self._first_inner = sum(leaves) + np.cumsum([0, *inner])[places]
+        self._first_inner = sum(leaves) + np.cumsum([0, *(t.inner for t in self._trees)])[places]
+
+    @classmethod
+    def with_texts(cls, trees: Mapping[str, RetrievalTree]) -> Self:
+        """A forest of whole trees."""
+        return cls({doc_id: TreeArrays.of(tree) for doc_id, tree in trees.items()}, trees)
 
     @cached_property
-    def shape(self) -> Shape:
-        """The structure of `tree`."""
-        return Shape.joined([Shape.of(t) for t in self._trees])
+    def tree(self) -> TreeArrays:
+        """All nodes as one tree; the spans of leaves are those in their documents."""
+        return TreeArrays.joined(self._trees)
 
-    @cached_property
-    def tree(self) -> RetrievalTree:
-        """All nodes; their spans are still those of their documents, which is why it is not checked again."""
-        if len(self._trees) == 1:
-            return self._trees[0]
-        node = self.shape.node if all(isinstance(t, LazyTree) for t in self._trees) else self._renumbered
-        return LazyTree.made(self._trees[0].builder, self.shape, node)
-
-    def _renumbered(self, node: int) -> RetrievalNode:
-        document = int(self.owners[node])
-        own = self._trees[document].nodes[self.local(node)]
-        return own.model_copy(update={"children": tuple(self.number(document, c) for c in own.children)})
+    def text(self, node: int) -> str:
+        """The text of a node of `tree`, if texts were read."""
+        return self.of(int(self.owners[node])).nodes[self.local(node)].text
 
     def of(self, document: int) -> RetrievalTree:
-        """The tree of one document, by its place."""
-        return self._trees[document]
+        """The tree of one document, by its place, if texts were read."""
+        return self._texts[document]
 
     def number(self, document: int, node: int) -> int:
         """The index in `tree` of a node of one document's tree."""
@@ -77,17 +73,13 @@ class Forest:
         """The index in its document's tree of a node of `tree`."""
         return int(self._own[node])
 
-    def place(self, node: int) -> tuple[str, tuple[Span, ...]]:
-        """The document of a node of `tree`, and the spans of it that the node covers."""
-        document = int(self.owners[node])
-        return self.documents[document], self._trees[document].nodes[self.local(node)].spans
+    def place(self, leaf: int) -> tuple[str, Span]:
+        """The document of a leaf of `tree`, and the span of it that the leaf is."""
+        start, end = self.tree.spans[leaf].tolist()
+        return self.documents[int(self.owners[leaf])], Span.model_construct(start=start, end=end)
 
     def join(self, rows: Sequence[NDArray[S]]) -> NDArray[S]:
-        """What belongs to the nodes of each document, in its tree's order, in the order of `tree`.
-
-        Args:
-            rows: For each document an array of shape (nodes, ...).
-        """
+        """What belongs to the nodes of each document, arrays of shape (nodes, ...), in the order of `tree`."""
         cut = [(r, t.leaves) for r, t in zip(rows, self._trees, strict=True)]
         return np.concatenate([*(r[:at] for r, at in cut), *(r[at:] for r, at in cut)])
 
@@ -100,7 +92,7 @@ class Scores:
         forest: The trees.
         nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
         sizes: Of every node's text, in words or tokens, shape (nodes,).
-        keys: Of each document's tree in the store, in the order of ``forest.documents``; empty where none is stored.
+        keys: Of each document's tree in the store, in the order of ``forest.documents``.
     """
 
     forest: Forest
@@ -111,7 +103,7 @@ class Scores:
 
 def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
     """The same with sizes in tokens, special ones left out; the nodes must have their texts (`TreeIndex.scores`)."""
-    offsets = counter.token_offsets([node.text for node in scores.forest.tree.nodes])
+    offsets = counter.token_offsets([scores.forest.text(node) for node in range(len(scores.sizes))])
     return replace(scores, sizes=np.array([len(found) for found in offsets], np.int64))
 
 

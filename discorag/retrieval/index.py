@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-
-import numpy as np
 
 from discorag.discourse.parse.parser import without_parsers
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.protocol import Encoder
-from discorag.retrieval.builders.base import Builder, Source
+from discorag.retrieval.builders.base import Builder, Built, Source
 from discorag.retrieval.forest import Forest, NodeScores, NodeVectors, Scores, node_vectors
 from discorag.retrieval.selectors import Floats
 from discorag.schema.document import Scope
-from discorag.schema.errors import NotFoundError, StoreError, Usage
+from discorag.schema.errors import NotFoundError, StoreError
 from discorag.schema.values import Vectors
 from discorag.store.records import SearchQuery
 from discorag.store.retrieval import Distinct, distinct
-from discorag.store.search import RRF_K, reciprocal_ranks
+from discorag.store.search import reciprocal_ranks, reciprocal_ranks_of
 from discorag.store.store import Store
 from discorag.text.bm25 import Bm25, TermCounts
 
@@ -35,41 +31,15 @@ ATTEMPTS = 10
 """How often nodes are scored again where their trees were being replaced."""
 
 
-@dataclass
-class Effort:
-    """What building trees cost.
-
-    Args:
-        built: Trees that were missing.
-        parsed: Parses that this took, of paragraphs and of what lies above them.
-        reused: Parses that were known from earlier builds: of a changed document, all but the changed paragraphs'.
-        usage: Tokens of the language model.
-        failures: What a model could not do; extractive text is used instead.
-    """
-
-    built: int = 0
-    parsed: int = 0
-    reused: int = 0
-    usage: Usage = field(default_factory=Usage)
-    failures: list[str] = field(default_factory=list[str])
-
-
 class TreeIndex:
-    """The trees of one builder over the stored documents of one scope.
-
-    Args:
-        store: Holds documents and trees.
-        scope: Whose.
-        encoder: Of nodes and questions.
-        builder: Makes the trees.
-        vectors: Of inner nodes: their texts', or the mean of the leaves below.
-    """
+    """The trees of one builder over the stored documents of one scope."""
 
     def __init__(self, store: Store, scope: Scope, encoder: Encoder, builder: Builder, vectors: NodeVectors) -> None:
         self._store, self._scope = store, scope
         self._encoder, self._builder = encoder, builder
         self._vectors: NodeVectors = vectors
-        self.effort = Effort()
+        self.built = list[Built]()
+        """The trees that were missing, with what building them cost."""
 
     @property
     def version(self) -> str:
@@ -101,10 +71,8 @@ class TreeIndex:
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
 
-        Args:
-            doc_ids: Whose.
-            by_any_parser: Whether trees that another parser's parses went into will do, so that a question takes what
-                an ingest made.
+        ``by_any_parser``: whether trees that another parser's parses went into will do, so that a question takes what
+        an ingest made.
 
         Raises:
             NotFoundError: A document is not stored.
@@ -122,21 +90,12 @@ class TreeIndex:
         built = await self._builder.build(Source(document, hierarchy))
         vectors = await node_vectors(built.tree, self._encoder, self._vectors)
         await asyncio.to_thread(self._store.put_tree, self._scope, doc_id, built.tree, vectors, version=self.version)
-        self.effort.built += 1
-        self.effort.parsed += built.parsed
-        self.effort.reused += built.reused
-        self.effort.usage += built.usage
-        self.effort.failures += built.failures
+        self.built.append(built)
 
     async def scores(self, query: SearchQuery, doc_ids: Sequence[str], *, by: NodeScores, texts: bool) -> Scores:
-        """All nodes of these documents, which have their trees.
+        """All nodes of these documents, which have their trees, in the order in which they are read.
 
-        Args:
-            query: The question: its ``vector``, and its ``text`` for BM25.
-            doc_ids: In the order in which they are read.
-            by: How nodes are scored.
-            texts: Whether nodes' texts, headings and inner nodes' spans will be asked for, which take much longer to
-                read; without them they are missing.
+        ``texts``, which take much longer to read, are those of the nodes.
 
         Raises:
             StoreError: Trees are replaced faster than they can be read.
@@ -161,37 +120,26 @@ class TreeIndex:
         if not outlines or (by != "bm25" and cosines.keys() != outlines.keys()):
             return None
         try:
-            whole = partial(self._store.tree_of, self._scope)
-            trees = {d: whole(outlines[d]) if texts else outlines[d].tree for d in doc_ids if d in outlines}
+            trees = {d: outlines[d].arrays for d in doc_ids if d in outlines}
+            whole = {d: self._store.tree_of(self._scope, outlines[d]) for d in trees} if texts else None
         except NotFoundError:
             return None
-        forest = Forest(trees)
+        forest = Forest(trees, whole)
 
         def bm25() -> Floats:
             """Of every node, from the terms of the leaves below it and of what stands above these."""
             terms = TermCounts.joined([outlines[d].terms for d in trees])
-            return Bm25(terms).scores(query.text, forest.shape.groups)
+            return Bm25(terms).scores(query.text, forest.tree.groups)
 
         nodes = fused(by, lambda: forest.join([cosines[d] for d in trees]), bm25)
         return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
 
 
 def fused(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
-    """One kind of scores, or the reciprocal ranks of both added up, k = 60, equal scores ranked in order.
-
-    Args:
-        by: Which; the other is not computed.
-        dense: Gives the cosines of n things, shape (n,).
-        bm25: Gives their BM25, in the same order.
+    """One kind of scores, each of shape (n,), or the reciprocal ranks of both added up, k = 60, ties in order.
 
     Source: Cormack, Clarke and Büttcher, SIGIR 2009.
     """
     if by == "hybrid":
-        return _reciprocal(dense()) + _reciprocal(bm25())
+        return reciprocal_ranks_of(dense()) + reciprocal_ranks_of(bm25())
     return dense() if by == "dense" else bm25()
-
-
-def _reciprocal(scores: Floats) -> Floats:
-    found = np.empty(len(scores))
-    found[np.argsort(-scores, kind="stable")] = 1 / (RRF_K + 1 + np.arange(len(scores)))
-    return found

@@ -16,12 +16,11 @@ from pydantic import BaseModel
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import inner
-from discorag.retrieval.registry import tree_retrievers
-from discorag.retrieval.selectors import leaves_below
 from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, first_words
+from discorag.store.outline import TreeArrays
 from discorag.store.recent import Recent
 from discorag.store.store import Store
 
@@ -45,18 +44,10 @@ class NodeKind(StrEnum):
 
 
 class ShownNode(BaseModel, frozen=True):
-    """A node as a reader sees it.
+    """A node as a reader sees it, with its parent (None for a root) and the beginning of its text.
 
-    Args:
-        node: Its number; what lies below it is asked for by that.
-        parent: The number of the node below which it is shown; None for a root.
-        kind: What it is.
-        text: Its beginning.
-        heading: Of a section.
-        relation: How its children relate, where a parser said so.
-        spans: The stretches of the document that it covers.
-        leaves: How many leaves lie at or below it.
-        children: How many nodes lie directly below it.
+    ``spans`` are the stretches of the document that it covers, ``leaves`` those at or below it, ``children`` how many
+    nodes lie directly below it, ``relation`` how these relate, where a parser said so.
     """
 
     node: int
@@ -89,35 +80,22 @@ def unfold(
     offset: int = 0,
     limit: int = 100,
 ) -> Levels:
-    """What lies directly below some nodes of a stored tree; nothing is built. Blocks.
+    """What lies directly below some nodes of a stored tree, or the roots; nothing is built. Blocks.
 
-    Args:
-        store: Holds the tree.
-        scope: Whose.
-        doc_id: The document.
-        builder: Whose tree; None: the first that is stored. Empty in the result where none is.
-        below: Nodes; without any the roots are shown.
-        offset: Of the children of each, the first that is shown.
-        limit: How many of the children of each are shown.
+    ``builder`` None: the first of which a tree is stored; the result is empty where none is. Of the children of each
+    node ``limit`` are shown, from ``offset`` on.
 
     Raises:
         NotFoundError: The document, its tree by this builder, or a node is not there.
     """
     document = store.document(scope, doc_id)
-    stored = tuple(b for b in _builders() if store.tree_versions(scope, b, [doc_id]))
+    stored = tuple(sorted(store.tree_builders(scope, doc_id), key=lambda name: (name != "snapped", name)))
     if builder is None and not stored:
         return Levels()
     chosen = builder or stored[0]
     tree = _levelled(store.tree(scope, doc_id, chosen), document)
     nodes = tuple(shown(tree, below, offset, limit))
     return Levels(builder=chosen, builders=stored, leaves=tree.leaves, roots=len(tree.roots), nodes=nodes)
-
-
-def _builders() -> list[str]:
-    """All that have retrievers, the default's first."""
-    return sorted(
-        {retriever.builder for retriever in tree_retrievers().values()}, key=lambda name: (name != "snapped", name)
-    )
 
 
 def _levelled(tree: RetrievalTree, document: Document) -> RetrievalTree:
@@ -147,8 +125,8 @@ def author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
     for i, part in reversed(list(enumerate(hierarchy.nodes))):
         children = below.pop(i, [])
         if len(children) > 1:
-            said = part.heading or _beginning(tree, part.span)
-            nodes.append(inner(nodes, children, said, heading=part.heading))
+            text = part.heading or _beginning(tree, part.span)
+            nodes.append(inner(nodes, children, text, heading=part.heading))
             children = [len(nodes) - 1]
         below[part.parent] += children
     return RetrievalTree(builder=tree.builder, nodes=tuple(nodes))
@@ -180,15 +158,16 @@ def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) ->
     for parent in below:
         if parent >= len(tree.nodes):
             raise NotFoundError(f"The tree has no node {parent}.", hint=f"It has {len(tree.nodes)}, from 0.")
+    arrays = TreeArrays.of(tree)
     groups = [(parent, tree.nodes[parent].children) for parent in below] or [(None, tree.roots)]
     for parent, children in groups:
         ordered = sorted(children, key=lambda n: tree.nodes[n].spans[0].start)
         for node in ordered[offset : offset + limit]:
-            yield _shown(tree, node, parent)
+            yield _shown(tree, node, parent, arrays.leaves_below(node).tolist())
 
 
-def _shown(tree: RetrievalTree, at: int, parent: int | None) -> ShownNode:
-    node, leaves = tree.nodes[at], leaves_below(tree)(at).tolist()
+def _shown(tree: RetrievalTree, at: int, parent: int | None, leaves: Sequence[int]) -> ShownNode:
+    node = tree.nodes[at]
     return ShownNode(
         node=at,
         parent=parent,
@@ -208,8 +187,8 @@ def _kind(tree: RetrievalTree, node: RetrievalNode, leaves: Sequence[int]) -> No
     if node.heading:
         return NodeKind.SECTION
     below = (word for leaf in leaves for word in tree.nodes[leaf].text.split())
-    said = node.text.split()[:-1]  # the last word may be cut
-    if any(own != there for own, there in zip(said, below, strict=False)):
+    own_words = node.text.split()[:-1]  # the last word may be cut
+    if any(own != there for own, there in zip(own_words, below, strict=False)):
         return NodeKind.SUMMARY
     return NodeKind.RELATION if node.relation else NodeKind.GROUP
 

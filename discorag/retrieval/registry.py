@@ -31,13 +31,7 @@ UNFOLD = 5
 
 @dataclass(frozen=True)
 class TreeTools:
-    """What builders are made of.
-
-    Args:
-        backends: The running pipeline's parts.
-        parser: Joins sentences and paragraphs to trees.
-        parses: The last parses, by a digest of their texts.
-    """
+    """What builders are made of; the parser joins sentences and paragraphs, ``parses`` are known by their texts."""
 
     backends: Toolbox
     parser: UnitParser
@@ -46,17 +40,10 @@ class TreeTools:
 
 @dataclass(frozen=True)
 class TreeQuery:
-    """A question over scored nodes.
+    """A question over the scored nodes of the documents that are searched.
 
-    Args:
-        question: Its text.
-        scores: The nodes of the documents that are searched.
-        words: Budget of evidence, in the unit of the sizes: words, unless the question has it in tokens.
-        reranker: For HTSIR.
-        router: For RDR².
-        k: The retriever's own k; None: its paper's.
-        pool: Nodes that HTSIR's reranker is given.
-        unfold: Headings that RDR²'s router may unfold in a document.
+    ``words`` is the budget of evidence, in the unit of the sizes; ``k`` the retriever's own, None for its paper's.
+    HTSIR's reranker is given ``pool`` nodes; RDR²'s router may ``unfold`` so many headings in a document.
     """
 
     question: str
@@ -73,11 +60,8 @@ class TreeQuery:
 class SelectedNodes:
     """Nodes whose text is evidence, and what selecting them cost.
 
-    Args:
-        nodes: The selected ones; of a refusal those nearest to the question, which are not evidence.
-        usage: Tokens of language models.
-        failures: What a model could not do.
-        refused: Whether the router says that no document answers the question (RDR²'s [REFUSE] in all of them).
+    ``refused``: the router says that no document answers the question (RDR²'s [REFUSE] in all of them); the nodes are
+    those nearest to it then, which are not evidence.
     """
 
     nodes: Sequence[int]
@@ -114,11 +98,7 @@ class TreeRetriever:
 
 @dataclass(frozen=True)
 class ChunkRetriever:
-    """A retriever over chunks.
-
-    Args:
-        search: The best ``query.top_k`` chunks; blocks. None: every chunk is read, in document order.
-    """
+    """A retriever over chunks: finds the best ``query.top_k``, and blocks. None: every chunk, in document order."""
 
     search: Callable[[Store, Scope, SearchQuery], list[Hit]] | None
 

@@ -64,7 +64,7 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     pool = max(k, query.pool)
     found = collapsed_set(s.forest.tree, s.nodes, s.sizes, max(1, int(s.sizes.sum())), k=pool)
     try:
-        ranks = await query.reranker.scores(query.question, [s.forest.tree.nodes[n].text for n in found])
+        ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
     except ModelError as error:
         failure = Failure.of("retrieve", error, fallback="the order by similarity")
         return SelectedNodes(within_budget(found[:k], s.sizes, query.words), failures=(failure,))

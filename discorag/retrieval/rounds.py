@@ -24,10 +24,7 @@ _UNROUTED = Failure(
 
 @dataclass(frozen=True)
 class Rounds:
-    """Walks through the headings of the documents that the best passages stand in.
-
-    Args:
-        walks: By the document's place in the forest, the best passage's first.
+    """Walks through the headings of the documents that hold the best passages, by the document's place in the forest.
 
     Source: RDR² section 3.1.
     """

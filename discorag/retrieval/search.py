@@ -21,7 +21,7 @@ from discorag.retrieval.index import TreeIndex
 from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
 from discorag.retrieval.retrievers import DENSE
 from discorag.retrieval.routers.decide import router_of
-from discorag.retrieval.selectors import leaves_below, within_budget
+from discorag.retrieval.selectors import within_budget
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
@@ -48,15 +48,10 @@ class SearchBackends(Toolbox, Protocol):
 
 @dataclass(frozen=True)
 class TreeOptions:
-    """What a question sets for retrievers over trees.
+    """What a question sets for retrievers over trees; ``k``, ``pool`` and ``unfold`` as in `TreeQuery`.
 
-    Args:
-        documents: How many are searched, the nearest ones.
-        scored_by: How nodes are scored.
-        budget: Words of evidence, or tokens where ``in_tokens``.
-        in_tokens: Whether the budget is in tokens of the encoder.
-        own_texts: Whether the selected nodes' own texts are read, summaries too, instead of source text only.
-        k, pool, unfold: As in `TreeQuery`.
+    The nearest ``documents`` are searched. The ``budget`` is in words, or in tokens of the encoder where ``in_tokens``.
+    ``own_texts``: the selected nodes' own texts are read, summaries too, instead of source text only.
     """
 
     documents: int
@@ -72,10 +67,9 @@ class TreeOptions:
 async def search_chunks(
     backends: SearchBackends, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """The ``top_k`` best chunks by a retriever over chunks, those of one text once; by ``dense`` for any other.
+    """The ``top_k`` best chunks by a retriever over chunks, those of one text once, and the chunks by id.
 
-    Returns:
-        The hits, and their chunks by id.
+    Any other retriever means ``dense``.
 
     Raises:
         QueryError: The question is longer than the encoder's window.
@@ -103,10 +97,10 @@ async def search_following(
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """`search_chunks`, where up to a third gives way to chunks that one of the relations joins to the best ones."""
     wide, read = await search_chunks(backends, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
-    chunks = tuple(read[hit.chunk_id] for hit in wide.found)
+    chunks = tuple(read[hit.chunk_id] for hit in wide.best)
     engine = await asyncio.to_thread(RELATION_ENGINES["local"], backends)  # reads its weights at first
     graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
-    return Distinct([wide.found[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
+    return Distinct([wide.best[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
@@ -117,13 +111,7 @@ def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: 
 
 @dataclass(frozen=True)
 class TreeSearch:
-    """A question over the trees of the documents nearest to it.
-
-    Args:
-        index: The trees, and what building them cost.
-        query: The scored nodes; None if no document was found.
-        copies: As `discorag.store.retrieval.Distinct.copies`.
-    """
+    """A question over the trees of the documents nearest to it; without a query if no document was found."""
 
     index: TreeIndex
     query: TreeQuery | None
@@ -131,7 +119,13 @@ class TreeSearch:
 
 
 async def search_trees(
-    retriever: TreeRetriever, index: TreeIndex, backends: Toolbox, question: str, filters: Filters, options: TreeOptions
+    retriever: TreeRetriever,
+    tools: TreeTools,
+    store: Store,
+    scope: Scope,
+    question: str,
+    filters: Filters,
+    options: TreeOptions,
 ) -> TreeSearch:
     """Documents first, then the scores of their trees' nodes; trees that are missing are built.
 
@@ -139,13 +133,14 @@ async def search_trees(
         QueryError: The question is longer than the encoder's window.
         ReadOnlyStoreError: Trees are missing and cannot be stored.
     """
+    backends, index = tools.backends, tree_index(retriever, tools, store, scope)
     query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
     near = await index.documents(query, options.documents)
-    if not near.found:
+    if not near.best:
         return TreeSearch(index, None, {})
-    await index.ensure(near.found, by_any_parser=True)
+    await index.ensure(near.best, by_any_parser=True)
     texts = retriever.reads or options.in_tokens
-    scores = await index.scores(query, near.found, by=options.scored_by, texts=texts)
+    scores = await index.scores(query, near.best, by=options.scored_by, texts=texts)
     if options.in_tokens:
         scores = await asyncio.to_thread(in_tokens, scores, backends.encoder.tokens)
     tree_query = TreeQuery(
@@ -174,17 +169,12 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
     """What the selected nodes say, as characters of the documents; the document of the best node comes first.
 
     All of it is source text (see `passages_of` for summaries). An inner node's own text, such as a summary, is replaced
-    by the leaves below it that are most like the question, as many as fit its length, and at least one.
-
-    Args:
-        scores: Of all nodes.
-        nodes: The selected ones.
-        budget: Of all evidence, in the unit of the sizes; the best leaf is kept even if it is longer.
+    by the leaves below it that are most like the question, as many as fit its length, and at least one. The best leaf
+    is kept even if it is longer than the ``budget`` of all evidence.
     """
-    below = leaves_below(scores.forest.tree)
 
     def best_leaves(node: int) -> Sequence[int]:
-        leaves = below(node)
+        leaves = scores.forest.tree.leaves_below(node)
         ranked: list[int] = leaves[np.argsort(-scores.nodes[leaves], kind="stable")].tolist()
         return within_budget(ranked, scores.sizes, max(1, int(scores.sizes[node])))
 
@@ -192,16 +182,15 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
     leaves = dict.fromkeys(leaf for node in ordered for leaf in best_leaves(node))
     places: dict[str, set[Span]] = defaultdict(set)
     for leaf in within_budget(leaves, scores.sizes, budget):
-        doc_id, spans = scores.forest.place(leaf)
-        places[doc_id].update(spans)
+        doc_id, span = scores.forest.place(leaf)
+        places[doc_id].add(span)
     return {doc_id: sorted(spans, key=lambda s: s.start) for doc_id, spans in places.items()}
 
 
 def chunks_with(store: Store, scope: Scope, evidence: EvidencePlaces) -> tuple[list[Hit], Inside]:
     """The chunks that evidence stands in, documents in the order of ``evidence``, chunks in text order; blocks.
 
-    Returns:
-        The chunks, the earlier document's with the higher score, and the evidence of each by chunk id.
+    An earlier document's chunks have the higher score. Also the evidence of each chunk by its id.
     """
     hits: list[Hit] = []
     inside = Inside()
@@ -222,8 +211,7 @@ def _holding(chunks: Sequence[tuple[str, Span]], spans: Sequence[Span]) -> Itera
 def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]) -> tuple[list[Hit], Inside]:
     """The selected nodes' own texts, in the order of selection: summaries as they are, leaves as their chunks; blocks.
 
-    Returns:
-        Ids of summaries and of chunks (`Store.chunks` knows both), and the selected leaves of each chunk by its id.
+    `Store.chunks` knows the ids of both. Also the selected leaves of each chunk by its id.
     """
     forest, found, inside = scores.forest, dict[str, float](), defaultdict[str, list[Span]](list)
     for rank, node in enumerate(nodes):
@@ -231,8 +219,8 @@ def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]
             key = scores.keys[int(forest.owners[node])]
             found[node_id(key, forest.local(node))] = 1 / (1 + rank)
             continue
-        doc_id, spans = forest.place(node)
-        for chunk, own in _holding(store.chunk_spans(scope, doc_id), spans):
+        doc_id, span = forest.place(node)
+        for chunk, own in _holding(store.chunk_spans(scope, doc_id), [span]):
             found.setdefault(chunk, 1 / (1 + rank))
             inside[chunk] += own
     return [Hit(chunk_id, score) for chunk_id, score in found.items()], inside

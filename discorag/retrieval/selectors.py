@@ -1,6 +1,9 @@
 """From scored nodes to evidence within a budget.
 
-A selector gives the nodes whose own text is evidence, none twice, in the order in which that text is read.
+A selector gives the nodes of a tree whose own text is evidence, none twice, in the order in which that text is read.
+``scores`` are similarities of all nodes to the question, higher is better, and ``sizes`` their words or tokens, both of
+shape (nodes,); ``limit`` is the budget in the unit of ``sizes`` (`within_budget`). All raise `ConfigError` for a limit,
+or a parameter that counts something, below 1, and `InvariantError` for scores that are not finite or of another shape.
 
 Sources: DISRetrieval, section 3.3, algorithm 1, figure 4 (the variants) and section E.2 (k = 5); RAPTOR, section 3
 (querying) and appendix F; HTSIR, "Collapsed Tree Search Strategy", k = 10 by "Experiment Settings".
@@ -8,38 +11,18 @@ Sources: DISRetrieval, section 3.3, algorithm 1, figure 4 (the variants) and sec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discorag.schema.errors import ConfigError, InvariantError
-from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.store.outline import TreeArrays
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.integer]
 Nodes = tuple[int, ...]
-
-
-class Selector(Protocol):
-    """Chooses evidence by the scores of a tree's nodes."""
-
-    def __call__(self, tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int) -> Nodes:
-        """Evidence within ``limit``.
-
-        Args:
-            tree: The nodes.
-            scores: Similarity of every node to the question, shape ``(nodes,)``, higher is better.
-            sizes: Words or tokens of every node, shape ``(nodes,)``.
-            limit: Budget in the unit of ``sizes``; see `within_budget`.
-
-        Raises:
-            ConfigError: The limit, or a parameter that counts something, is below 1.
-            InvariantError: A score is not a finite number, or scores or sizes do not belong to the tree.
-        """
-        ...
 
 
 def check_counts(**values: int) -> None:
@@ -49,11 +32,11 @@ def check_counts(**values: int) -> None:
             raise ConfigError(f"{name} is {value}.", hint="Use 1 or more.")
 
 
-def check_scores(tree: RetrievalTree, scores: Floats, sizes: Ints) -> None:
+def check_scores(tree: TreeArrays, scores: Floats, sizes: Ints) -> None:
     """Raises `InvariantError` unless every node of the tree has a finite score and a size."""
-    if scores.shape != (len(tree.nodes),) or sizes.shape != scores.shape:
+    if scores.shape != tree.words.shape or sizes.shape != scores.shape:
         raise InvariantError(
-            f"Scores have shape {scores.shape}, sizes {sizes.shape}, for {len(tree.nodes)} nodes.",
+            f"Scores have shape {scores.shape}, sizes {sizes.shape}, for {len(tree.words)} nodes.",
             hint="Give one score and one size a node, in the order of the tree's nodes.",
         )
     if not np.isfinite(scores).all():
@@ -67,15 +50,10 @@ def leaf_ranking(scores: Floats) -> list[int]:
 
 
 def within_budget(order: Iterable[int], sizes: Ints, limit: int) -> Nodes:
-    """The longest beginning of ``order`` that keeps to the budget.
+    """The longest beginning of ``order`` (nodes, best first) whose sizes, shape (nodes,), keep to the limit.
 
     It stops before the first node that would exceed the limit and does not look for smaller ones behind it. The best
     node is kept even if it alone exceeds the limit, on which the papers are silent: an answer needs some evidence.
-
-    Args:
-        order: Nodes, best first; only as many are drawn as are needed.
-        sizes: Words or tokens of each node, shape ``(nodes,)``.
-        limit: Budget in the unit of ``sizes``.
     """
     chosen: list[int] = []
     spent = 0
@@ -103,7 +81,7 @@ class Variant(StrEnum):
 
 
 def algorithm1(
-    tree: RetrievalTree,
+    tree: TreeArrays,
     scores: Floats,
     sizes: Ints,
     limit: int,
@@ -115,7 +93,6 @@ def algorithm1(
 
     The printed algorithm counts evidence and looks at the count after each node; the paper's experiments, and this
     function, bound its length and look after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
-    Arguments and errors are those of `Selector`.
     """
     check_counts(k=k, limit=limit)
     check_scores(tree, scores, sizes)
@@ -133,29 +110,21 @@ def algorithm1(
     return tuple(sorted(chosen, key=lambda node: (int(starts[node]), node)))
 
 
-def _ranking(tree: RetrievalTree, scores: Floats) -> list[int]:
+def _ranking(tree: TreeArrays, scores: Floats) -> list[int]:
     """All nodes, best first; equal scores in text order, and a child before its parent."""
     return np.lexsort((tree.first_leaf, -scores)).tolist()
 
 
-def _leaves_by_node(tree: RetrievalTree, ranked: Iterable[int], scores: Floats, k: int) -> Iterator[int]:
-    """Leaves in the order in which algorithm 1 chooses them, each once, at most ``k`` of a node.
-
-    Args:
-        tree: The nodes.
-        ranked: Nodes, best first.
-        scores: Scores of the leaves, shape ``(leaves,)``.
-        k: Leaves that a node may give.
-    """
+def _leaves_by_node(tree: TreeArrays, ranked: Iterable[int], scores: Floats, k: int) -> Iterator[int]:
+    """Leaves in the order in which algorithm 1 chooses them, each once, at most ``k`` of a node."""
     rank = np.empty(len(scores), np.int64)
     rank[leaf_ranking(scores)] = np.arange(len(scores))
     used = np.zeros(len(scores), np.bool_)
     left = len(scores)
-    below = leaves_below(tree)
     for node in ranked:
         if left == 0:
             return
-        leaves = below(node)
+        leaves = tree.leaves_below(node)
         unused = leaves[~used[leaves]]
         best = unused[np.argsort(rank[unused])[:k]]
         used[best] = True
@@ -163,51 +132,32 @@ def _leaves_by_node(tree: RetrievalTree, ranked: Iterable[int], scores: Floats, 
         yield from best.tolist()
 
 
-def leaves_below(tree: RetrievalTree) -> Callable[[int], Ints]:
-    """A function from a node to the leaves at or below it, ascending; it walks only the parts of the tree it needs."""
-    nodes, count = tree.nodes, tree.leaves
-
-    def below(node: int) -> Ints:
-        found: set[int] = set()
-        ahead = [node]
-        while ahead:
-            children = nodes[ahead.pop()].children
-            fresh = [child for child in children if child not in found]
-            found.update(fresh)
-            ahead.extend(child for child in fresh if child >= count)
-        return np.array(sorted(i for i in found if i < count) or [node], np.int64)
-
-    return below
-
-
-def collapsed_tree(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int) -> Nodes:
+def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
     """RAPTOR's collapsed tree: the best nodes of all layers until the budget, which the paper sets to 2,000 tokens.
 
     Nodes are given by rank. A node and one above it may both be chosen, as in the paper. Appendix F has the sum stay
-    below the limit, its text has it not exceed the limit: the latter is done here. Arguments and errors are those of
-    `Selector`.
+    below the limit, its text has it not exceed the limit: the latter is done here.
     """
-    return collapsed_set(tree, scores, sizes, limit, k=len(tree.nodes))
+    return collapsed_set(tree, scores, sizes, limit, k=len(tree.words))
 
 
-def collapsed_set(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, k: int = 10) -> Nodes:
+def collapsed_set(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 10) -> Nodes:
     """HTSIR's candidates for a reranker: the k best nodes of all layers by rank, as far as the budget goes.
 
-    The paper bounds the number only: a limit of the sum of all sizes is its setting. Arguments and errors are those
-    of `Selector`.
+    The paper bounds the number only: a limit of the sum of all sizes is its setting.
     """
     check_counts(k=k, limit=limit)
     check_scores(tree, scores, sizes)
     return within_budget(_ranking(tree, scores)[:k], sizes, limit)
 
 
-def traversal(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:
+def traversal(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:
     """RAPTOR's tree traversal: the k best roots, then the k best of their children, and so on down to the leaves.
 
     Nodes are given layer by layer from the top, by rank in each. The paper tries several k. It has no budget here, but
     finds the share of each layer to be constant: where the walk exceeds ours, fewer nodes a layer are chosen, so that
     it reaches leaves all the same; where even one a layer is too much, the lowest ones are given. A node that was met
-    before (cluster trees) is not met again. Arguments and errors are those of `Selector`.
+    before (cluster trees) is not met again.
     """
     check_counts(k=k, limit=limit)
     check_scores(tree, scores, sizes)
@@ -219,11 +169,11 @@ def traversal(tree: RetrievalTree, scores: Floats, sizes: Ints, limit: int, *, k
     return within_budget(reversed(path), sizes, limit)[::-1]
 
 
-def _descend(tree: RetrievalTree, scores: Floats, k: int) -> Iterator[int]:
+def _descend(tree: TreeArrays, scores: Floats, k: int) -> Iterator[int]:
     met: set[int] = set()
     pool = set(tree.roots)
     while pool:
         met |= pool
         chosen = sorted(pool, key=lambda node: (-scores[node], tree.first_leaf[node], node))[:k]
         yield from chosen
-        pool = {child for node in chosen for child in tree.nodes[node].children} - met
+        pool = {child for node in chosen for child in tree.children_of(node)} - met

@@ -179,12 +179,4 @@ class Answer(Drawn, BaseModel, frozen=True):
     @property
     def unsupported(self) -> tuple[AnswerSentence, ...]:
         """The sentences that the sources do not support."""
-        return self._with(Support.NOT_SUPPORTED)
-
-    @property
-    def unverified(self) -> tuple[AnswerSentence, ...]:
-        """The sentences that nothing checked."""
-        return self._with(Support.NOT_VERIFIED)
-
-    def _with(self, support: Support) -> tuple[AnswerSentence, ...]:
-        return tuple(s for s in self.sentences if s.support is support)
+        return tuple(s for s in self.sentences if s.support is Support.NOT_SUPPORTED)

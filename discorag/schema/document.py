@@ -21,12 +21,7 @@ class Markup(StrEnum):
 
 
 class Scope(BaseModel, frozen=True):
-    """Whose data: every call to the store carries one. Also part of every id.
-
-    Args:
-        tenant: Owner; documents of one tenant never appear to another.
-        corpus: A named set of documents of that tenant.
-    """
+    """Whose data: a named set of documents of a tenant. Every call to the store carries one; also part of every id."""
 
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
@@ -52,6 +47,8 @@ class Document(BaseModel, frozen=True):
         is_converted: Whether the file was of another format: its blocks are Markdown then, its lines are its own words.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
+        file_hash: SHA-256 of the file's bytes; empty if it was not read from a file.
+        file_bytes: Their number.
     """
 
     uri: str
@@ -61,6 +58,8 @@ class Document(BaseModel, frozen=True):
     is_converted: bool = False
     metadata: dict[str, str] = {}
     pages: tuple[int, ...] = ()
+    file_hash: str = ""
+    file_bytes: int = 0
 
     @property
     def markup(self) -> Markup:

@@ -34,8 +34,8 @@ class Usage(BaseModel, frozen=True):
         return Usage(**{k: getattr(self, k) + getattr(other, k) for k in type(self).model_fields})
 
 
-class DiscoRagError(Exception):
-    """Base of all errors raised on purpose.
+class DiscoRagError(RuntimeError):
+    """Base of all errors raised on purpose. LangGraph's server shows the messages of a `RuntimeError`, not of others.
 
     Args:
         message: What happened, with the offending value.
@@ -111,10 +111,7 @@ class ChangedFileError(InputError):
 class ConversionError(InputError):
     """A file could not be converted: it ran into a limit, or took the converter down.
 
-    Args:
-        path: The file.
-        reason: What happened, without the file's name: other owners of the same file are told too.
-        hint: What to do about it.
+    The reason is without the file's name: other owners of the same file are told too.
     """
 
     def __init__(self, path: object, reason: str, *, hint: str = "") -> None:
@@ -181,13 +178,7 @@ class NotFoundError(StoreError):
 
 
 class ModelError(DiscoRagError):
-    """A model call failed for good: every retry and the one repair are used up.
-
-    Args:
-        message: What happened.
-        hint: What to do about it.
-        usage: Tokens already spent on the calls that led here.
-    """
+    """A model call failed for good: every retry and the one repair are used up; ``usage`` is what it cost."""
 
     def __init__(self, message: str, *, hint: str = "", usage: Usage | None = None) -> None:
         super().__init__(message, hint=hint)

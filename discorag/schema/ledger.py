@@ -99,9 +99,9 @@ _WHY = 300  # characters of a reason
 
 
 def _note(record: StageRecord, failure: Failure) -> str:
-    made = STAGES.get(failure.stage)
-    what = f"the {made}" if made else f"'{failure.stage}'"
-    missed = made and not record.engine.startswith("llm") and failure.kind in _OF_MODELS
+    product = STAGES.get(failure.stage)
+    what = f"the {product}" if product else f"'{failure.stage}'"
+    missed = product and not record.engine.startswith("llm") and failure.kind in _OF_MODELS
     lead = f"The language model did not make {what}" if missed else f"In {what}"
     why = failure.message if len(failure.message) <= _WHY else failure.message[:_WHY] + "…"
     return f"{lead}: {why} Used instead: {failure.fallback or 'nothing'}."

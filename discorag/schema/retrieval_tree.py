@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.schema.errors import InvariantError
-from discorag.schema.values import Span, count_words
+from discorag.schema.values import Span
 
 
 class RetrievalNode(BaseModel, frozen=True):
@@ -100,19 +98,6 @@ class RetrievalTree(BaseModel):
             for child in node.children:
                 found[child].append(i)
         return tuple(map(tuple, found))
-
-    @cached_property
-    def first_leaf(self) -> NDArray[np.int64]:
-        """For each node the first leaf at or below it: where it begins, in text order; shape (nodes,)."""
-        first = list(range(self.leaves))
-        for node in self.nodes[self.leaves :]:
-            first.append(min(first[c] for c in node.children))
-        return np.array(first, dtype=np.int64)
-
-    @cached_property
-    def words(self) -> NDArray[np.int64]:
-        """Words of every node's text, shape (nodes,)."""
-        return np.array([count_words(n.text) for n in self.nodes], dtype=np.int64)
 
     @property
     def roots(self) -> tuple[int, ...]:

@@ -35,6 +35,10 @@ class Span(BaseModel, frozen=True):
         """The characters of ``text`` that this span covers."""
         return text[self.start : self.end]
 
+    def shifted(self, offset: int) -> Span:
+        """The span so many characters further on."""
+        return Span(start=self.start + offset, end=self.end + offset)
+
     def contains(self, other: Span) -> bool:
         """Whether ``other`` lies inside this span."""
         return self.start <= other.start and other.end <= self.end
@@ -55,12 +59,7 @@ def digest(text: str | bytes) -> str:
 
 
 def fingerprint(content: str, versions: Mapping[str, str]) -> str:
-    """Key of what is stored for a document: its content and every version that shaped it.
-
-    Args:
-        content: Digest of the source bytes.
-        versions: Stage name (converter, splitter, parser, summariser, encoder) -> version.
-    """
+    """Key of what is stored for a document: a digest of its source, and the version of every stage that shaped it."""
     return digest(json.dumps([content, sorted(versions.items())]))[:32]
 
 
@@ -72,10 +71,9 @@ _EXACT = 5e-7
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Vectors without length zero made as long as one, as nearly as float32 can; those that are so stay bit by bit.
+    """Vectors, shape (n, d) or (d,), made as long as one, as nearly as float32 can; those that are so stay bit by bit.
 
-    Args:
-        vectors: Shape (n, d), or (d,).
+    None has length zero.
     """
     exact = vectors.astype(np.float64)
     squares = (exact * exact).sum(axis=-1, keepdims=True)

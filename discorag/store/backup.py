@@ -26,15 +26,10 @@ _BATCH = 100
 
 
 def backup(database: Database, file: Path, progress: Progress = lambda _: None, *, tenant: str | None = None) -> int:
-    """Write all documents into a file; questions and ingests may run at the same time.
+    """Write all documents, or those of a tenant, into a file; questions and ingests may run at the same time.
 
-    The file is one state of the database. A file of this name is replaced when the new one is whole.
-
-    Args:
-        database: The store's.
-        file: Not one of the store's own folder. Until it is whole it is ``file.part``.
-        progress: Called with the uri of each document.
-        tenant: Only this one's documents.
+    The file is one state of the database. A file of this name is replaced when the new one, ``file.part``, is whole.
+    ``progress`` is called with the uri of each document.
 
     Returns:
         How many documents it holds.
@@ -66,15 +61,7 @@ def backup(database: Database, file: Path, progress: Progress = lambda _: None, 
 
 
 def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: None) -> int:
-    """Put all that a backup holds into an empty or a new store, all of it or nothing.
-
-    Args:
-        settings: Where the store is.
-        file: As `backup` wrote it.
-        progress: Called with the uri of each document.
-
-    Returns:
-        How many documents there are.
+    """Put all that `backup` wrote into an empty or a new store, all of it or nothing; how many documents there are.
 
     Raises:
         MissingPathError: There is no such file.

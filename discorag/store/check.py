@@ -3,17 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, LargeBinary, Row, ScalarSelect, Table, func, select
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import StoreDamagedError
-from discorag.schema.report import Difference, Part, Report
 from discorag.store import tables
 from discorag.store.database import Database
 from discorag.store.sqlite import integrity
 from discorag.store.tables import unpack
+
+Part = Literal["document", "chunks", "tree", "database", "index"]
+
+
+class Difference(BaseModel, frozen=True):
+    """One thing that is not as it should be, and in which way; the document's fields are empty where it is not one."""
+
+    part: Part
+    tenant: str = ""
+    corpus: str = ""
+    doc_id: str = ""
+    uri: str = ""
+    note: str
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.corpus, self.uri, self.part, self.note)))
+
+
+class Report(BaseModel, frozen=True):
+    """What is stored, counted, and all that is not as it was written."""
+
+    documents: int
+    chunks: int
+    trees: int
+    nodes: int
+    differences: tuple[Difference, ...] = ()
+
 
 D, K, C, T = tables.documents, tables.contents, tables.chunks, tables.trees
 _PARTS: Final[Mapping[Table, Part]] = {D: "document", K: "document", C: "chunks", T: "tree"}
@@ -21,14 +48,9 @@ _OWNER = (D.c.tenant, D.c.corpus, D.c.doc_id, D.c.uri)
 
 
 def check_store(database: Database, points: int | None) -> Report:
-    """Read everything.
+    """Read everything: counts, and every document, chunk or tree that is missing or not as it was written.
 
-    Args:
-        database: The store's.
-        points: How many the index has; None if it cannot be used, which does not count as a difference.
-
-    Returns:
-        Counts, and every document, chunk or tree that is missing or not as it was written.
+    ``points`` is how many the index has; None if it cannot be used, which does not count as a difference.
     """
     with database.read() as db:
         documents, chunks, trees = (db.scalar(select(func.count()).select_from(table)) or 0 for table in (D, C, T))

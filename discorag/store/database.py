@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import local
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, and_, insert, inspect, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, insert, inspect, select
 
 from discorag.models.loops import FairLock
 from discorag.schema.document import Scope
@@ -30,13 +30,7 @@ STALE = "It may have been deleted or replaced: search again."
 
 @dataclass(frozen=True)
 class Identity:
-    """Which database it is, and whose vectors it holds.
-
-    Args:
-        id: Random, of this database alone: an index belongs to one.
-        encoder: `Encoder.version` of the encoder that made the vectors.
-        dimension: Length d of a vector.
-    """
+    """A database's random id, to which indexes belong, and version and dimension of the encoder that filled it."""
 
     id: str
     encoder: str
@@ -85,34 +79,31 @@ class Database:
                 row = {"id": uuid4().hex, "format": tables.FORMAT, "encoder": encoder[0], "dimension": encoder[1]}
                 db.execute(insert(tables.about), row)
         with self.read() as db:
-            found = db.execute(select(tables.about)).one()
-        if found.format != tables.FORMAT:
-            said = f"{self.file} has format {found.format}, this version writes {tables.FORMAT}."
-            raise StoreFormatError(said, hint="Ingest again into a new place (DISCO_RAG_STORE__PATH).")
-        if encoder and encoder != (found.encoder, found.dimension):
+            about = db.execute(select(tables.about)).one()
+        if about.format != tables.FORMAT:
+            message = f"{self.file} has format {about.format}, this version writes {tables.FORMAT}."
+            raise StoreFormatError(message, hint="Ingest again into a new place (DISCO_RAG_STORE__PATH).")
+        if encoder and encoder != (about.encoder, about.dimension):
             raise EncoderMismatchError(
-                f"{self.file} was filled by encoder {found.encoder!r} ({found.dimension} numbers per vector); "
+                f"{self.file} was filled by encoder {about.encoder!r} ({about.dimension} numbers per vector); "
                 f"the one configured is {encoder[0]!r} ({encoder[1]}).",
                 hint="Switch the encoder back, or ingest again into a new place (DISCO_RAG_STORE__PATH).",
             )
-        return Identity(found.id, found.encoder, found.dimension)
+        return Identity(about.id, about.encoder, about.dimension)
 
     @property
     def is_nearly_full(self) -> bool:
         """Whether its disk is."""
-        return self._free() < self._min_free
+        return shutil.disk_usage(self.file.parent).free < self._min_free
 
     def check_room(self) -> None:
         """Raise `StoreFullError` if the disk is nearly full."""
-        if (free := self._free()) < self._min_free:
+        if (free := shutil.disk_usage(self.file.parent).free) < self._min_free:
             raise StoreFullError(
                 f"The disk of {self.file.parent} is nearly full ({free / 1e6:.0f} MB free, "
                 f"{self._min_free / 1e6:.0f} MB are kept free): nothing is stored.",
                 hint="Free disk space; writing then resumes by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
             )
-
-    def _free(self) -> int:
-        return shutil.disk_usage(self.file.parent).free
 
     @contextmanager
     def read(self) -> Generator[Connection]:
@@ -147,9 +138,9 @@ class Database:
         self._engine.dispose()
 
 
-def is_in(scope: Scope) -> ColumnElement[bool]:
-    """Whether a document is one of the scope's."""
-    return and_(tables.documents.c.tenant == scope.tenant, tables.documents.c.corpus == scope.corpus)
+def is_in(scope: Scope, table: Table = tables.documents) -> ColumnElement[bool]:
+    """Whether a row is one of the scope's."""
+    return and_(table.c.tenant == scope.tenant, table.c.corpus == scope.corpus)
 
 
 def named(scope: Scope) -> str:

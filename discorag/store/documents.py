@@ -52,11 +52,7 @@ D, K, C, F = tables.documents, tables.contents, tables.chunks, tables.findings
 
 
 class Documents:
-    """The documents of all tenants. A change of one is one transaction, which also puts it into the index's outbox.
-
-    Args:
-        database: Where they are.
-    """
+    """The documents of all tenants. A change of one is one transaction, which also puts it into the index's outbox."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -65,16 +61,9 @@ class Documents:
     def put(
         self, scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors
     ) -> None:
-        """Store a document, replacing what was there under its id.
+        """Store a document with its chunks and their unit vectors, shape (len(chunks), d), replacing what has its id.
 
         Its trees stay if the fingerprint is the stored one; else they go with the old document.
-
-        Args:
-            scope: Its tenant and corpus.
-            document: Its canonical form.
-            manifest: Of the document.
-            chunks: Its chunks, in order.
-            vectors: Unit vectors of the chunks, shape (len(chunks), d).
 
         Raises:
             InvariantError: These do not belong together; see `discorag.store.records.check_document`.

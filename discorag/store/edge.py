@@ -74,14 +74,9 @@ class EdgeIndex:
     """An index in a folder that one process has open at a time: a second one would damage its journal.
 
     Search is exact over points that `optimise` has not put into a graph; over the others it goes through an HNSW graph.
-    The checksum of its files is stored when it is closed and compared when it is opened. A process that only searched
-    stores the checksum that it found, so damage done meanwhile is noticed at the next start.
-
-    Args:
-        folder: The index's.
-        place: What it belongs to.
-        lock: File descriptor of its lock, which this process holds.
-        checksum: Of its files as they are; empty if it is not known.
+    The checksum of its files is stored when it is closed and compared when it is opened; it is empty while it is not
+    known. A process that only searched stores the one that it found, so damage done meanwhile is noticed at the next
+    start. ``lock`` is the file descriptor of its lock, which this process holds.
 
     Raises:
         IndexUnusableError: It cannot be loaded.
@@ -104,9 +99,8 @@ class EdgeIndex:
 
     def _is_indexed(self) -> bool:
         """Whether every vector is in a graph, so that no point of a graph was deleted."""
-        info = self._shard.info()
-        having = sum(self._having(name) for name in (DENSE, BM25, DOCUMENT))
-        return info.indexed_vectors_count == having
+        having = (qe.CountRequest(filter=qe.Filter(must=[qe.HasVectorCondition(v)])) for v in (DENSE, BM25, DOCUMENT))
+        return self._shard.info().indexed_vectors_count == sum(map(self._shard.count, having))
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """See `discorag.store.index.Index.apply`."""
@@ -181,9 +175,6 @@ class EdgeIndex:
             self._shard = _load(self._folder / _POINTS)
             self._loaded()
         self._new = 0
-
-    def _having(self, vector: str) -> int:
-        return self._shard.count(qe.CountRequest(filter=qe.Filter(must=[qe.HasVectorCondition(vector)])))
 
     def _unindexed(self) -> int:
         """How many points are in the segment that has no graph, as flushed: 8 bytes each in this file."""

@@ -9,18 +9,14 @@ from sqlalchemy import Select, and_, delete, insert, or_, select
 
 from discorag.schema.document import Scope
 from discorag.store import tables
-from discorag.store.database import Database
+from discorag.store.database import Database, is_in
 from discorag.store.documents import in_parts
 
 D, F, A, S = tables.documents, tables.findings, tables.audited, tables.settled
 
 
 class Findings:
-    """Findings as JSON, by scope. All methods block, and raise `StoreError` where the database fails.
-
-    Args:
-        database: The store's.
-    """
+    """Findings as JSON, by scope. All methods block, and raise `StoreError` where the database fails."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -28,31 +24,32 @@ class Findings:
     def fingerprints(self, scope: Scope) -> dict[str, str]:
         """The documents that the last audit read: id -> fingerprint."""
         with self._database.read() as db:
-            rows = db.execute(
-                select(A.c.doc_id, A.c.fingerprint).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus)
-            )
-            return {row.doc_id: row.fingerprint for row in rows}
+            return dict(db.execute(select(A.c.doc_id, A.c.fingerprint).where(is_in(scope, A))).tuples().all())
 
     def replace(
-        self, scope: Scope, stale: Iterable[str], found: Iterable[tuple[str, str, str, str]], audited: Mapping[str, str]
+        self,
+        scope: Scope,
+        stale: Iterable[str],
+        findings: Iterable[tuple[str, str, str, str]],
+        audited: Mapping[str, str],
     ) -> None:
         """Store the result of an audit in one transaction.
 
         Args:
             scope: Whose documents.
             stale: Documents whose findings are deleted first: those that changed or vanished.
-            found: New findings: id, the two documents' ids, the finding as JSON.
+            findings: New ones: id, the two documents' ids, the finding as JSON.
             audited: All documents of the scope, id -> fingerprint.
         """
-        own = {"tenant": scope.tenant, "corpus": scope.corpus}
+        own = scope.model_dump()
         with self._database.write() as db:
             for part in in_parts(list(stale)):
                 touched = or_(F.c.left_doc.in_(part), F.c.right_doc.in_(part))
-                db.execute(delete(F).where(F.c.tenant == scope.tenant, F.c.corpus == scope.corpus, touched))
-            rows = [own | {"id": i, "left_doc": a, "right_doc": b, "body": body} for i, a, b, body in found]
+                db.execute(delete(F).where(is_in(scope, F), touched))
+            rows = [own | {"id": i, "left_doc": a, "right_doc": b, "body": body} for i, a, b, body in findings]
             if rows:
                 db.execute(insert(F), rows)
-            db.execute(delete(A).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus))
+            db.execute(delete(A).where(is_in(scope, A)))
             if audited:
                 db.execute(insert(A), [own | {"doc_id": d, "fingerprint": f} for d, f in audited.items()])
 
@@ -64,34 +61,30 @@ class Findings:
     def open_findings(self, scope: Scope, doc_ids: Iterable[str]) -> list[str]:
         """Those that are about one of these documents and that are not settled."""
         ids = list(doc_ids)
-        settled = select(S.c.id).where(S.c.tenant == scope.tenant, S.c.corpus == scope.corpus)
+        settled = select(S.c.id).where(is_in(scope, S))
         about = or_(F.c.left_doc.in_(ids), F.c.right_doc.in_(ids))
         with self._database.read() as db:
             return list(db.scalars(_current(scope).where(about, F.c.id.not_in(settled))))
 
     def has(self, scope: Scope, finding_id: str) -> bool:
         """Whether the last audit found this."""
-        own = (F.c.tenant == scope.tenant, F.c.corpus == scope.corpus, F.c.id == finding_id)
         with self._database.read() as db:
-            return db.scalar(select(F.c.id).where(*own)) is not None
+            return db.scalar(select(F.c.id).where(is_in(scope, F), F.c.id == finding_id)) is not None
 
     def settled_notes(self, scope: Scope) -> dict[str, str]:
         """The findings that a reader has settled: id -> note."""
         with self._database.read() as db:
-            rows = db.execute(select(S.c.id, S.c.note).where(S.c.tenant == scope.tenant, S.c.corpus == scope.corpus))
-            return {row.id: row.note for row in rows}
+            return dict(db.execute(select(S.c.id, S.c.note).where(is_in(scope, S))).tuples().all())
 
     def settle(self, scope: Scope, finding_id: str, note: str | None) -> None:
         """Settle a finding with a note, or reopen it with None. Settled findings stay settled in later audits."""
-        own = {"tenant": scope.tenant, "corpus": scope.corpus, "id": finding_id}
         with self._database.write() as db:
-            db.execute(delete(S).where(*(S.c[name] == value for name, value in own.items())))
+            db.execute(delete(S).where(is_in(scope, S), S.c.id == finding_id))
             if note is not None:
-                db.execute(insert(S), own | {"note": note})
+                db.execute(insert(S), scope.model_dump() | {"id": finding_id, "note": note})
 
 
 def _current(scope: Scope) -> Select[Any]:
     as_audited = and_(A.c.doc_id == D.c.doc_id, A.c.fingerprint == D.c.fingerprint)
-    documents = select(D.c.doc_id).join(A, as_audited).where(A.c.tenant == scope.tenant, A.c.corpus == scope.corpus)
-    own = (F.c.tenant == scope.tenant, F.c.corpus == scope.corpus)
-    return select(F.c.body).where(*own, F.c.left_doc.in_(documents), F.c.right_doc.in_(documents))
+    documents = select(D.c.doc_id).join(A, as_audited).where(is_in(scope, A))
+    return select(F.c.body).where(is_in(scope, F), F.c.left_doc.in_(documents), F.c.right_doc.in_(documents))

@@ -26,12 +26,7 @@ Filters = Mapping[str, Sequence[str]]
 
 
 class IndexUnusableError(Exception):
-    """The index cannot be used.
-
-    Args:
-        reason: Why, in a few words.
-        lost: Whether it has to be built again.
-    """
+    """The index cannot be used, for a reason in a few words; ``lost``: it has to be built again."""
 
     def __init__(self, reason: str, *, lost: bool = False) -> None:
         super().__init__(reason)
@@ -40,17 +35,10 @@ class IndexUnusableError(Exception):
 
 @dataclass(frozen=True)
 class IndexedDocument:
-    """A document as an index needs it.
+    """A version (``number``) of a document as an index needs it.
 
-    Args:
-        scope: Its tenant and corpus.
-        doc_id: Its id.
-        number: Its version.
-        metadata: What filters look at.
-        chunk_ids: Of its chunks, in order.
-        vectors: Theirs, shape (chunks, d).
-        term_counts: How many search terms each chunk has, shape (chunks,).
-        term_ids, term_weights: Of all chunks, one after another.
+    ``vectors`` has shape (chunks, d); ``term_counts``, shape (chunks,), says how many of ``term_ids`` and
+    ``term_weights`` each chunk has.
     """
 
     scope: Scope
@@ -134,14 +122,7 @@ class Index(Searcher, Protocol):
 
 @dataclass(frozen=True)
 class IndexPlace:
-    """Where an index lies, and what it belongs to.
-
-    Args:
-        settings: Address and names of a server.
-        folder: The store's.
-        database: Id of the database that it is made from.
-        dimension: Length d of a vector.
-    """
+    """Where an index lies, the id of the database that it is made from, and the length of its vectors."""
 
     settings: StoreSettings
     folder: Path
@@ -177,15 +158,7 @@ Conditions: TypeAlias = list[tuple[str, tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class Point:
-    """What is stored under one id.
-
-    Args:
-        id: A UUID.
-        space: Name of its dense vector.
-        vector: Shape (d,).
-        payload: `KEYWORDS`.
-        terms: Of a chunk.
-    """
+    """What is stored under one UUID: a vector of the space of this name, the `KEYWORDS`, and a chunk's terms."""
 
     id: str
     space: str

@@ -64,13 +64,10 @@ class LiveIndex:
     def search(self, find: Callable[[Searcher], T]) -> T:
         """What a search finds, by the index or exactly."""
         with self._turn:
-            if index := self._usable():
-                try:
-                    with _index_errors():
-                        self._catch_up(index)
-                        return find(index)
-                except IndexUnusableError as error:
-                    self._give_up(error)
+            with self._given_up_on_error():
+                if index := self._usable():
+                    self._catch_up(index)
+                    return find(index)
             if self.reason not in ("", self._warned):
                 _LOG.warning("Searches are exact, which is slower: the index cannot be used: %s.", self.reason)
                 self._warned = self.reason
@@ -78,17 +75,13 @@ class LiveIndex:
 
     def changed(self) -> None:
         """Bring the index up to date after a change. If it has to be built again, that is done now."""
-        with self._turn:
-            try:
-                index = self._usable()
-                if index is None and self.lost and not self._is_full() and not self._database.read_only:
-                    self._fill()
-                    index = self._index
-                if index:
-                    with _index_errors():
-                        self._catch_up(index)
-            except IndexUnusableError as error:
-                self._give_up(error)
+        with self._turn, self._given_up_on_error():
+            index = self._usable()
+            if index is None and self.lost and not self._is_full() and not self._database.read_only:
+                self._fill()
+                index = self._index
+            if index:
+                self._catch_up(index)
 
     def rebuild(self) -> int:
         """Build the index again from the database; how many documents it has.
@@ -107,15 +100,11 @@ class LiveIndex:
 
     def count(self) -> int | None:
         """How many points the index has when it is up to date; None if it cannot be used."""
-        with self._turn:
+        with self._turn, self._given_up_on_error():
             if index := self._usable():
-                try:
-                    with _index_errors():
-                        self._catch_up(index)
-                        return index.count()
-                except IndexUnusableError as error:
-                    self._give_up(error)
-            return None
+                self._catch_up(index)
+                return index.count()
+        return None
 
     def optimise(self) -> None:
         """Make searches fast after many changes. Readers and writers wait."""
@@ -201,13 +190,13 @@ class LiveIndex:
         """Apply what the outbox has and the index has not."""
         with self._database.read() as db:
             query = select(OUTBOX).where(OUTBOX.c.number > self._applied).order_by(OUTBOX.c.number)
-            found = db.execute(query).tuples().all()
-        for doc_id in dict.fromkeys(doc_id for _, doc_id in found):
+            changes = db.execute(query).tuples().all()
+        for doc_id in dict.fromkeys(doc_id for _, doc_id in changes):
             document = next(self._documents(D.c.doc_id == doc_id), None)
             index.apply(doc_id, document)
             self._unsafe += 1 + (len(document.chunk_ids) if document else 0)
-        if found:
-            self._applied = found[-1][0]
+        if changes:
+            self._applied = changes[-1][0]
         if self._unsafe >= FLUSHED:
             self._make_safe(index)
 
@@ -233,10 +222,15 @@ class LiveIndex:
     def _is_full(self) -> bool:
         return self._in_folder and self._database.is_nearly_full
 
-    def _give_up(self, error: IndexUnusableError) -> None:
-        """Leave an index that failed."""
-        self._release(damaged=True)
-        self._retry_later(str(error), lost=error.lost)
+    @contextmanager
+    def _given_up_on_error(self) -> Generator[None]:
+        """Leave an index that fails."""
+        try:
+            with _index_errors():
+                yield
+        except IndexUnusableError as error:
+            self._release(damaged=True)
+            self._retry_later(str(error), lost=error.lost)
 
     def _release(self, *, damaged: bool) -> None:
         index, self._index = self._index, None

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Self, TypeAlias, cast, overload
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import PrivateAttr
 
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.values import Span, Vectors
+from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.values import Vectors, count_words
 from discorag.store.tables import pack_arrays, unpack_arrays
 from discorag.text.bm25 import Runs, TermCounts
 
 Ints: TypeAlias = NDArray[np.int64]
-_BARE = RetrievalNode.model_construct()
-"""An empty node: copying it takes less time than constructing one."""
 _BLOCK = 1024  # inner nodes whose vectors are compared at a time
 _SAME = 1e-5
 """Coordinates of unit vectors that differ by less are equal but for rounding."""
 
 
 @dataclass(frozen=True)
-class Shape:
-    """The structure of a tree.
+class TreeArrays:
+    """The structure of a tree: what choosing among its nodes needs.
 
     Args:
         words: Words of every node's text, shape (nodes,).
@@ -44,32 +41,31 @@ class Shape:
     below: Runs
 
     @classmethod
-    def of(cls, tree: RetrievalTree) -> Shape:
-        """The structure of any tree."""
-        if isinstance(tree, LazyTree):
-            return tree.shape
+    def of(cls, tree: RetrievalTree) -> TreeArrays:
+        """The structure of a tree."""
         inner = tree.nodes[tree.leaves :]
         spans = [(n.spans[0].start, n.spans[0].end) for n in tree.nodes[: tree.leaves]]
         children = [c for n in inner for c in n.children]
         ends = [0, *accumulate(len(n.children) for n in inner)]
-        return cls(tree.words, _ints(spans), _ints(ends), _ints(children), _below(tree))
+        words = [count_words(n.text) for n in tree.nodes]
+        return cls(_ints(words), _ints(spans), _ints(ends), _ints(children), _below(tree))
 
     @classmethod
-    def joined(cls, shapes: Sequence[Shape]) -> Shape:
+    def joined(cls, trees: Sequence[TreeArrays]) -> TreeArrays:
         """That of several documents: first all leaves, then each document's inner nodes."""
-        leaves = _before([s.leaves for s in shapes])
-        inner = _before([s.inner for s in shapes]) + sum(s.leaves for s in shapes)
-        edges = _before([len(s.children) for s in shapes])
+        leaves = _before([t.leaves for t in trees])
+        inner = _before([t.inner for t in trees]) + sum(t.leaves for t in trees)
+        edges = _before([len(t.children) for t in trees])
         moved: list[Ints] = [
-            np.where(s.children < s.leaves, s.children + at, s.children + up - s.leaves)
-            for s, at, up in zip(shapes, leaves, inner, strict=True)
+            np.where(t.children < t.leaves, t.children + at, t.children + up - t.leaves)
+            for t, at, up in zip(trees, leaves, inner, strict=True)
         ]
         return cls(
-            np.concatenate([*(s.words[: s.leaves] for s in shapes), *(s.words[s.leaves :] for s in shapes)]),
-            np.concatenate([s.spans for s in shapes]),
-            np.concatenate([_ints([0]), *(s.child_ends[1:] + at for s, at in zip(shapes, edges, strict=True))]),
+            np.concatenate([*(t.words[: t.leaves] for t in trees), *(t.words[t.leaves :] for t in trees)]),
+            np.concatenate([t.spans for t in trees]),
+            np.concatenate([_ints([0]), *(t.child_ends[1:] + at for t, at in zip(trees, edges, strict=True))]),
             np.concatenate(moved),
-            Runs.joined([s.below for s in shapes], leaves),
+            Runs.joined([t.below for t in trees], leaves),
         )
 
     @property
@@ -92,25 +88,29 @@ class Shape:
             np.concatenate([own + 1, self.below.stops]),
         )
 
-    def node(self, index: int) -> RetrievalNode:
-        """A leaf with its span, or an inner node with its children. Its other attributes do not exist."""
-        if index < self.leaves:
-            start, end = self.spans[index].tolist()
-            return _BARE.model_copy(update={"spans": (Span.model_construct(start=start, end=end),)})
-        start, end = self.child_ends[index - self.leaves : index - self.leaves + 2].tolist()
-        return _BARE.model_copy(update={"children": tuple(self.children[start:end].tolist())})
+    @cached_property
+    def first_leaf(self) -> Ints:
+        """The first leaf at or below every node: where it begins, in text order; shape (nodes,)."""
+        return self.groups.starts[self.groups.first].astype(np.int64)
 
     @property
-    def arrays(self) -> tuple[NDArray[np.integer], ...]:
-        """All of it, for `from_arrays`."""
-        b = self.below
-        return self.words, self.spans.ravel(), self.child_ends, self.children, b.first, b.starts, b.stops
+    def roots(self) -> list[int]:
+        """Nodes without a parent."""
+        is_below = np.zeros(len(self.words), np.bool_)
+        is_below[self.children] = True
+        return np.flatnonzero(~is_below).tolist()
 
-    @classmethod
-    def from_arrays(cls, arrays: Sequence[NDArray[np.uint32]]) -> Shape:
-        """The structure with these `arrays`."""
-        words, spans, ends, children, *runs = (array.astype(np.int64) for array in arrays)
-        return cls(words, spans.reshape(-1, 2), ends, children, Runs(*runs))
+    def children_of(self, node: int) -> list[int]:
+        """The children of a node, ascending; none for a leaf."""
+        at = node - self.leaves
+        return [] if at < 0 else self.children[self.child_ends[at] : self.child_ends[at + 1]].tolist()
+
+    def leaves_below(self, node: int) -> Ints:
+        """The leaves at or below a node, ascending."""
+        first, starts, stops = self.groups.first, self.groups.starts, self.groups.stops
+        runs = slice(first[node], first[node + 1] if node + 1 < len(first) else len(starts))
+        bounds = zip(starts[runs].tolist(), stops[runs].tolist(), strict=True)
+        return _ints([leaf for start, stop in bounds for leaf in range(start, stop)])
 
 
 def leaf_terms(tree: RetrievalTree) -> TermCounts:
@@ -124,7 +124,7 @@ class Outline:
 
     Args:
         builder: Name of the builder.
-        shape: Its structure.
+        arrays: Its structure.
         terms: The search terms of its leaves.
         lengths: If the vector of every inner node is the direction of the mean of the leaves' unit vectors below it:
             the length of their sum, shape (inner,). Only the leaves' vectors are stored then. Else None.
@@ -132,7 +132,7 @@ class Outline:
     """
 
     builder: str
-    shape: Shape
+    arrays: TreeArrays
     terms: TermCounts
     lengths: NDArray[np.float32] | None
     key: str = ""
@@ -140,33 +140,32 @@ class Outline:
     @classmethod
     def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
         """That of a tree with the unit vectors of its nodes, shape (nodes, d)."""
-        shape = Shape.of(tree)
-        return cls(tree.builder, shape, leaf_terms(tree), _lengths(shape, vectors))
-
-    @cached_property
-    def tree(self) -> RetrievalTree:
-        """The tree; its nodes have no texts, inner ones no spans: see `Shape.node`."""
-        return LazyTree.made(self.builder, self.shape, self.shape.node)
+        arrays = TreeArrays.of(tree)
+        return cls(tree.builder, arrays, leaf_terms(tree), _lengths(arrays, vectors))
 
     def cosines(self, stored: Vectors) -> Vectors:
         """Of all nodes, shape (nodes,), from those of the stored vectors."""
         if self.lengths is None:
             return stored
         before = np.concatenate([[0.0], np.cumsum(stored, dtype=np.float64)])
-        return np.concatenate([stored, (self.shape.below.sums(before) / self.lengths).astype(np.float32)])
+        return np.concatenate([stored, (self.arrays.below.sums(before) / self.lengths).astype(np.float32)])
 
     def pack(self) -> bytes:
         """The outline as bytes, for `unpack`."""
         lengths = np.zeros(0, np.float32) if self.lengths is None else self.lengths
-        integers = [*self.shape.arrays, self.terms.ends, self.terms.ids, self.terms.counts]
+        tree, terms, below = self.arrays, self.terms, self.arrays.below
+        structure = [tree.words, tree.spans.ravel(), tree.child_ends, tree.children]
+        integers = [*structure, below.first, below.starts, below.stops, terms.ends, terms.ids, terms.counts]
         return pack_arrays([*(array.astype(np.uint32) for array in integers), lengths])
 
     @classmethod
     def unpack(cls, builder: str, packed: bytes, key: str) -> Outline:
         """The packed outline. Raises `StoreDamagedError` if the bytes have changed."""
-        *shape, ends, ids, counts, lengths = unpack_arrays(packed)
+        *structure, ends, ids, counts, lengths = unpack_arrays(packed)
+        words, spans, child_ends, children, *runs = (array.astype(np.int64) for array in structure)
+        arrays = TreeArrays(words, spans.reshape(-1, 2), child_ends, children, Runs(*runs))
         means = lengths.view(np.float32) if len(lengths) else None
-        return cls(builder, Shape.from_arrays(shape), TermCounts(ends, ids, counts), means, key)
+        return cls(builder, arrays, TermCounts(ends, ids, counts), means, key)
 
 
 def node_id(key: str, node: int) -> str:
@@ -174,75 +173,14 @@ def node_id(key: str, node: int) -> str:
     return f"{key}.{node}"
 
 
-class LazyTree(RetrievalTree):
-    """A tree that constructs its nodes when they are read; what its shape has is not computed from nodes again."""
-
-    _shape: Shape = PrivateAttr()
-
-    @classmethod
-    def made(cls, builder: str, shape: Shape, node: Callable[[int], RetrievalNode]) -> Self:
-        """A tree of this shape; ``node`` gives its nodes."""
-        nodes = cast("tuple[RetrievalNode, ...]", _Nodes(len(shape.words), node))
-        tree = cls.model_construct(builder=builder, nodes=nodes)
-        tree._shape = shape
-        return tree
-
-    @property
-    def shape(self) -> Shape:
-        """Its structure."""
-        return self._shape
-
-    @cached_property
-    def leaves(self) -> int:
-        """See `RetrievalTree.leaves`."""
-        return self._shape.leaves
-
-    @cached_property
-    def first_leaf(self) -> Ints:
-        """See `RetrievalTree.first_leaf`."""
-        groups = self._shape.groups
-        return groups.starts[groups.first].astype(np.int64)
-
-    @cached_property
-    def words(self) -> Ints:
-        """See `RetrievalTree.words`."""
-        return self._shape.words
-
-    @property
-    def roots(self) -> tuple[int, ...]:
-        """See `RetrievalTree.roots`."""
-        below = np.zeros(len(self.nodes), np.bool_)
-        below[self._shape.children] = True
-        return tuple(np.flatnonzero(~below).tolist())
-
-
-class _Nodes(Sequence[RetrievalNode]):
-    """Nodes that are constructed when they are read."""
-
-    def __init__(self, count: int, node: Callable[[int], RetrievalNode]) -> None:
-        self._count, self._node = count, node
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, at: int) -> RetrievalNode: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[RetrievalNode, ...]: ...
-    def __getitem__(self, at: int | slice) -> RetrievalNode | tuple[RetrievalNode, ...]:
-        if isinstance(at, slice):
-            return tuple(map(self._node, range(self._count)[at]))
-        return self._node(range(self._count)[at])
-
-
-def _lengths(shape: Shape, vectors: Vectors) -> NDArray[np.float32] | None:
+def _lengths(tree: TreeArrays, vectors: Vectors) -> NDArray[np.float32] | None:
     """See `Outline.lengths`; some nodes at a time, since there may be many more of them than leaves."""
-    leaves, inner = vectors[: shape.leaves], vectors[shape.leaves :]
+    leaves, inner = vectors[: tree.leaves], vectors[tree.leaves :]
     before = np.concatenate([np.zeros_like(leaves[:1]), leaves]).cumsum(axis=0, dtype=np.float64)
     found = np.empty(len(inner), np.float32)
     for at in range(0, len(inner), _BLOCK):
         block = slice(at, at + _BLOCK)
-        sums = shape.below.part(block).sums(before)
+        sums = tree.below.part(block).sums(before)
         found[block] = lengths = np.linalg.norm(sums, axis=1)
         if lengths.min() < _SAME or not np.allclose(sums / lengths[:, None], inner[block], atol=_SAME):
             return None

@@ -53,15 +53,10 @@ def open_server(place: IndexPlace, *, fresh: bool) -> ServerIndex:
 
 
 class ServerIndex:
-    """One collection, named after the database that it is made from.
-
-    Args:
-        client: The way to it; closed with the index.
-        place: What it belongs to.
-        fresh: Create an empty one, replacing what is there.
+    """One collection, named after the database that it is made from; the client is closed with it.
 
     Raises:
-        IndexUnusableError: There is no such collection.
+        IndexUnusableError: There is no such collection, and no ``fresh`` one is to be created.
     """
 
     shared = True

@@ -25,8 +25,9 @@ class Manifest(BaseModel):
         doc_id: `Document.id_in` of the scope.
         uri: Where it was read.
         title: Its title.
-        content_hash: `Document.content_hash`.
-        text_hash: `Document.text_hash`: of copies under other names too.
+        content_hash, text_hash: `Document.content_hash`, `Document.text_hash`.
+        file_hash: `Document.file_hash`.
+        file_bytes: `Document.file_bytes`.
         fingerprint: Content and versions together (`discorag.schema.values.fingerprint`).
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
@@ -44,17 +45,12 @@ class Manifest(BaseModel):
     chunks: int
     written: datetime | None = None
     text_hash: str = ""
+    file_hash: str = ""
+    file_bytes: int = 0
 
 
 class Corpus(BaseModel):
-    """What is stored of one corpus.
-
-    Args:
-        name: The corpus.
-        documents: How many it has.
-        chunks: How many these have together.
-        written: When one of them was last stored; None if that is not known.
-    """
+    """What is stored of one corpus; ``written``: when one of its documents was last stored, if that is known."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import EmptyCorpusError, QueryError
 from discorag.store.records import Hit
+from discorag.store.search import find_enough
 from discorag.store.store import Store
 from discorag.text.tokens import TokenCounter
 
@@ -30,62 +31,45 @@ def check_query(query: str) -> str:
 def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     """Why nothing was found in a scope, and which corpora there are where it is empty. Blocks."""
     if store.has(scope):
-        said = f"Nothing in corpus {scope.corpus!r} matches the question and its filters."
-        return EmptyCorpusError(said, hint="Check the filters.")
-    said = f"Nothing is stored in corpus {scope.corpus!r}"
+        message = f"Nothing in corpus {scope.corpus!r} matches the question and its filters."
+        return EmptyCorpusError(message, hint="Check the filters.")
+    nothing = f"Nothing is stored in corpus {scope.corpus!r}"
     others = store.corpora(scope.tenant)
     if not others:
-        return EmptyCorpusError(f"{said}, nor in any other.", hint="Ingest documents first (disco-rag ingest PATH).")
+        return EmptyCorpusError(f"{nothing}, nor in any other.", hint="Ingest documents first (disco-rag ingest PATH).")
     named = [f"{c.name} ({c.documents} {'document' if c.documents == 1 else 'documents'})" for c in others[:_NAMED]]
     more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
     there = ", ".join([*named, *more])
-    return EmptyCorpusError(f"{said}; there are: {there}.", hint=f"Ask with --corpus {quote(others[0].name)}")
+    hint = f"Ask with --corpus {quote(others[0].name)}; LangGraph's clients set corpus in the run's context."
+    return EmptyCorpusError(f"{nothing}; there are: {there}.", hint=hint)
 
 
 @dataclass(frozen=True)
 class Distinct(Generic[T]):
-    """What was found of documents of different content.
+    """The best of what was found, documents of one content as one; ``copies``: document -> names of the other files."""
 
-    Args:
-        found: The best, in order.
-        copies: Of a document that other files have too, the names of these, as far as they were met.
-    """
-
-    found: list[T]
+    best: list[T]
     copies: dict[str, list[str]]
 
 
 def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T, str]]], wanted: int) -> Distinct[T]:
-    """The best ``wanted`` of what is found, where documents of one text count as one: the first by uri of those found.
+    """The best ``wanted``, where documents of one text count as one: the first by uri of those found. Blocks.
 
-    Blocks.
-
-    Args:
-        store: Where the documents are.
-        scope: Their tenant and corpus.
-        find: The best n, each with its document.
-        wanted: At most.
+    ``find`` returns the best n, each with its document.
     """
-    n = wanted
-    while True:
-        found = find(n)
-        source, copies = _sources(store, scope, [doc_id for _, doc_id in found])
-        own = [item for item, doc_id in found if source[doc_id] == doc_id]
-        if len(own) >= wanted or len(found) < n:
-            return Distinct(own[:wanted], copies)
-        n *= 2
+    copies = dict[str, list[str]]()
 
+    def first_of_each_text(hits: Sequence[tuple[T, str]]) -> list[T]:
+        copies.clear()
+        first, source = dict[str, str](), {doc_id: doc_id for _, doc_id in hits}
+        for manifest in store.manifests(scope, list(source)):
+            content = manifest.text_hash or manifest.content_hash
+            known = source[manifest.doc_id] = first.setdefault(content, manifest.doc_id)
+            if known != manifest.doc_id:
+                copies.setdefault(known, []).append(Path(manifest.uri).name)
+        return [item for item, doc_id in hits if source[doc_id] == doc_id]
 
-def _sources(store: Store, scope: Scope, doc_ids: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Each document's source, which is the first of the same content, and the file names of a source's copies."""
-    first, copies = dict[str, str](), dict[str, list[str]]()
-    source = {d: d for d in doc_ids}
-    for manifest in store.manifests(scope, list(source)):
-        content = manifest.text_hash or manifest.content_hash
-        known = source[manifest.doc_id] = first.setdefault(content, manifest.doc_id)
-        if known != manifest.doc_id:
-            copies.setdefault(known, []).append(Path(manifest.uri).name)
-    return source, copies
+    return Distinct(find_enough(find, first_of_each_text, wanted), copies)
 
 
 def distinct_chunks(
@@ -99,8 +83,8 @@ def distinct_chunks(
         read.update((c.id, c) for c in store.chunks(scope, [h.chunk_id for h in hits if h.chunk_id not in read]))
         return [(hit, read[hit.chunk_id].doc_id) for hit in hits]
 
-    found = distinct(store, scope, with_documents, wanted)
-    return found, {h.chunk_id: read[h.chunk_id] for h in found.found}
+    hits = distinct(store, scope, with_documents, wanted)
+    return hits, {hit.chunk_id: read[hit.chunk_id] for hit in hits.best}
 
 
 def everything(
@@ -114,14 +98,7 @@ def everything(
     """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
 
     Documents come in the order of the filter ``doc_id``, else by uri, those of one text once unless filters may tell
-    them apart; their chunks in text order. Blocks.
-
-    Args:
-        store: Where the documents are.
-        scope: Their tenant and corpus.
-        filters: As in `SearchQuery`.
-        counter: Counts tokens.
-        room: Tokens that fit the reader's context: what comes after them is left out. None: no limit.
+    them apart; their chunks in text order, up to ``room`` tokens if there is such a limit. Blocks.
 
     Raises:
         NotFoundError: The filter ``doc_id`` names a document that is not stored.
@@ -131,7 +108,7 @@ def everything(
     every = Distinct(ids, {})
     own = every if rest else distinct(store, scope, lambda n: [(i, i) for i in ids[:n]], len(ids) or 1)
     hits: list[Hit] = []
-    for chunk in (c for doc_id in own.found for c in store.chunks_of(scope, doc_id)):
+    for chunk in (c for doc_id in own.best for c in store.chunks_of(scope, doc_id)):
         if any(chunk.metadata.get(key) not in accepted for key, accepted in rest.items()):
             continue
         if room is not None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from discorag.store.records import Hit, SearchQuery
 from discorag.store.tables import DAMAGED
 from discorag.text.terms import SparseVector, sparse_query
 
+T = TypeVar("T")
+U = TypeVar("U")
 FUSION_DEPTH = 100
 """How deep each ranking is read for fusion (deeper if more hits are wanted)."""
 RRF_K = 60
@@ -67,6 +70,17 @@ def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
     return ordered(hits)[:depth]
 
 
+def find_enough(find: Callable[[int], Sequence[T]], keep: Callable[[Sequence[T]], list[U]], wanted: int) -> list[U]:
+    """The first ``wanted`` of what is kept of the best n that are found, for n as large as that takes."""
+    n = wanted
+    while True:
+        hits = find(n)
+        kept = keep(hits)
+        if len(kept) >= wanted or len(hits) < n:
+            return kept[:wanted]
+        n *= 2
+
+
 def _rounded(hits: Sequence[Hit]) -> list[Hit]:
     return [Hit(hit.chunk_id, round(hit.score, DIGITS)) for hit in hits]
 
@@ -89,6 +103,13 @@ def reciprocal_ranks(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
         for rank, item in enumerate(ranking, start=1):
             scores[item] += 1 / (RRF_K + rank)
     return scores
+
+
+def reciprocal_ranks_of(scores: NDArray[np.floating]) -> NDArray[np.float64]:
+    """1 / (60 + rank) of each of some scores, ranks from 1, equal scores ranked in order."""
+    ranks = np.empty(len(scores))
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return 1 / (RRF_K + ranks)
 
 
 MOST = 200_000
@@ -142,11 +163,7 @@ class _Corpus:
 
 
 class ExactSearch:
-    """Ranks by comparing everything. What was read of a scope is remembered until the scope changes.
-
-    Args:
-        database: Where the documents are.
-    """
+    """Ranks by comparing everything. What was read of a scope is remembered until the scope changes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -148,9 +148,9 @@ def _code(error: DatabaseError | sqlite3.DatabaseError) -> int:
 
 
 def _translated(error: DatabaseError | sqlite3.DatabaseError, file: Path) -> StoreError:
-    said, code = str(error.orig if isinstance(error, DatabaseError) else error), _code(error)
+    message, code = str(error.orig if isinstance(error, DatabaseError) else error), _code(error)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return StoreDamagedError(f"{file} is damaged: {said}.", hint=DAMAGED)
+        return StoreDamagedError(f"{file} is damaged: {message}.", hint=DAMAGED)
     if code == sqlite3.SQLITE_FULL:
         return StoreFullError(f"The disk of {file.parent} is full.", hint="Make room, and run it again.")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -160,7 +160,7 @@ def _translated(error: DatabaseError | sqlite3.DatabaseError, file: Path) -> Sto
         )
     if code == sqlite3.SQLITE_READONLY:
         return ReadOnlyStoreError(f"{file} is read-only.", hint=_READ_ONLY_HINT)
-    return StoreError(f"{file} cannot be used: {said}.", hint="Check the disk and the folder's permissions.")
+    return StoreError(f"{file} cannot be used: {message}.", hint="Check the disk and the folder's permissions.")
 
 
 def _writer(file: Path) -> str:

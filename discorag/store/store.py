@@ -11,25 +11,22 @@ from typing import Self
 from discorag.config import StoreSettings
 from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.errors import ConfigError, InputError
-from discorag.schema.report import Difference, Report
 from discorag.schema.values import Vectors
 from discorag.store import tables
-from discorag.store.check import check_store
+from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import INDEXES, IndexPlace
-from discorag.store.jobs import Conversions
 from discorag.store.live import LiveIndex
 from discorag.store.records import Hit, Manifest, SearchQuery, check_vector
-from discorag.store.search import best, nearest_documents
+from discorag.store.search import best, find_enough, nearest_documents
 from discorag.store.trees import DocumentTrees
+from discorag.store.uploads import Conversions
 
 
 def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) -> Store:
     """Open the store that the settings name, creating it if it does not exist.
 
-    Args:
-        settings: Its folder, and the index's kind or server.
-        encoder: `Encoder.version` and dimension of the encoder in use. None: that of the store; nothing is encoded.
+    ``encoder`` is `Encoder.version` and dimension of the encoder in use; None: that of the store, nothing is encoded.
 
     Raises:
         UnknownNameError: There is no index of this kind.
@@ -40,8 +37,10 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
     kind = "server" if settings.url is not None and settings.kind == "edge" else settings.kind
     INDEXES.check(kind)
     if (kind == "memory") == (settings.url is not None) and kind in ("memory", "server"):
-        said = f"The index is to be in memory and at {settings.url}." if settings.url else "The server has no address."
-        raise ConfigError(said, hint="Check DISCO_RAG_STORE__KIND and DISCO_RAG_STORE__URL.")
+        message = (
+            f"The index is to be in memory and at {settings.url}." if settings.url else "The server has no address."
+        )
+        raise ConfigError(message, hint="Check DISCO_RAG_STORE__KIND and DISCO_RAG_STORE__URL.")
     return Store(settings, kind, encoder)
 
 
@@ -51,11 +50,6 @@ class Store(DocumentTrees):
     Any number of threads and processes may use one folder at a time. Writers wait for each other; a change is one
     transaction, which every reader sees whole or not at all, and which survives the end of the process. One process
     has the index; the others search exactly.
-
-    Args:
-        settings: Where it is.
-        kind: Name of the index.
-        encoder: See `open_store`.
 
     Raises:
         StoreError: As `open_store`; by any method: the disk fails, is full (`StoreFullError`), another process writes
@@ -130,15 +124,13 @@ class Store(DocumentTrees):
         self, find: Callable[[int], list[Hit]], known_ids: Callable[[Sequence[str]], set[str]], wanted: int
     ) -> list[Hit]:
         """The first hits that are in the database: a shared index may hold what was replaced a moment ago."""
-        count = wanted
-        while True:
-            hits = find(count)
+
+        def current(hits: Sequence[Hit]) -> list[Hit]:
             ids = [hit.chunk_id for hit in hits]
             known = set(ids) if self.index.is_exact else known_ids(ids)
-            current = [hit for hit in hits if hit.chunk_id in known]
-            if len(current) >= wanted or len(hits) < count:
-                return current[:wanted]
-            count *= 2
+            return [hit for hit in hits if hit.chunk_id in known]
+
+        return find_enough(find, current, wanted)
 
     def check(self) -> Report:
         """Read all that is stored, and count what the index has; changes nothing."""

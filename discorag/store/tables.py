@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
-from sqlalchemy.types import TypeEngine
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
 from xxhash import xxh3_64_digest
 
 from discorag.schema.errors import StoreDamagedError
@@ -25,13 +24,10 @@ FORMAT: Final = 2
 
 metadata = MetaData()
 
-_NUMBER = BigInteger().with_variant(Integer, "sqlite")  # only an INTEGER key counts up by itself in SQLite
-_EXACT_TEXT: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")  # compared by code points
 
-
-def _document(name: str = "document", *, primary_key: bool = False) -> Column[int]:
-    key = ForeignKey("documents.number", ondelete="CASCADE")
-    return Column(name, _NUMBER, key, primary_key=primary_key, nullable=False)
+def _document() -> Column[int]:
+    """The document's number as the first column of a key."""
+    return Column("document", Integer, ForeignKey("documents.number", ondelete="CASCADE"), primary_key=True)
 
 
 def _scope_key() -> tuple[Column[str], Column[str]]:
@@ -52,11 +48,11 @@ about = Table(
 documents = Table(
     "documents",
     metadata,
-    Column("number", _NUMBER, primary_key=True),
+    Column("number", Integer, primary_key=True),
     Column("doc_id", Text, nullable=False, unique=True),
     Column("tenant", Text, nullable=False),
     Column("corpus", Text, nullable=False),
-    Column("uri", _EXACT_TEXT, nullable=False),
+    Column("uri", Text, nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("chunks", Integer, nullable=False),
     Column("trees", Integer, nullable=False, default=0),
@@ -75,7 +71,7 @@ documents = Table(
 contents = Table(
     "contents",
     metadata,
-    _document(primary_key=True),
+    _document(),
     Column("text", LargeBinary, nullable=False),
     Column("places", LargeBinary, nullable=False),
     Column("vectors", LargeBinary, nullable=False),
@@ -86,7 +82,7 @@ contents = Table(
 chunks = Table(
     "chunks",
     metadata,
-    _document(primary_key=True),
+    _document(),
     Column("position", Integer, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
     Column("body", LargeBinary, nullable=False),
@@ -97,7 +93,7 @@ chunks = Table(
 trees = Table(
     "trees",
     metadata,
-    _document(primary_key=True),
+    _document(),
     Column("builder", Text, primary_key=True),
     Column("version", Text, nullable=False),
     Column("key", Text, nullable=False, unique=True),
@@ -111,7 +107,7 @@ trees = Table(
 outbox = Table(
     "outbox",
     metadata,
-    Column("number", _NUMBER, primary_key=True),
+    Column("number", Integer, primary_key=True),
     Column("doc_id", Text, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -134,7 +130,7 @@ uploads = Table(
     metadata,
     *_scope_key(),
     Column("name", Text, primary_key=True),
-    Column("size", _NUMBER, nullable=False),
+    Column("size", Integer, nullable=False),
 )
 """Files that the server was sent, with their bytes: what quotas count."""
 

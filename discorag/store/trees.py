@@ -33,25 +33,16 @@ D, T = tables.documents, tables.trees
 
 
 class DocumentTrees(Documents):
-    """Documents with their retrieval trees: at most one of each builder. A changed document loses its trees.
-
-    Args:
-        database: Where they are.
-    """
+    """Documents with their retrieval trees: at most one of each builder. A changed document loses its trees."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._outlines, self._decoded = Recent[Outline](_TREES), Recent[RetrievalTree](_TREES)
 
     def put_tree(self, scope: Scope, doc_id: str, tree: RetrievalTree, vectors: Vectors, *, version: str) -> None:
-        """Store a retrieval tree of a stored document, replacing that builder's.
+        """Store a retrieval tree of a stored document with the unit vectors of its nodes, shape (nodes, d).
 
-        Args:
-            scope: Its tenant and corpus.
-            doc_id: The document's.
-            tree: The tree.
-            vectors: Unit vectors of its nodes, shape (nodes, d).
-            version: `Builder.version`.
+        It replaces that builder's; ``version`` is `Builder.version`.
 
         Raises:
             NotFoundError: The document is not stored, or was replaced meanwhile.
@@ -81,8 +72,8 @@ class DocumentTrees(Documents):
         with self.database.read():
             found = self._rows(scope, select(T.c.key).join(D).where(T.c.builder == builder), [doc_id])
             if not found:
-                said = f"Document {doc_id!r} has no tree of builder {builder!r}."
-                raise NotFoundError(said, hint="Build and store it first.")
+                message = f"Document {doc_id!r} has no tree of builder {builder!r}."
+                raise NotFoundError(message, hint="Build and store it first.")
             return self._tree(scope, builder, found[0].key)
 
     def tree_of(self, scope: Scope, outline: Outline) -> RetrievalTree:
@@ -117,17 +108,16 @@ class DocumentTrees(Documents):
         query = select(D.c.doc_id, T.c.version).join(T).where(T.c.builder == builder)
         return {row.doc_id: row.version for row in self._rows(scope, query, doc_ids)}
 
+    def tree_builders(self, scope: Scope, doc_id: str) -> list[str]:
+        """The builders of which a tree of a document is stored."""
+        return [row.builder for row in self._rows(scope, select(T.c.builder).join(D), [doc_id])]
+
     def node_scores(
         self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors
     ) -> dict[str, NDArray[np.float32]]:
-        """The cosine of every node to a unit vector, by document: shape (nodes,), in the order of the nodes.
+        """The cosine of every node to a unit vector of shape (d,), by document: shape (nodes,), in the nodes' order.
 
         DISRetrieval's algorithm 1 starts from these. Trees that were replaced since `outlines` read them are left out.
-
-        Args:
-            scope: Its tenant and corpus.
-            outlines: Trees by document.
-            vector: Shape (d,).
 
         Raises:
             InvariantError: ``vector`` has not shape (d,).

@@ -37,12 +37,7 @@ class Runs:
 
     @classmethod
     def joined(cls, parts: Sequence[Runs], leaves: Ints) -> Runs:
-        """Groups of several texts' leaves.
-
-        Args:
-            parts: Of each text.
-            leaves: How many leaves lie before each text, shape (len(parts),).
-        """
+        """Groups of several texts' leaves; ``leaves`` says how many lie before each text."""
         before = np.cumsum([0, *(len(p.starts) for p in parts)])[:-1]
         return cls(
             np.concatenate([p.first + at for p, at in zip(parts, before, strict=True)]),
@@ -58,13 +53,9 @@ class Runs:
         return Runs(self.first[start:stop] - ends[start], self.starts[runs], self.stops[runs])
 
     def sums(self, cumulative: Floats) -> Floats:
-        """Sums over the leaves of every group, of values given as sums over the leaves before each.
+        """Sums of values over the leaves of every group, shape (groups, ...).
 
-        Args:
-            cumulative: Shape (leaves + 1, ...), row 0 being zeros.
-
-        Returns:
-            Shape (groups, ...).
+        ``cumulative`` are the sums over the leaves before each, shape (leaves + 1, ...), row 0 being zeros.
         """
         parts = cumulative[self.stops] - cumulative[self.starts]
         return parts if len(self.first) == len(parts) else np.add.reduceat(parts, self.first)
@@ -116,22 +107,16 @@ class TermCounts:
 
 
 class Bm25:
-    """BM25 of groups of texts; document frequencies are those of the single texts.
-
-    Args:
-        counts: Terms of the texts: a forest's leaves.
-    """
+    """BM25 of groups of texts, such as a forest's leaves; document frequencies are those of the single texts."""
 
     def __init__(self, counts: TermCounts) -> None:
         self._counts = counts
         self._lengths = counts.lengths
 
     def scores(self, query: str, groups: Runs) -> Floats:
-        """Scores of every group, its length against the groups' mean; shape (groups,).
+        """Scores of every group of texts, at least one, its length against the groups' mean; shape (groups,).
 
-        Args:
-            query: Any text; each of its terms counts once.
-            groups: Of texts, at least one.
+        Each term of the query counts once.
         """
         ids = np.array(sorted(set(map(_id, terms(query)))), np.uint32)
         table = self._counts.table(ids)

@@ -61,11 +61,11 @@ def without_unknown(text: str, passages: Sequence[str]) -> str:
     A number beyond them stays where a passage writes it.
     """
 
-    def kept(match: re.Match[str]) -> str:
+    def keep_known(match: re.Match[str]) -> str:
         known = 1 <= int(match[1]) <= len(passages) or any(match[0].lstrip() in p for p in passages)
         return match[0] if known else ""
 
-    return re.sub(r"\s*" + _REFERENCE.pattern, kept, text)
+    return re.sub(r"\s*" + _REFERENCE.pattern, keep_known, text)
 
 
 def escape_references(text: str) -> str:
@@ -77,13 +77,13 @@ def without_copied(text: str, passages: Sequence[str]) -> str:
     """A model's ``text``; references that a passage has after the same word are escaped, because they were copied."""
     sources = [" ".join(p.split()) for p in passages]
 
-    def kept(match: re.Match[str]) -> str:
+    def escape_copied(match: re.Match[str]) -> str:
         before = text[: match.start()]
         word = before.split()[-1] if before.strip() else ""
         copied = word + " " * before[-1:].isspace() + match[0]
         return "\\" + match[0] if word and any(copied in s for s in sources) else match[0]
 
-    return _REFERENCE.sub(kept, text)
+    return _REFERENCE.sub(escape_copied, text)
 
 
 def marked_pieces(text: str) -> Iterator[tuple[str, bool]]:

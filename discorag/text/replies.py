@@ -1,8 +1,16 @@
-"""The named parts of a language model's reply, whatever formatting the model adds around their names."""
+"""A language model's reply: its named parts, whatever formatting is around the names, and repairs where it was cut off.
+
+JSON that was cut off is closed, prose ends at its last whole sentence.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+
+from pydantic_core import from_json
+
+from discorag.text.sentences import sentence_spans
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _FILLER = r"(?:(?:\d[.)]|here|is|are|the|my|final|rst|elementary|discourse|units)[ (]+)*"
@@ -11,12 +19,9 @@ _FILLER = r"(?:(?:\d[.)]|here|is|are|the|my|final|rst|elementary|discourse|units
 def parts_of(reply: str, *names: str) -> dict[str, str]:
     r"""What stands under each name, as far as the reply has it; of two parts of one name the last counts.
 
-    A name begins a line and ends with a colon, fills its line, or is in capitals. It may be a heading, in bold, in a
-    list, in any case, in the plural; "Here is the" and the like may precede it, a remark in brackets may follow it.
-
-    Args:
-        reply: The model's text.
-        names: In capitals, as the prompt writes them.
+    A name, here in capitals as the prompt writes it, begins a line and ends with a colon, fills its line, or is in
+    capitals. It may be a heading, in bold, in a list, in any case, in the plural; "Here is the" and the like may
+    precede it, a remark in brackets may follow it.
     """
     either = "|".join(map(re.escape, names))
     named = rf"(?i:{_FILLER}({either})s?\)?)(?:[ \t]*\([^()\n]*\))?[*_`]*[ \t]*(?:[:：][*_`]*|$)|({either})(?=\s)"
@@ -28,3 +33,31 @@ def parts_of(reply: str, *names: str) -> dict[str, str]:
 def without_fences(reply: str) -> str:
     """The reply without the lines that open and close blocks of code."""
     return _FENCE.sub("", reply.replace("\r\n", "\n"))
+
+
+_OPEN_NUMBER = re.compile(r"[-+.\deE]+\Z")  # more digits may have followed
+_WHOLE = re.compile(r"[.!?。！？…][\"'”’)\]」』*]*\Z")
+
+
+def close_json(text: str) -> str:
+    """Cut-off JSON, closed after its last whole value; compact.
+
+    Raises:
+        ValueError: It is not the beginning of JSON.
+    """
+    return json.dumps(from_json(_OPEN_NUMBER.sub("", text), allow_partial=True), separators=(",", ":"))
+
+
+def whole_sentences(text: str) -> str:
+    """Cut-off prose up to its last whole sentence.
+
+    Raises:
+        ValueError: There is none.
+    """
+    text = text.rstrip()
+    sentences = sentence_spans(text)
+    if not _WHOLE.search(text):
+        sentences = sentences[:-1]
+    if not sentences or not _WHOLE.search(text[: sentences[-1].end]):
+        raise ValueError("It holds no whole sentence.")
+    return text[: sentences[-1].end]

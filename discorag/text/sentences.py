@@ -61,15 +61,13 @@ def sentence_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
     breaks = _outside(_hard_breaks(text), formulas)
     cuts = (line + cut for line, end in pairwise([*breaks, len(text)]) for cut in (0, *_cuts(text[line:end])))
     spans = (stripped(text, start, end) for start, end in pairwise([*_outside(cuts, formulas), len(text)]))
-    return tuple(Span(start=s.start + offset, end=s.end + offset) for s in spans if s)
+    return tuple(span.shifted(offset) for span in spans if span)
 
 
 def evenly_wrapped(lines: Sequence[str], *, least: int = 2) -> bool:
     """Whether lines, however wide, are those of a wrapped paragraph: few had room for the next one's first word.
 
-    Args:
-        lines: Of the paragraph.
-        least: Line breaks that must be there to tell.
+    There must be ``least`` line breaks to tell.
     """
     width = max(map(len, lines))
     pairs = [(line, following) for line, following in pairwise(lines) if line.strip() and following.strip()]

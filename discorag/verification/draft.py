@@ -16,7 +16,7 @@ from typing import Literal
 from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.compression import narrow
 from discorag.ingest.segment.sentence_table import folded
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Known
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Known, Outcome
 from discorag.schema.discourse import Plan, RhetoricalGraph
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
@@ -35,10 +35,8 @@ UNSUPPORTED = "The documents support no sentence of the answer that was written.
 def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
     """Where an answer goes after verification, and why. Sentences that are not verified are shown as such.
 
-    Args:
-        answer: As verified.
-        rounds: Rounds of refinement so far, and requested; 0 where no language model wrote the draft.
-        may_abstain: Whether an answer without any supported sentence is withheld.
+    ``rounds`` are those of refinement so far, and requested; 0 where no language model wrote the draft.
+    ``may_abstain``: whether an answer without any supported sentence is withheld.
     """
     done, requested = rounds
     if done < requested:
@@ -75,7 +73,9 @@ def drafted_sentences(draft: str, chunks: int) -> list[str]:
     return [s for s in sentences if without_references(s, chunks=chunks).strip(" .。")]
 
 
-async def trace_draft(verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> Answer:
+async def trace_draft(
+    verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope
+) -> Outcome[Answer]:
     """The verifier's answer; every span in it is of a document, also where the draft cites summaries.
 
     With a graph it also has the disagreements of its sources that the last audit of the corpus found.
@@ -86,16 +86,18 @@ async def trace_draft(verifier: Verifier, inputs: AnswerInputs, draft: str, stor
     """
     if any(chunk.stands_for for chunk in inputs.chunks):
         below, draft = await asyncio.to_thread(replace_summaries, inputs, draft, store, scope)
-        answer = (await verifier.verify(below, draft)).model_copy(update={"plan": inputs.plan})
+        outcome = await verifier.verify(below, draft)
+        outcome = outcome.holding(outcome.value.model_copy(update={"plan": inputs.plan}))
     else:
-        answer = await verifier.verify(inputs, draft)
+        outcome = await verifier.verify(inputs, draft)
     if inputs.graph is None:
-        return answer
+        return outcome
+    answer = outcome.value
     evidence = [e for sentence in answer.sentences for e in sentence.evidence]
     stored = await asyncio.to_thread(stored_disagreements, evidence, store, scope)
     known = {frozenset((d.a.chunk_id, d.b.chunk_id)) for d in answer.disagreements}
     others = [d for d in stored if frozenset((d.a.chunk_id, d.b.chunk_id)) not in known]
-    return answer.model_copy(update={"disagreements": (*answer.disagreements, *others)})
+    return outcome.holding(answer.model_copy(update={"disagreements": (*answer.disagreements, *others)}))
 
 
 def replace_summaries(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:

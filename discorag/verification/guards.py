@@ -34,9 +34,8 @@ _FEW = 12  # counts up to here are often expressed in another way: "one out of e
 def missing_detail(sentence: str, evidence: str) -> str:
     """Say in one plain sentence which detail of a sentence the evidence lacks; empty if it has all.
 
-    Args:
-        sentence: Without citations. Its first word is not taken for a name.
-        evidence: All text that it may rest on, titles and headings included.
+    The sentence has no citations, and its first word is not taken for a name. The evidence is all text that it may rest
+    on, titles and headings included.
     """
     for kind, details in (
         ("number", _missing_figures(sentence, evidence)),
@@ -59,7 +58,8 @@ def _missing_figures(sentence: str, evidence: str) -> list[str]:
     if language_of(sentence) != "en":
         return sorted(_digits(sentence) - _digits(evidence))
     theirs = _figures(evidence)
-    return [v.text for v in _figures(sentence) if not (_is_stated(v, theirs) or _is_rough(v, sentence))]
+    unlike = [v for v in _figures(sentence) if not any(_is_same(v, other) for other in theirs)]
+    return [v.text for v in unlike if not (_is_computed(v, theirs) or _is_rough(v, sentence))]
 
 
 def _figures(text: str) -> list[Value]:
@@ -69,10 +69,6 @@ def _figures(text: str) -> list[Value]:
 
 def _digits(text: str) -> set[str]:
     return {m.replace(",", "").rstrip(".") for m in _DIGITS.findall(text)}
-
-
-def _is_stated(figure: Value, theirs: list[Value]) -> bool:
-    return any(_is_same(figure, other) for other in theirs) or _is_computed(figure, theirs)
 
 
 def _is_same(figure: Value, other: Value) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,8 +12,8 @@ from discorag.discourse.parse.inline import escape
 from discorag.models.nli import ENTAILMENT, VARIABLES, NliModel, nli_from
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
-from discorag.schema.answer import Support
-from discorag.schema.errors import ConfigError, Usage
+from discorag.schema.answer import Outcome, Support
+from discorag.schema.errors import ConfigError
 from discorag.verification.tracing import TracingVerifier
 from discorag.verification.verifier import Claim, Verdict, verdict_on
 
@@ -44,23 +44,20 @@ def nli_verifier(tools: Toolbox) -> TracingVerifier:
 class NliJudge:
     """Decides claims by an NLI model. Implements `discorag.verification.verifier.Judge`.
 
-    A sentence is supported by the place that most probably entails it, if that has its figures, dates, quotations and
-    names.
-
-    Args:
-        model: The model.
-        threshold: Probability from which a place entails a sentence.
+    A sentence is supported by the place that most probably entails it, with at least ``threshold``, if that has its
+    figures, dates, quotations and names.
     """
 
     model: NliModel
     threshold: float = 0.5
 
-    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+    async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
         """Return a verdict for each claim, in order. Raises as `NliModel.probabilities`."""
         pairs = [(place.text, claim.sentence) for claim in claims for place in claim.places]
         likely: list[float] = (await self.model.probabilities(pairs))[:, ENTAILMENT].tolist() if pairs else []
         ends = [*accumulate(len(c.places) for c in claims)]
-        return [self._verdict(c, likely[end - len(c.places) : end]) for c, end in zip(claims, ends, strict=True)]
+        own = (likely[end - len(c.places) : end] for c, end in zip(claims, ends, strict=True))
+        return Outcome(value=[self._verdict(claim, places) for claim, places in zip(claims, own, strict=True)])
 
     def _verdict(self, claim: Claim, likely: Sequence[float]) -> Verdict:
         best = max(range(len(likely)), key=likely.__getitem__)
@@ -96,34 +93,29 @@ class _Verdicts(BaseModel):
     verdicts: list[_Verdict]
 
 
-@dataclass
+@dataclass(frozen=True)
 class LlmJudge:
     """Decides claims by a language model. Implements `discorag.verification.verifier.Judge`.
 
     A sentence is not supported if the passage that the model names lacks one of its figures, dates, names or quotes.
-
-    Args:
-        model: The gateway.
-        template: Prompt with the variables ``passages`` and ``sentences``.
+    The prompt's variables are ``passages`` and ``sentences``.
     """
 
     model: LanguageModel
     template: Template
-    usage: Usage = field(default_factory=Usage, init=False)
-    prompt_hash: str = field(default="", init=False)
 
-    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+    async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
         """A verdict for each claim, by one call; none without claims.
 
         Raises:
             ModelError: As `LanguageModel.complete`.
         """
         if not claims:
-            return []
+            return Outcome(value=())
         passages = list(dict.fromkeys(place.text for claim in claims for place in claim.places))
         reply = await self.model.complete(self._request(claims, passages))
-        self.usage, self.prompt_hash = self.usage + reply.usage, self.template.hash
-        return [_verdict(c, v, passages) for c, v in zip(claims, reply.value, strict=True)]
+        verdicts = [_verdict(c, v, passages) for c, v in zip(claims, reply.value, strict=True)]
+        return Outcome(value=verdicts, usage=reply.usage, prompt_hash=self.template.hash)
 
     def _request(self, claims: Sequence[Claim], passages: Sequence[str]) -> Request[list[_Verdict]]:
         prompt = self.template.render(passages=_numbered(passages), sentences=_numbered([c.sentence for c in claims]))

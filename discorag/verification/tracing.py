@@ -12,15 +12,15 @@ from discorag.ingest.segment.reading import strip_markdown
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, folded, sentences_of, within_window
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Support
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, PlanStep
-from discorag.schema.errors import ModelError, Usage
-from discorag.schema.values import Span, Vectors
+from discorag.schema.errors import ModelError
+from discorag.schema.values import Vectors
 from discorag.text.citations import references, steps, without_references
 from discorag.text.terms import terms
 from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.guards import missing_detail
-from discorag.verification.verifier import Claim, Judge, Metered, Place, Verdict
+from discorag.verification.verifier import Claim, Judge, Place, Verdict
 
 PLACES = 3
 """Sentences around which places are made, in the cited chunks and in the others."""
@@ -31,15 +31,8 @@ async def find_places(
 ) -> tuple[Place, ...]:
     """Return places around the sentences that are closest to one of an answer: of the cited chunks, then of the others.
 
-    The reranker reads at most `PAIRS` sentences; if its endpoint fails, cosine decides.
-
-    Args:
-        inputs: With the chunks.
-        table: Their sentences.
-        cited: Numbers of the chunks that the sentence cites.
-        sentence: Without citations.
-        vector: Its vector, shape (d,).
-        reranker: Scores the candidates, with the sentence as the query.
+    The reranker reads at most `PAIRS` sentences, with the sentence as the query; if its endpoint fails, cosine to the
+    sentence's vector, shape (d,), decides.
     """
     parts = [part for part in _parts(table, cited) if part]
     groups = [[*find_candidates(inputs, table, part, sentence, vector, PAIRS // len(parts))] for part in parts]
@@ -97,15 +90,14 @@ Copies = Mapping[str, Sequence[int]]
 
 @dataclass(frozen=True)
 class _Drafted:
-    """A sentence of a draft.
-
-    Args:
-        text: With citations.
-        bare: As it is compared: without citations and markup.
-    """
+    """A sentence of a draft with its citations; ``bare``, as it is compared, is without these and markup."""
 
     text: str
     bare: str
+
+    @property
+    def cited(self) -> set[int]:
+        return {r.chunk for r in references(self.text)}
 
 
 @dataclass(frozen=True)
@@ -122,38 +114,18 @@ class _Traced:
 class TracingVerifier:
     """Traces a draft to its sources. Implements `discorag.verification.verifier.Verifier`.
 
-    1. A heading, and a sentence without content ("It did."), is not verified.
-    2. A sentence that a source has word for word is supported; no model is called.
-    3. The reranker finds the places that are closest to any other sentence. One whose figures, dates, quotations and
-       names are not all in the cited chunks and these places is not supported.
-    4. The judge decides the rest; without one they are not verified.
-
-    Args:
-        encoder: Gives the sentences' vectors.
-        reranker: Finds places.
-        judge: Decides; None: the rest is not verified.
+    1. A heading, and a sentence without content ("It did."), is not verified. 2. A sentence that a source has word for
+    word is supported; no model is called. 3. The reranker finds the places that are closest to any other sentence. One
+    whose figures, dates, quotations and    names are not all in the cited chunks and these places is not supported. 4.
+    The judge decides the rest; without one they are not verified.
     """
 
     encoder: Encoder
     reranker: Reranker
     judge: Judge | None = None
 
-    @property
-    def usage(self) -> Usage:
-        """What the judge's calls of a language model have cost so far."""
-        return self.judge.usage if isinstance(self.judge, Metered) else Usage()
-
-    @property
-    def prompt_hash(self) -> str:
-        """Digest of the judge's prompt file; empty if it made no call."""
-        return self.judge.prompt_hash if isinstance(self.judge, Metered) else ""
-
-    async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
-        """Return the verified answer.
-
-        Args:
-            inputs: With the chunks, graph and plan that the draft was made from.
-            draft: Text whose sentences cite chunks as ``[2]`` or units as ``[2.3]``.
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
+        """Return the verified answer; see `Verifier.verify`.
 
         Raises:
             ModelError: The encoder or the judge is an endpoint and fails.
@@ -167,9 +139,11 @@ class TracingVerifier:
             if missing := _missing(claim, inputs, drafts[i]):
                 found[i] = _Traced(Support.NOT_SUPPORTED, missing)
                 del claims[i]
-        for (i, claim), verdict in zip(claims.items(), await self._judge([*claims.values()]), strict=True):
-            found[i] = _trace(claim, verdict, table, _cited(drafts[i]))
-        return _answer(inputs, table, drafts, [found[i] for i in range(len(drafts))])
+        unjudged = [Verdict(Support.NOT_VERIFIED, reason=NO_JUDGE)] * len(claims)
+        verdicts = await self.judge.judge([*claims.values()]) if self.judge else Outcome(value=unjudged)
+        for (i, claim), verdict in zip(claims.items(), verdicts.value, strict=True):
+            found[i] = _trace(claim, verdict, table, drafts[i].cited)
+        return verdicts.holding(_answer(inputs, table, drafts, [found[i] for i in range(len(drafts))]))
 
     async def _claims(
         self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _Drafted]
@@ -179,16 +153,9 @@ class TracingVerifier:
         vectors = await self.encoder.encode_documents(texts)
         claims: dict[int, Claim] = {}
         for (i, d), vector in zip(drafts.items(), vectors, strict=True):
-            places = (
-                await find_places(inputs, table, _cited(d), d.bare, vector, self.reranker) if table.sentences else ()
-            )
+            places = await find_places(inputs, table, d.cited, d.bare, vector, self.reranker) if table.sentences else ()
             claims[i] = Claim(d.bare, places)
         return claims
-
-    async def _judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
-        if self.judge is None:
-            return [Verdict(Support.NOT_VERIFIED, reason=NO_JUDGE)] * len(claims)
-        return await self.judge.judge(claims)
 
 
 QUOTED = "Quoted word for word."
@@ -232,22 +199,17 @@ def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTabl
         return _Traced(Support.NOT_VERIFIED, _HEADING)
     if _ASSENT.issuperset(terms(sentence.bare)):
         return _Traced(Support.NOT_VERIFIED, _NO_CONTENT)
-    cited = references(sentence.text)
     same = [table.sentences[i] for i in copies.get(folded(sentence.bare), ()) if whole_sentence(i, table) == (i, i)]
     if not same:
         return None if table.sentences else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
-    exact, chunks = {(r.chunk, r.first) for r in cited}, {r.chunk for r in cited}
-    unit = min(same, key=lambda u: ((u.chunk, u.number) not in exact, u.chunk not in chunks))
+    exact = {(r.chunk, r.first) for r in references(sentence.text)}
+    unit = min(same, key=lambda u: ((u.chunk, u.number) not in exact, u.chunk not in sentence.cited))
     return _Traced(Support.SUPPORTED, QUOTED, (unit,))
-
-
-def _cited(sentence: _Drafted) -> set[int]:
-    return {r.chunk for r in references(sentence.text)}
 
 
 def _missing(claim: Claim, inputs: AnswerInputs, sentence: _Drafted) -> str:
     """Which detail of a claim is neither in the chunks that it cites nor in its places; empty if none."""
-    cited = [chunk.text for n, chunk in enumerate(inputs.chunks, start=1) if n in _cited(sentence)]
+    cited = [chunk.text for n, chunk in enumerate(inputs.chunks, start=1) if n in sentence.cited]
     evidence = [*cited, *(place.evidence for place in claim.places)]
     return missing_detail(_BRACKETED.sub("", claim.sentence), "\n".join(evidence))
 
@@ -277,13 +239,13 @@ def _answer(
     planned = steps(inputs.plan) if inputs.plan else ()
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
-        step = _step(planned, sentence.text, found.units if found.support is Support.SUPPORTED else (), passed)
+        step = _step(planned, sentence, found.units if found.support is Support.SUPPORTED else (), passed)
         passed = max(passed, -1 if step is None else step)
         sentences.append(
             AnswerSentence(
                 text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
                 support=found.support,
-                evidence=tuple(_evidence(inputs, u.chunk, u.span) for u in found.units),
+                evidence=tuple(EvidenceSpan.of(inputs.chunks[u.chunk - 1], u.span) for u in found.units),
                 step=step,
                 reason=found.reason,
                 confidence=found.confidence,
@@ -293,14 +255,10 @@ def _answer(
     return Answer(query=inputs.query, sentences=tuple(sentences), disagreements=disagreements, plan=inputs.plan)
 
 
-def _evidence(inputs: AnswerInputs, number: int, span: Span) -> EvidenceSpan:
-    return EvidenceSpan.of(inputs.chunks[number - 1], span)
-
-
-def _step(planned: Sequence[PlanStep], draft: str, units: tuple[Sentence, ...], passed: int) -> int | None:
+def _step(planned: Sequence[PlanStep], sentence: _Drafted, units: tuple[Sentence, ...], passed: int) -> int | None:
     """The plan step that cites what the sentence rests on; of several, the first not yet passed."""
     exact = {(u.chunk, u.number) for u in units}
-    chunks = {u.chunk for u in units} or {r.chunk for r in references(draft)}
+    chunks = {u.chunk for u in units} or sentence.cited
     scores: list[tuple[int, bool, int]] = []
     for i, step in enumerate(planned):
         hit = max((_match(r.chunk, r.first, r.last, exact, chunks) for r in step.references), default=0)
@@ -332,8 +290,8 @@ def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -
             a, b = locate_conflict(edge, table, i, j)
             disagreement = Disagreement(
                 relation=edge.relation,
-                a=_evidence(inputs, i, table.sentences[a].span),
-                b=_evidence(inputs, j, table.sentences[b].span),
+                a=EvidenceSpan.of(inputs.chunks[i - 1], table.sentences[a].span),
+                b=EvidenceSpan.of(inputs.chunks[j - 1], table.sentences[b].span),
                 reason=edge.reason,
             )
             found.setdefault(frozenset({edge.source, edge.target}), disagreement)

@@ -4,43 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
-from discorag.schema.answer import Answer, AnswerInputs, Support
-from discorag.schema.errors import Usage
+from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.verification.guards import missing_detail
 
 
 class Verifier(Protocol):
     """Traces a draft to its sources."""
 
-    async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
         """Return the draft's sentences, each with its state, its evidence and the reason.
 
-        Args:
-            inputs: With the chunks, graph and plan that the draft was made from.
-            draft: Text whose sentences cite chunks as ``[2]`` or units as ``[2.3]``.
+        The draft was made from the chunks, graph and plan of the inputs, and cites chunks as ``[2]`` or units as
+        ``[2.3]``.
 
         Raises:
             ModelError: A model failed.
         """
-        ...
-
-
-@runtime_checkable
-class Metered(Protocol):
-    """A verifier that calls a language model; there is a new one for each question."""
-
-    @property
-    def usage(self) -> Usage:
-        """What its calls have cost so far."""
-        ...
-
-    @property
-    def prompt_hash(self) -> str:
-        """Digest of the prompt file; empty if it made no call."""
         ...
 
 
@@ -58,13 +41,7 @@ VERIFIERS.offer("llm", "discorag.verification.judges:llm_verifier", "the languag
 
 @dataclass(frozen=True)
 class Place:
-    """A sentence of a chunk, alone or with its neighbours.
-
-    Args:
-        units: Their indices in the inputs's table.
-        text: How they read.
-        context: Title and headings above them.
-    """
+    """A sentence of a chunk, alone or with its neighbours (indices in the table), how they read, and their headings."""
 
     units: tuple[int, ...]
     text: str
@@ -86,13 +63,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision about a claim.
+    """The decision about a claim, and why in one plain sentence.
 
-    Args:
-        support: Whether a place supports it.
-        place: Number of the place that does; None if none does.
-        probability: That it is supported, 0 to 1; None if no model gave one.
-        reason: Why, in one plain sentence.
+    ``place`` is the number of the place that supports it, if one does; ``probability`` that it is supported, if a model
+    gave one.
     """
 
     support: Support
@@ -102,13 +76,9 @@ class Verdict:
 
 
 def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Verdict:
-    """Return that a place supports a claim, unless the place lacks a figure, date, name or quotation of the sentence.
+    """Return that a place supports a claim, as a model said with this probability, and why.
 
-    Args:
-        claim: The claim.
-        place: Number of the place that a model named.
-        probability: As the model gave it.
-        reason: Why the claim counts as supported.
+    Unless the place lacks a figure, date, name or quotation of the sentence.
     """
     if missing := missing_detail(claim.sentence, claim.places[place].evidence):
         return Verdict(Support.NOT_SUPPORTED, reason=missing)
@@ -118,7 +88,7 @@ def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Ver
 class Judge(Protocol):
     """Decides claims."""
 
-    async def judge(self, claims: Sequence[Claim]) -> Sequence[Verdict]:
+    async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
         """Return a verdict for each claim, in order; every claim has a place.
 
         Raises:

@@ -77,7 +77,7 @@ class BertScore:
             tokenizer, model = self._loaded
             weights = defaultdict(lambda: 1.0, {tokenizer.sep_token_id: 0.0, tokenizer.cls_token_id: 0.0})
             answers = [answer] * len(references)
-            scores = bert_cos_score_idf(model, references, answers, tokenizer, weights, device="cpu")
+            scores = bert_cos_score_idf(model, references, answers, tokenizer, weights, device=_device())
         return 100 * max(0.0, scores[:, 2].max().item())
 
 
@@ -177,7 +177,7 @@ class SummacConv:
         settings = {"models": ["vitc"], "bins": "percentile", "granularity": "sentence", "nli_labels": "e"}
         try:
             package: Any = importlib.import_module("summac.model_summac")
-            self._scorer: Any = package.SummaCConv(**settings, device="cpu", start_file="default", agg="mean")
+            self._scorer: Any = package.SummaCConv(**settings, device=_device(), start_file="default", agg="mean")
             self._scorer.score([_PROBE], [_PROBE])
         except (ImportError, OSError) as error:
             raise MetricUnavailableError(
@@ -228,8 +228,8 @@ class _Nli:
         first, second = map(list, zip(*pairs, strict=True))
         tokens = self._tokenizer(first, second, padding=True, truncation="longest_first", return_tensors="pt")
         with torch.no_grad():
-            logits: torch.Tensor = self._model(**tokens).logits
-        return logits.softmax(dim=-1)[:, self._label].double().numpy()
+            logits: torch.Tensor = self._model(**tokens.to(_device())).logits
+        return logits.softmax(dim=-1)[:, self._label].double().cpu().numpy()
 
 
 def _source(given: Given) -> str:
@@ -245,10 +245,16 @@ def _load(kind: str, folder: Path, **changes: Any) -> tuple[Any, Any]:
     """Tokenizer, limited to the model's window, and model; nothing is fetched."""
     with _quiet():
         tokenizer = _pretrained("AutoTokenizer", folder)
-        model = _pretrained(kind, folder, **changes).eval()
+        model = _pretrained(kind, folder, **changes).to(_device()).eval()
     window = getattr(model.config, "max_position_embeddings", _MAX_TOKENS)
     tokenizer.model_max_length = min(tokenizer.model_max_length, window, _MAX_TOKENS)
     return tokenizer, model
+
+
+def _device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _pretrained(kind: str, folder: Path, **changes: Any) -> Any:

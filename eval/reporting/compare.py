@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from discorag.text.escaping import one_line
 from eval.errors import DataError
-from eval.reporting.stats import Paired, paired
+from eval.reporting.stats import Paired, paired_by_question
 from eval.running.folder import load_run
 from eval.running.record import Record, Run
 
@@ -20,63 +21,29 @@ WORST = 10
 _EXCERPT = 300
 
 
-class Outcome(BaseModel):
-    """What one system did with a sample; texts are empty for a published run.
-
-    Args:
-        score: On the chosen metric.
-        lost: Stage -> pieces of gold evidence lost there.
-        prompts: Stage -> hash of its prompt.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    score: float
-    answer: str
-    plan: str
-    lost: dict[str, int]
-    prompts: dict[str, str]
-
-
-class Regression(BaseModel):
-    """A sample on which the first system scores below the second."""
-
-    model_config = ConfigDict(frozen=True)
-
-    sample: str
-    difference: float
-    a: Outcome
-    b: Outcome
-
-
-class Comparison(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
     """The first system against the second. Differences are first minus second.
 
     Args:
-        suite, dataset: Of both runs.
+        runs: Of the two systems.
         a, b: As named by the caller.
-        shared: Samples that both sides have.
+        shared: Number of samples that both sides have.
         only_a, only_b: Samples that one side has; they enter no number.
-        label_a, label_b: What is not a system's own in its answers; see `SystemSummary.label`.
         metrics: Metric -> paired statistics over shared samples that both sides could score.
         metric: Metric by which regressions are chosen.
-        regressions: Samples with the largest loss, worst first.
+        regressions: The records of both sides at the samples with the largest loss, worst first.
     """
 
-    model_config = ConfigDict(frozen=True)
-
-    suite: str
-    dataset: str
+    runs: tuple[Run, Run]
     a: str
     b: str
     shared: int
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
-    label_a: str = ""
-    label_b: str = ""
     metrics: dict[str, Paired]
     metric: str
-    regressions: tuple[Regression, ...]
+    regressions: tuple[tuple[Record, Record], ...]
 
 
 def compare(a: str, b: str, *, metric: str = "", worst: int = WORST, seed: int = 0) -> Comparison:
@@ -99,38 +66,38 @@ def compare(a: str, b: str, *, metric: str = "", worst: int = WORST, seed: int =
         left, right = getattr(run_a, field), getattr(run_b, field)
         if left != right:
             raise DataError(f"{field} differs: {a} has {left}, {b} has {right}.", hint="Compare runs of one suite.")
-    shared = [sample for sample in of_a if sample in of_b]
-    scores = _shared_scores([(of_a[s], of_b[s]) for s in shared])
-    if not scores:
+    pairs = [(of_a[sample], of_b[sample]) for sample in of_a if sample in of_b]
+    names = dict.fromkeys(m for left, right in pairs for m in left.scores if m in right.scores)
+    if not names:
         raise DataError(f"{a} and {b} share no scored sample.", hint="Run both with the same --seed and size.")
-    chosen = metric or next(iter(scores))
-    if chosen not in scores:
-        raise DataError(f"{a} and {b} share no metric {metric}.", hint=f"Choose one of {', '.join(scores)}.")
+    chosen = metric or next(iter(names))
+    if chosen not in names:
+        raise DataError(f"{a} and {b} share no metric {metric}.", hint=f"Choose one of {', '.join(names)}.")
+    lost = [pair for pair in pairs if chosen in pair[0].scores and _loss(pair, chosen) < 0]
+    metrics = {m: paired_by_question(_of(of_a, m), _of(of_b, m), seed=seed) for m in names}
     return Comparison(
-        suite=run_a.suite,
-        dataset=run_a.dataset,
+        runs=(run_a, run_b),
         a=a,
         b=b,
-        shared=len(shared),
+        shared=len(pairs),
         only_a=tuple(s for s in of_a if s not in of_b),
         only_b=tuple(s for s in of_b if s not in of_a),
-        label_a=_label(run_a, of_a),
-        label_b=_label(run_b, of_b),
-        metrics={m: paired(left, right, seed=seed) for m, (left, right) in scores.items()},
+        metrics={m: found for m, found in metrics.items() if found},
         metric=chosen,
-        regressions=_regressions(of_a, of_b, chosen)[:worst],
+        regressions=tuple(sorted(lost, key=lambda pair: _loss(pair, chosen))[:worst]),
     )
 
 
 def comparison_tables(comparison: Comparison) -> RenderableType:
     """The comparison for the console: statistics, then the worst regressions."""
-    c = comparison
-    head = Text(f"{c.suite}, {c.dataset}\nfirst   {c.a}\nsecond  {c.b}\n{c.shared} shared samples")
+    c, (run_a, run_b) = comparison, comparison.runs
+    head = Text(f"{run_a.suite}, {run_a.dataset}\nfirst   {c.a}\nsecond  {c.b}\n{c.shared} shared samples")
     if c.only_a or c.only_b:
         head.append(f"; left out: {len(c.only_a)} only in the first, {len(c.only_b)} only in the second", "yellow")
-    for name, label in (("first", c.label_a), ("second", c.label_b)):
-        if label:
-            head.append(f"\n{name}: {label}", "yellow")
+    for name, run, side in (("first", run_a, c.a), ("second", run_b, c.b)):
+        summary = run.systems.get(side.rpartition(":")[2])
+        if summary and summary.label:
+            head.append(f"\n{name}: {summary.label}", "yellow")
     return Group(head, Text(""), _metric_table(c), *_regression_texts(c))
 
 
@@ -148,42 +115,13 @@ def _side(name: str) -> tuple[Run, dict[str, Record]]:
     return run, {r.sample: r for r in records if r.system == system}
 
 
-def _label(run: Run, records: Mapping[str, Record]) -> str:
-    system = next((record.system for record in records.values()), "")
-    return run.systems[system].label if system in run.systems else ""
+def _of(side: Mapping[str, Record], metric: str) -> dict[str, float]:
+    return {sample: r.scores[metric] for sample, r in side.items() if metric in r.scores}
 
 
-def _shared_scores(pairs: list[tuple[Record, Record]]) -> dict[str, tuple[list[float], list[float]]]:
-    scores: dict[str, tuple[list[float], list[float]]] = {}
-    for a, b in pairs:
-        for metric in a.scores:
-            if metric in b.scores:
-                left, right = scores.setdefault(metric, ([], []))
-                left.append(a.scores[metric])
-                right.append(b.scores[metric])
-    return scores
-
-
-def _regressions(of_a: Mapping[str, Record], of_b: Mapping[str, Record], metric: str) -> tuple[Regression, ...]:
-    found = [
-        Regression(
-            sample=sample,
-            difference=a.scores[metric] - b.scores[metric],
-            a=_outcome(a, metric),
-            b=_outcome(b, metric),
-        )
-        for sample, a in of_a.items()
-        if (b := of_b.get(sample)) and metric in a.scores and metric in b.scores
-    ]
-    return tuple(sorted((r for r in found if r.difference < 0), key=lambda r: r.difference))
-
-
-def _outcome(record: Record, metric: str) -> Outcome:
-    lost: dict[str, int] = {}
-    for piece in record.lost:
-        lost[piece.stage] = lost.get(piece.stage, 0) + 1
-    prompts = {s.stage: s.prompt_hash for s in record.ledger.stages if s.prompt_hash}
-    return Outcome(score=record.scores[metric], answer=record.answer, plan=record.plan, lost=lost, prompts=prompts)
+def _loss(pair: tuple[Record, Record], metric: str) -> float:
+    a, b = pair
+    return a.scores[metric] - b.scores.get(metric, a.scores[metric])
 
 
 def _metric_table(comparison: Comparison) -> Table:
@@ -204,18 +142,19 @@ def _regression_texts(comparison: Comparison) -> list[Text]:
     if not comparison.regressions:
         return [Text(f"\nNo sample on which the first loses in {comparison.metric}.")]
     texts = [Text(f"\nLargest losses of the first in {comparison.metric}", style="bold")]
-    for r in comparison.regressions:
-        texts.append(Text(f"\n{one_line(r.sample)}  {r.difference:+.2f}", style="bold"))
-        for name, side in (("first", r.a), ("second", r.b)):
-            texts.append(Text(f"  {name}: {side.score:.2f}"))
+    for pair in comparison.regressions:
+        loss = f"{_loss(pair, comparison.metric):+.2f}"
+        texts.append(Text(f"\n{one_line(pair[0].sample)}  {loss}", style="bold"))
+        for name, side in zip(("first", "second"), pair, strict=True):
+            texts.append(Text(f"  {name}: {side.scores[comparison.metric]:.2f}"))
             texts.extend(Text(f"    {field}: {one_line(value, _EXCERPT)}") for field, value in _details(side) if value)
     return texts
 
 
-def _details(side: Outcome) -> list[tuple[str, str]]:
+def _details(side: Record) -> list[tuple[str, str]]:
+    lost = Counter(piece.stage for piece in side.lost)
     return [
         ("answer", side.answer),
         ("plan", side.plan),
-        ("lost", ", ".join(f"{count} at {stage}" for stage, count in side.lost.items())),
-        ("prompts", ", ".join(f"{stage} {digest}" for stage, digest in side.prompts.items())),
+        ("lost", ", ".join(f"{count} at {stage}" for stage, count in lost.items())),
     ]

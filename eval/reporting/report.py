@@ -1,92 +1,107 @@
-"""The report: one self-contained HTML page over several runs."""
+"""The report of several runs as Markdown: no text of the data is in it, so it can be published."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from eval.reporting.page.plots import FOUND, STAGES
-from eval.reporting.page.samples import DRILL_DOWN
-from eval.reporting.page.view import run_view
-from eval.reporting.stats import Interval
+from eval.errors import DataError
+from eval.reporting.stats import paired_by_question
 from eval.running.folder import load_run
-from eval.sample import Benchmark
+from eval.running.record import MetricSummary, Record, Run
 
-if TYPE_CHECKING:
-    from jinja2 import Template
+SEED = 0
+LOST = ("found", "missing", "retrieve", "plan", "generate", "verify")
 
 
-def write_report(
-    folders: Sequence[Path],
-    out: Path,
-    *,
-    texts: bool,
-    benchmarks: Mapping[Path, Benchmark] | None = None,
-    baseline: str = "",
-) -> None:
-    """Write the page. It loads nothing and runs no script.
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of GitHub's Markdown."""
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["--"] * len(head), *rows))
+
+
+def report(folders: Sequence[Path], *, baseline: str = "") -> str:
+    """One section a run: scores with paired differences, where evidence was lost, cost, strata, what is missing.
 
     Args:
-        folders: Of the runs, in the order in which the page shows them.
-        out: The HTML file.
-        texts: Show questions, answers, plans and evidence; False for publication, since data sets forbid
-            redistribution.
-        benchmarks: Folder -> its data, for questions, references and evidence; needed only with ``texts``.
-        baseline: System that the others are compared with; empty: each run's first.
+        folders: Of the runs, in this order.
+        baseline: The system that others are compared with; empty, or not in a run: that run's first.
 
     Raises:
         MissingPathError: No such run.
-        DataError: A run's files are broken, or lack the baseline; a benchmark is not its run's.
+        DataError: A run's files are broken, or it has no system yet.
     """
-    runs = [
-        run_view(*load_run(folder), baseline=baseline, texts=texts, benchmark=(benchmarks or {}).get(folder))
-        for folder in folders
+    return "\n\n".join(part for folder in folders for part in _section(*load_run(folder), baseline=baseline)) + "\n"
+
+
+def _section(run: Run, records: Sequence[Record], *, baseline: str) -> Iterator[str]:
+    if not run.systems:
+        raise DataError(f"{run.suite} has no system yet.", hint="Run it first.")
+    base = baseline if baseline in run.systems else next(iter(run.systems))
+    state = "" if run.finished else " Unfinished: questions are missing, numbers will change."
+    yield f"## {run.suite}\n\n{run.dataset}: {run.n} questions, {run.documents} documents, seed {run.seed}.{state}"
+    metrics = list(dict.fromkeys(m for s in run.systems.values() for m in s.metrics))
+    yield f"Means, and differences to {base} with 95 % intervals; bold where the interval excludes 0."
+    scores = {system: _scores(records, system) for system in run.systems}
+    yield markdown_table(
+        ["system", *metrics],
+        [[system, *(_cell(run, scores, system, base, metric) for metric in metrics)] for system in run.systems],
+    )
+    if any(s.lost for s in run.systems.values()):
+        yield "Where gold evidence was lost, in pieces."
+        lost = [[name, *(str(s.lost.get(stage, 0)) for stage in LOST)] for name, s in run.systems.items() if s.lost]
+        yield markdown_table(["system", *LOST], lost)
+    yield "Cost: of the language model; median seconds and words a question."
+    yield markdown_table(["system", "calls", "tokens in", "tokens out", "seconds", "words"], list(_costs(run)))
+    for stratum in dict.fromkeys(name for s in run.systems.values() for name in s.strata):
+        yield markdown_table([stratum, "system", *metrics], list(_stratum(run, stratum, metrics)))
+    yield "\n".join(f"- {line}" for line in remarks(run)) or "- Nothing is missing."
+
+
+def _scores(records: Sequence[Record], system: str) -> dict[str, dict[str, float]]:
+    """Metric -> question -> score."""
+    found: dict[str, dict[str, float]] = {}
+    for record in records:
+        for metric, score in record.scores.items() if record.system == system else ():
+            found.setdefault(metric, {})[record.sample] = score
+    return found
+
+
+def _cell(
+    run: Run, scores: Mapping[str, Mapping[str, Mapping[str, float]]], system: str, base: str, metric: str
+) -> str:
+    mean = _mean(run.systems[system].metrics.get(metric))
+    pair = paired_by_question(scores[system].get(metric, {}), scores[base].get(metric, {}), seed=SEED)
+    if system == base or pair is None:
+        return mean
+    return f"{mean} ({pair.shown})"
+
+
+def _mean(summary: MetricSummary | None) -> str:
+    if summary is None:
+        return "–"
+    return f"{summary.mean:.1f}" + (f", {summary.unscored} unscored" if summary.unscored else "")
+
+
+def _costs(run: Run) -> Iterator[list[str]]:
+    for name, s in run.systems.items():
+        yield [name, *(f"{n:,}" for n in (s.calls, s.tokens_in, s.tokens_out)), f"{s.seconds:.1f}", f"{s.words:.0f}"]
+
+
+def _stratum(run: Run, stratum: str, metrics: Sequence[str]) -> Iterator[list[str]]:
+    for name, summary in run.systems.items():
+        for value, means in summary.strata.get(stratum, {}).items():
+            yield [value, name, *(_mean(means.get(metric)) for metric in metrics)]
+
+
+def remarks(run: Run) -> list[str]:
+    """What a reader of the numbers must know."""
+    systems = run.systems.items()
+    missing = {metric: why for _, s in systems for metric, why in s.missing.items()}
+    return [
+        *(f"{metric}: not computed. {why}" for metric, why in missing.items()),
+        *(f"{system}: not run. {why}" for system, why in run.skipped.items()),
+        *(f"{system}: {s.label}" for system, s in systems if s.label),
+        *(f"{system}: {s.errors} questions without an answer" for system, s in systems if s.errors),
+        *(f"{count} left out: {why}" for why, count in run.dropped.items()),
+        *([run.note] if run.note else []),
     ]
-    page = _template().render(
-        runs=runs,
-        texts=texts,
-        stages=STAGES,
-        found=FOUND,
-        cap=DRILL_DOWN,
-        date=datetime.now(UTC).date().isoformat(),
-    )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page, encoding="utf-8", errors="replace")
-
-
-def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(score=_score, signed=_signed, interval=_interval, p=_p, number=_number)
-    return environment.get_template("report.html.j2")
-
-
-def _score(value: float) -> str:
-    return f"{value:.1f}"
-
-
-def _signed(value: float) -> str:
-    return f"{round(value, 1) + 0.0:+.1f}".replace("-", "−")
-
-
-def _interval(interval: Interval | None) -> str:
-    return f"[{_signed(interval.low)}, {_signed(interval.high)}]" if interval else ""
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "—"
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}".replace(",", "\u202f")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,13 @@ class Paired(BaseModel):
     losses: int
     ties: int
 
+    @property
+    def shown(self) -> str:
+        """Difference and interval, bold in Markdown where the interval excludes 0."""
+        interval = f" [{self.interval.low:+.1f}, {self.interval.high:+.1f}]" if self.interval else ""
+        text = f"{self.difference:+.1f}{interval}"
+        return f"**{text}**" if self.interval and self.interval.excludes_zero else text
+
 
 def paired(a: Sequence[float], b: Sequence[float], *, seed: int, resamples: int = RESAMPLES) -> Paired:
     """Compare two systems on the same questions.
@@ -74,6 +81,21 @@ def paired(a: Sequence[float], b: Sequence[float], *, seed: int, resamples: int 
         losses=int((differences < -TIE).sum()),
         ties=int((np.abs(differences) <= TIE).sum()),
     )
+
+
+def paired_by_question(a: Mapping[str, float], b: Mapping[str, float], *, seed: int) -> Paired | None:
+    """`paired` over the questions that both have; None if there are none."""
+    shared = [question for question in a if question in b]
+    return paired([a[q] for q in shared], [b[q] for q in shared], seed=seed) if shared else None
+
+
+def corrected(ps: Sequence[float]) -> list[float]:
+    """The p of several comparisons, corrected for their number (Holm)."""
+    if not ps:
+        return []
+    from statsmodels.stats.multitest import multipletests
+
+    return [float(p) for p in multipletests(ps, method="holm")[1]]
 
 
 def mean_interval(values: Sequence[float], *, seed: int, resamples: int = RESAMPLES) -> Interval | None:

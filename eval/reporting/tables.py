@@ -51,17 +51,25 @@ def run(result: Run, main: Sequence[str]) -> RenderableType:
     return Group(table, *(Text(line, style="yellow") for line in lines))
 
 
-def bills(suite: Suite, given: Sequence[Bill]) -> RenderableType:
+def experiments(rows: Sequence[tuple[str, str, str, str]]) -> RenderableType:
+    """Name, table or figure, purpose and state of each experiment."""
+    table = _table("Experiments", "experiment", "item", "about", "state")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def bills(name: str, given: Sequence[Bill], official: int | None = None) -> RenderableType:
     """Calls and tokens a question, and over the official test set where its size is known."""
-    table = _table(f"{suite.label}: what a language model would take", "system", "questions")
+    table = _table(f"{name}: what a language model would take", "system", "questions")
     for column in ("calls", "tokens in", "of them cached", "tokens out"):
         table.add_column(column, justify="right")
     for bill in given:
         table.add_row(
             bill.system, f"each of {bill.questions}" if bill.questions else "once", *_counts(bill, bill.questions or 1)
         )
-        if suite.official and bill.questions:
-            table.add_row("", f"official {suite.official:,}", *_counts(bill.for_questions(suite.official), 1))
+        if official and bill.questions:
+            table.add_row("", f"official {official:,}", *_counts(bill.for_questions(official), 1))
     return table
 
 
@@ -72,5 +80,5 @@ def _counts(bill: Bill, share: int) -> list[str]:
 def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     for column in columns:
-        table.add_column(column, no_wrap=column in ("suite", "system"))
+        table.add_column(column, no_wrap=column in ("suite", "system", "experiment"))
     return table

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
+from random import Random
 from typing import Any
 
 from discorag import DiscoRAG
+from discorag.generation.prompted.paper import material, without_structure
 from discorag.retrieval.registry import tree_retriever
-from discorag.schema.answer import Answer
+from discorag.schema.answer import Answer, AnswerInputs
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
 from discorag.schema.values import Span
 from eval.errors import DataError
 from eval.metrics.grounding import reached
+from eval.perturb import FILLER, NOISE, OTHER_PLAN, PERTURBATIONS, fill, replace_hits
 from eval.running.branches import Branches
 from eval.running.corpus import Corpus
 from eval.running.lost import trace
 from eval.running.record import Lost, Record
 from eval.sample import DocSpan, Sample
-from eval.suite import Suite, System
+from eval.suite import Suite, System, find_system
 from interfaces.results import AskResult
 from nodes.context import AnswerContext
-from nodes.state import AnswerInput
+from nodes.inputs import load_inputs
+from nodes.state import AnswerInput, Json
 
 LEAD = 6
 """Sentences of the lead baseline: as many as an extractive answer has units."""
+NOISE_DOCUMENTS = 10
+"""Documents from which noise is drawn, where there are so many."""
 DEAD = {c.__name__ for c in (ModelUnavailableError, RateLimitedError, ModelRejectedError)}
 """Failures that say nothing about the system: the run stops, and can be resumed."""
 
@@ -37,14 +44,15 @@ class Answerer:
         suite: Retrieval settings.
         corpus: The documents as ingested.
         rag: The pipeline.
+        samples: All questions: another one's plan is a control.
     """
 
-    def __init__(self, suite: Suite, corpus: Corpus, rag: DiscoRAG) -> None:
-        self._suite, self._corpus, self._rag = suite, corpus, rag
+    def __init__(self, suite: Suite, corpus: Corpus, rag: DiscoRAG, samples: Sequence[Sample] = ()) -> None:
+        self._suite, self._corpus, self._rag, self._samples = suite, corpus, rag, samples
         self._branches = Branches()
 
     async def answer(self, sample: Sample, system: System) -> Record:
-        """The record, not scored yet. A system that branches off needs the run of ``full`` before it.
+        """The record, not scored yet. A system that resumes another one's run needs that run before it.
 
         Raises:
             ModelUnavailableError: The endpoint died; a stand-in's answer would not be the system's.
@@ -54,15 +62,77 @@ class Answerer:
             return await asyncio.to_thread(self._lead, sample, system)
         if system.baseline:
             return await self._baseline(sample, system)
-        context = AnswerContext(backends=self._rag.backends, **self._switches(system))
+        context, thread = self._context(system), _thread(sample, system)
         if system.again:
-            result = await self._branches.again(sample.id, before=system.again, context=context)
+            update = await self._perturbed(sample, system) if system.perturbation else None
+            result = await self._branches.again(thread, before=system.again, context=context, update=update)
         else:
-            result = await self._branches.run(_thread(sample, system), self._asked(sample, system), context)
-            if system.name != "full":
-                await self._branches.forget(_thread(sample, system))
+            result = await self._branches.run(thread, self._asked(sample, system), context)
         _stop_if_dead(result)
         return await asyncio.to_thread(self._told, sample, system, result)
+
+    async def inputs(self, sample: Sample, system: System) -> AnswerInputs:
+        """What the answer of a system was written from: answers the question first. Raises as `answer`."""
+        if system.of:
+            await self.answer(sample, find_system(system.of))
+        await self.answer(sample, system)
+        loaded = await load_inputs(await self._branches.state(_thread(sample, system)), self._context(system))
+        await self.forget(sample, system.of or system.name)
+        return loaded
+
+    def _context(self, system: System) -> AnswerContext:
+        return AnswerContext(backends=self._rag.backends, **self._switches(system))
+
+    async def _perturbed(self, sample: Sample, system: System) -> Json:
+        """The update of the state of the run that is resumed; the same for the same question, system and seed."""
+        change, random = PERTURBATIONS[system.perturbation], Random(f"{self._suite.seed} {sample.id} {system.name}")
+        state, root = await self._branches.state(_thread(sample, system)), self._context(find_system(system.of))
+        if system.perturbation == NOISE:
+            hits = state.get("hits", [])
+            others = await asyncio.to_thread(self._others, hits, sample, system, random)
+            return {"hits": replace_hits(hits, others, random, system.rate)}
+        if system.perturbation == OTHER_PLAN:
+            return {"plan": await self._plan_of_another(sample, system)}
+        inputs = await load_inputs(state, root)
+        if system.perturbation == FILLER:
+            structure = self._count(material(inputs)) - self._count(material(without_structure(inputs)))
+            return {"graph": None, "plan": fill(self._count, structure)}
+        update: Json = {}
+        if change.tree:
+            trees = {c.id: change.tree(c, random, system.rate) for c in inputs.chunks}
+            update["trees"] = {chunk: tree.model_dump(mode="json") for chunk, tree in trees.items()}
+        if change.graph and inputs.graph:
+            update["graph"] = change.graph(inputs.graph, random, system.rate).model_dump(mode="json")
+        if change.plan and inputs.plan:
+            update["plan"] = change.plan(inputs.plan.paragraph, random, system.rate)
+        return update
+
+    def _others(self, hits: list[Json], sample: Sample, system: System, random: Random) -> list[Json]:
+        """Chunks that were not retrieved, of documents drawn from those that the system searches."""
+        scope, store = self._rag.scope(corpus=self._corpus.name), self._rag.backends.store
+        found = {hit["chunk_id"] for hit in hits}
+        ids = self._asked(sample, system).get("filters", {}).get("doc_id") or list(self._corpus.known)
+        others: list[Json] = []
+        for doc in random.sample(ids, len(ids)):
+            left = [c.id for c in store.chunks_of(scope, doc) if c.id not in found]
+            others += [{"chunk_id": id, "score": 0.0} for id in random.sample(left, min(len(left), len(hits)))]
+            if len(others) >= NOISE_DOCUMENTS * len(hits):
+                break
+        return others
+
+    def _count(self, text: str) -> int:
+        return len(self._rag.backends.encoder.tokens.token_offsets([text])[0])
+
+    async def _plan_of_another(self, sample: Sample, system: System) -> str:
+        """The plan that the next question gets. A cached reply of the language model is not paid again."""
+        at = [s.id for s in self._samples].index(sample.id)
+        other = self._samples[(at + 1) % len(self._samples)]
+        if other.id == sample.id:
+            raise DataError(f"Question {sample.id} is the only one: there is no other plan.", hint="Use --limit 2.")
+        root = find_system(system.of).model_copy(update={"name": f"{system.of} for {sample.id}"})
+        record = await self.answer(other, root)
+        await self.forget(other, root.name)
+        return record.plan
 
     async def _baseline(self, sample: Sample, system: System) -> Record:
         asked = self._asked(sample, system)
@@ -76,9 +146,9 @@ class Answerer:
         _stop_if_dead(result)
         return await asyncio.to_thread(self._told, sample, system, result)
 
-    async def forget(self, sample: Sample) -> None:
-        """Drop the run of ``full`` that branches start from."""
-        await self._branches.forget(sample.id)
+    async def forget(self, sample: Sample, root: str) -> None:
+        """Drop the run of the system ``root``, from which others branch off."""
+        await self._branches.forget(f"{sample.id}\x00{root}")
 
     def _switches(self, system: System) -> dict[str, Any]:
         suite = self._suite
@@ -162,8 +232,8 @@ def _unsupported(answer: Answer) -> float | None:
 
 
 def _thread(sample: Sample, system: System) -> str:
-    """The thread of the full run is named by the question, so that branches find it."""
-    return sample.id if system.name == "full" else f"{sample.id}\x00{system.name}"
+    """The thread of the run that the system starts or resumes."""
+    return f"{sample.id}\x00{system.of or system.name}"
 
 
 def _stop_if_dead(result: AskResult) -> None:

@@ -17,7 +17,6 @@ from discorag.models.protocol import LanguageModel, Message, Reply, Request
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
 from discorag.text.tokens import TokenCounter
-from eval.suite import Suite
 
 T = TypeVar("T")
 EDU_TOKENS = 11
@@ -67,19 +66,19 @@ class Bill(BaseModel):
 
     def for_questions(self, n: int) -> Bill:
         """The bill scaled to ``n`` questions; what is paid once stays."""
-        if not self.questions:
-            return self
-        scaled = {
-            k: round(getattr(self, k) * n / self.questions) for k in ("calls", "tokens_in", "cached", "tokens_out")
-        }
-        return self.model_copy(update={"questions": n, **scaled})
+        return self.scaled(n / self.questions).model_copy(update={"questions": n}) if self.questions else self
+
+    def scaled(self, by: float) -> Bill:
+        """So many times the calls and tokens."""
+        counts = ("calls", "tokens_in", "cached", "tokens_out")
+        return self.model_copy(update={k: round(getattr(self, k) * by) for k in counts})
 
 
-def write_bills(folder: Path, suite: Suite, bills: Sequence[Bill]) -> None:
-    """Write ``bill.json`` into a run's folder: as counted, and scaled to the official test set."""
-    scaled = [b.for_questions(suite.official) for b in bills] if suite.official else []
+def write_bills(folder: Path, name: str, bills: Sequence[Bill], official: int | None = None) -> None:
+    """Write ``bill.json`` into a run's folder: as counted, and scaled to the official test set if its size is given."""
+    scaled = [b.for_questions(official) for b in bills] if official else []
     body = {
-        "suite": suite.label,
+        "suite": name,
         "counted": [b.model_dump() for b in bills],
         "official": [b.model_dump() for b in scaled],
         "assumed tokens of a reply": ASSUMED,

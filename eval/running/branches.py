@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from discorag.schema.ledger import STAGES
 from graphs.answer import build
 from interfaces.results import AskResult
 from nodes.context import AnswerContext
-from nodes.state import AnswerInput
+from nodes.state import AnswerInput, AnswerState, Json
 
 
 class Branches:
@@ -33,10 +34,11 @@ class Branches:
         state = await self._graph.ainvoke(asked, _config(thread), context=context)
         return AskResult.of(await self._whole(thread, state), perf_counter() - start)
 
-    async def again(self, thread: str, *, before: str, context: AnswerContext) -> AskResult:
+    async def again(self, thread: str, *, before: str, context: AnswerContext, update: Json | None = None) -> AskResult:
         """Run from stage ``before`` on, under the options of ``context``. Raises ``KeyError`` for an unknown stage.
 
-        A first run that ended before it, because its question was refused, is the result.
+        ``update`` changes the state first. A first run that ended before the stage, because its question was refused,
+        is the result.
         """
         start = perf_counter()
         states = [s async for s in self._graph.aget_state_history(_config(thread))]
@@ -46,8 +48,15 @@ class Branches:
         if not history:
             return AskResult.of(await self._whole(thread, {}), perf_counter() - start)
         first = history[-1].config  # the oldest is of the first run, later ones are of branches
+        if update:
+            stages = list(STAGES)
+            first = await self._graph.aupdate_state(first, update, as_node=stages[stages.index(before) - 1])
         state = await self._graph.ainvoke(None, first, context=context)
         return AskResult.of(await self._whole(thread, state), perf_counter() - start)
+
+    async def state(self, thread: str) -> AnswerState:
+        """What the graph knows at the end of the thread's last run."""
+        return cast(AnswerState, (await self._graph.aget_state(_config(thread))).values)
 
     async def forget(self, thread: str) -> None:
         """Drop what is kept of a question."""
@@ -55,7 +64,7 @@ class Branches:
 
     async def _whole(self, thread: str, state: dict[str, Any]) -> dict[str, Any]:
         """The full state: the graph's output shows the answer and the ledger only."""
-        return {**(await self._graph.aget_state(_config(thread))).values, **state}
+        return {**await self.state(thread), **state}
 
 
 def _config(thread: str) -> Any:

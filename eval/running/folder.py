@@ -1,28 +1,23 @@
-"""A run's folder on disk: ``run.json``, ``samples.jsonl`` (one record a line) and ``scores.jsonl`` (no texts)."""
+"""A run's folder on disk: ``run.json``, and ``samples.jsonl`` with one record a line."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from discorag.schema.errors import MissingPathError
 from eval.errors import DataError, RunLockedError
-from eval.running.record import Lost, Record, Run, Stage
-from eval.running.summary import words
+from eval.running.record import Record, Run
 
 RUN_FILE = "run.json"
 SAMPLES_FILE = "samples.jsonl"
-SCORES_FILE = "scores.jsonl"
 LOCK_FILE = ".lock"
-
-LineT = TypeVar("LineT", bound=BaseModel)
 
 
 class RunFolder:
@@ -87,11 +82,6 @@ class RunFolder:
         """Replace ``run.json``; a reader sees the old one or the new one, never half of one."""
         _replace(self.path / RUN_FILE, run.model_dump_json(indent=2) + "\n")
 
-    def write_scores(self) -> None:
-        """Replace ``scores.jsonl``: what may be published, without any text of the data."""
-        lines = (ScoreLine.of(r).model_dump_json() + "\n" for r in self._records.values())
-        _replace(self.path / SCORES_FILE, "".join(lines))
-
     def close(self) -> None:
         """Let go of the folder."""
         self._samples.close()
@@ -104,60 +94,8 @@ class RunFolder:
         self.close()
 
 
-class ScoreLine(BaseModel):
-    """One line of ``scores.jsonl``: a record without answer, plan, evidence, reasons or labels.
-
-    ``unscored`` names the metrics, ``lost`` counts gold pieces by stage, ``error`` is the error's kind, ``words`` the
-    length of the answer, ``stood_in`` the stages in which something stood in for the language model.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    sample: str
-    system: str
-    scores: dict[str, float]
-    unscored: tuple[str, ...]
-    lost: dict[Stage, int]
-    found: int
-    seconds: float
-    words: int
-    error: str
-    stood_in: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, record: Record) -> Self:
-        """The publishable part of a record."""
-        return cls(
-            sample=record.sample,
-            system=record.system,
-            scores=record.scores,
-            unscored=tuple(record.unscored),
-            lost=dict(Counter(piece.stage for piece in record.lost)),
-            found=record.found,
-            seconds=record.seconds,
-            words=words(record),
-            error=record.error.partition(":")[0],
-            stood_in=record.stood_in,
-        )
-
-    def record(self) -> Record:
-        """The record as far as this line knows it."""
-        return Record(
-            sample=self.sample,
-            system=self.system,
-            scores=self.scores,
-            unscored=dict.fromkeys(self.unscored, "not published"),
-            lost=tuple(Lost(label="", stage=stage) for stage, count in self.lost.items() for _ in range(count)),
-            found=self.found,
-            seconds=self.seconds,
-            error=self.error,
-        )
-
-
 def load_run(path: Path) -> tuple[Run, tuple[Record, ...]]:
     """Read a run without owning its folder; a line still being written is left out.
-
-    Without ``samples.jsonl`` (a published run) the records come from ``scores.jsonl`` and hold no texts.
 
     Raises:
         MissingPathError: The folder or a needed file does not exist.
@@ -166,11 +104,9 @@ def load_run(path: Path) -> tuple[Run, tuple[Record, ...]]:
     run = _read_run(path)
     if run is None:
         raise MissingPathError(f"{path} holds no {RUN_FILE}.", hint="Name the --out folder of an evaluation.")
-    if (path / SAMPLES_FILE).is_file():
-        return run, tuple(_records(path / SAMPLES_FILE))
-    if not (path / SCORES_FILE).is_file():
-        raise MissingPathError(f"{path} holds neither {SAMPLES_FILE} nor {SCORES_FILE}.", hint="Run it again.")
-    return run, tuple(line.record() for line in _lines(path / SCORES_FILE, ScoreLine))
+    if not (path / SAMPLES_FILE).is_file():
+        raise MissingPathError(f"{path} holds no {SAMPLES_FILE}.", hint="Run it again.")
+    return run, tuple(_records(path / SAMPLES_FILE))
 
 
 def _check_key(path: Path, key: str) -> None:
@@ -204,7 +140,13 @@ def _resume(file: Path) -> tuple[Record, ...]:
 
 def _records(file: Path) -> Iterator[Record]:
     seen: set[tuple[str, str]] = set()
-    for number, record in enumerate(_lines(file, Record), start=1):
+    for number, line in enumerate(file.read_bytes().splitlines(keepends=True), start=1):
+        if not line.endswith(b"\n"):
+            return
+        try:
+            record = Record.model_validate_json(line)
+        except ValidationError as error:
+            raise DataError(f"{file}:{number}: {_first(error)}", hint="Remove the line; it is run again.") from error
         if (record.sample, record.system) in seen:
             raise DataError(
                 f"{file}:{number}: sample {record.sample}, system {record.system} appears twice.",
@@ -212,19 +154,6 @@ def _records(file: Path) -> Iterator[Record]:
             )
         seen.add((record.sample, record.system))
         yield record
-
-
-def _lines(file: Path, kind: type[LineT]) -> Iterator[LineT]:
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield kind.model_validate_json(line)
-            except ValidationError as error:
-                raise DataError(
-                    f"{file}:{number}: {_first(error)}", hint="Remove the line; it is run again."
-                ) from error
 
 
 def _first(error: ValidationError) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -16,9 +16,7 @@ from eval.running.folder import RunFolder
 from eval.running.progress import RunProgress
 from eval.running.record import Record
 from eval.sample import Benchmark, Sample
-from eval.suite import System
-
-FULL = "full"
+from eval.suite import System, find_system
 
 
 @dataclass
@@ -68,16 +66,13 @@ class Runner:
             raise
 
     async def _question(self, sample: Sample, wanted: Sequence[System]) -> None:
-        """All systems of one question, one after the other; those that branch off share one full run."""
-        branching = [s for s in wanted if s.again]
-        full = next((s for s in self.systems if s.name == FULL), None)
-        for system in (s for s in wanted if not s.again and s is not full):
-            await self._record(sample, system)
-        if branching or full in wanted:
-            first = await self._record(sample, full or System(name=FULL, about=""), keep=full in wanted)
-            for system in branching:
+        """All systems of one question, one after the other; those that resume a run follow it."""
+        for root in dict.fromkeys(s.of or s.name for s in wanted):
+            own = next((s for s in wanted if s.name == root), None)
+            first = await self._record(sample, own or find_system(root), keep=own is not None)
+            for system in (s for s in wanted if s.of == root):
                 await self._record(sample, system, after=first)
-            await self.answerer.forget(sample)
+            await self.answerer.forget(sample, root)
 
     async def _record(
         self, sample: Sample, system: System, *, after: Record | None = None, keep: bool = True
@@ -131,7 +126,7 @@ def _first(group: BaseExceptionGroup[DiscoRagError]) -> DiscoRagError:
     return error
 
 
-def skipped(systems: Mapping[str, System], names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
+def skipped(names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
     """System -> why it cannot be run here."""
     reason = f"It needs a language model. {HOW_TO_NAME_A_MODEL}"
-    return {n: reason for n in names if systems[n].needs_llm and not has_llm}
+    return {n: reason for n in names if find_system(n).needs_llm and not has_llm}

@@ -15,8 +15,11 @@ from rich.console import Console
 
 from discorag import DiscoRAG
 from discorag.config import ModelRoles, Settings, StoreSettings
+from discorag.discourse.parse.inline import code_table
 from discorag.discourse.parse.parser import PROMPTED
+from discorag.generation.prompted.paper import material
 from discorag.models.memo import MemoEncoder
+from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import MissingPathError
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import digest
@@ -30,12 +33,13 @@ from eval.running.corpus import Corpus, ingest
 from eval.running.folder import RunFolder, load_run
 from eval.running.progress import RunProgress
 from eval.running.record import Record, Run
-from eval.running.runner import FULL, Runner, skipped
+from eval.running.runner import Runner, skipped
 from eval.running.summary import summarise
-from eval.sample import Benchmark
-from eval.suite import Suite, System, chosen_from, systems
+from eval.sample import Benchmark, Sample
+from eval.suite import Suite, System, chosen_from, find_system
 from interfaces.cli.present import IngestProgress
 from nodes.backends import Backends
+from nodes.templates import paper_templates
 from prompts import load, names
 
 MEMORY = 65_536
@@ -85,6 +89,7 @@ class Session:
         )
         self._models = models
         self._stood_in = 0
+        self._answerer: Answerer | None = None
         if not self.benchmark.samples:
             raise DataError(f"{suite.dataset} holds no question.", hint="Is the file whole?")
 
@@ -92,8 +97,8 @@ class Session:
         """Run what is missing in the folder ``out`` and sum up; see `Runner.run` for what it raises."""
         start, before = time.perf_counter(), _seconds(out)
         has_llm = self.rag.backends.model is not None
-        skips = skipped(systems(), self.suite.systems, has_llm=has_llm)
-        wanted = [systems()[n] for n in self.suite.systems if n not in skips]
+        skips = skipped(self.suite.systems, has_llm=has_llm)
+        wanted = [find_system(n) for n in self.suite.systems if n not in skips]
         run = self._new(wanted, skips)
         with RunFolder.open(out, run.key) as folder:
             folder.write_run(run.model_copy(update={"seconds": before}))
@@ -103,8 +108,39 @@ class Session:
                 run = self._summed(run, folder.records(), wanted)
                 run = run.model_copy(update={"seconds": round(before + time.perf_counter() - start, 1)})
                 folder.write_run(run)
-                folder.write_scores()
         return run
+
+    @property
+    def characters(self) -> int:
+        """Of all documents that are searched."""
+        return sum(len(d.text) for d in self.benchmark.documents.values())
+
+    async def inputs(self, sample: Sample, system: str) -> AnswerInputs:
+        """What a system's answer to a question is written from. Raises as `Answerer.inputs`."""
+        if self._answerer is None:
+            self._answerer = Answerer(self.suite, await self._corpus(self.rag), self.rag, self.benchmark.samples)
+        return await self._answerer.inputs(sample, find_system(system))
+
+    async def prompt(self, sample: Sample, system: str) -> str:
+        """The prompt of the answer as the paper prints it (figs. 14 and 18), with the structure that the system has."""
+        inputs, templates = await self.inputs(sample, system), paper_templates(self.rag.backends.settings.prompts_dir)
+        structured = inputs.graph or inputs.plan or any(chunk.tree for chunk in inputs.chunks)
+        reading = templates.trees.render(codes=code_table())
+        template = templates.answer if structured else templates.standard
+        return template.render(material=material(inputs, reading=reading))
+
+    async def export(self, file: Path, system: str) -> int:
+        """Write the prompt and the reference of each question that has one as a line; returns how many."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        samples = [s for s in self.benchmark.samples if s.references]
+        with file.open("w", encoding="utf-8") as lines:
+            for sample in samples:
+                example = {
+                    "prompt": [{"role": "user", "content": await self.prompt(sample, system)}],
+                    "completion": [{"role": "assistant", "content": sample.references[0]}],
+                }
+                lines.write(json.dumps(example, ensure_ascii=False) + "\n")
+        return len(samples)
 
     async def bill(self) -> list[Bill]:
         """What a parser's and each system's model calls would cost over the suite's questions; no model is asked."""
@@ -113,17 +149,15 @@ class Session:
         no_roles = backends.settings.model_copy(update={"models": ModelRoles()})
         counting = DiscoRAG(backends=Backends(no_roles, backends.store, backends.encoder, model))
         corpus = await self._corpus(counting, refresh=self.suite.parser in PROMPTED)
-        answerer = Answerer(self.suite, corpus, counting)
+        answerer = Answerer(self.suite, corpus, counting, self.benchmark.samples)
         ledgers: dict[str, list[Ledger]] = {}
-        wanted = [systems()[n] for n in self.suite.systems if systems()[n].kind == "graph"]
-        branching = [s for s in wanted if s.again]
-        first = [s for s in wanted if not s.again]
-        if branching and systems()[FULL] not in first:
-            first.append(systems()[FULL])
+        wanted = [s for n in self.suite.systems if (s := find_system(n)).kind == "graph"]
         for sample in self.benchmark.samples:
-            for system in [*first, *branching]:
-                ledgers.setdefault(system.name, []).append((await answerer.answer(sample, system)).ledger)
-            await answerer.forget(sample)
+            for root in dict.fromkeys(s.of or s.name for s in wanted):
+                branches = [s for s in wanted if s.of == root]
+                for system in (find_system(root), *branches):
+                    ledgers.setdefault(system.name, []).append((await answerer.answer(sample, system)).ledger)
+                await answerer.forget(sample, root)
         bills = [Bill.of(s.name, ledgers[s.name]) for s in wanted]
         return [Bill.once("trees of the documents", corpus.usage), *bills] if corpus.usage.calls else bills
 
@@ -133,7 +167,7 @@ class Session:
         with RunProgress(self.console, self.suite.label, total, done) as progress:
             runner = Runner(
                 benchmark=self.benchmark,
-                answerer=Answerer(self.suite, corpus, self.rag),
+                answerer=Answerer(self.suite, corpus, self.rag, self.benchmark.samples),
                 systems=wanted,
                 metrics=self.metrics.ready,
                 folder=folder,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -81,48 +81,6 @@ def _question(file: Path, number: int, line: str) -> Question:
     return question if question.id else question.model_copy(update={"id": str(number)})
 
 
-class _ReplyFile:
-    """The open file of replies; the answers of an earlier run stay in it.
-
-    Args:
-        out: JSONL file of `Reply`. Errors, and a line that was cut off, are removed from it.
-        questions: Each with an id.
-        on_reply: Called with every reply, those of an earlier run included.
-
-    Raises:
-        InputError: ``out`` is not a file of replies, or answers another question under the same id.
-        StoreError: ``out`` cannot be written; `add` raises that too.
-    """
-
-    def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
-        done = _answered_before(out, questions)
-        self.open = [question for question in questions if question.id not in done]
-        self.failed = 0
-        self._out, self._on_reply = out, on_reply
-        for reply in done.values():
-            on_reply(reply)
-
-    def __enter__(self) -> Self:
-        try:
-            self._file = self._out.open("a", encoding="utf-8")
-        except OSError as error:
-            raise _write_error(self._out, error) from error
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def add(self, reply: Reply) -> None:
-        """Append a reply."""
-        try:
-            self._file.write(reply.model_dump_json() + "\n")
-            self._file.flush()
-        except OSError as error:
-            raise _write_error(self._out, error) from error
-        self.failed += reply.error is not None
-        self._on_reply(reply)
-
-
 async def answer_file(
     rag: DiscoRAG,
     questions: Sequence[Question],
@@ -139,29 +97,38 @@ async def answer_file(
     Args:
         rag: The opened pipeline.
         questions: Each with an id.
-        out: JSONL file of `Reply`.
+        out: JSONL file of `Reply`. Errors, and a line that was cut off, are removed from it.
         at_once: Questions under way at the same time.
         on_reply: Called with every reply, those of an earlier run included.
         **options: As of `DiscoRAG.aask`.
 
     Raises:
-        InputError, StoreError: See `_ReplyFile`.
+        InputError: ``out`` is not a file of replies, or answers another question under the same id.
+        StoreError: ``out`` cannot be written.
     """
-    slots = asyncio.Semaphore(at_once)
-    file = await asyncio.to_thread(_ReplyFile, out, questions, on_reply)
+    slots, failed = asyncio.Semaphore(at_once), 0
+    done = await asyncio.to_thread(_answered_before, out, questions)
+    for reply in done.values():
+        on_reply(reply)
 
-    async def one(question: Question) -> None:
+    async def answer(question: Question, file: TextIO) -> None:
+        nonlocal failed
         async with slots:
-            file.add(await _reply_to(rag, question, options))
+            reply = await _reply_to(rag, question, options)
+        file.write(reply.model_dump_json() + "\n")
+        file.flush()
+        failed += reply.error is not None
+        on_reply(reply)
 
     try:
-        with file:
+        with out.open("a", encoding="utf-8") as file:
             async with asyncio.TaskGroup() as group:
-                for question in file.open:
-                    group.create_task(one(question))
-    except* StoreError as errors:
-        raise errors.exceptions[0] from errors
-    return file.failed
+                for question in questions:
+                    if question.id not in done:
+                        group.create_task(answer(question, file))
+    except* OSError as errors:
+        raise _write_error(out, errors.exceptions[0]) from errors
+    return failed
 
 
 async def _reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]) -> Reply:

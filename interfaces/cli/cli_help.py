@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typer.core import TyperCommand, TyperGroup
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 ABOUT = "Ask your documents: trees, a graph and a plan show how the sources of an answer relate to each other."
+HOME_HELP = "Folder of everything that is stored (default: as configured, else the user's data folder)."
 COMMANDS = {
+    "demo": "Read the example documents, answer three questions, and open the page.",
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question, every sentence with its sources; or a file of questions.",
     "show": "Show a document's trees, or the graph or plan for a question.",
@@ -15,8 +21,8 @@ COMMANDS = {
     "estimate": "Estimate what an ingest would do and cost, without storing anything.",
     "delete": "Delete a document from the store.",
     "parse": "Write the RST tree over a whole document, which is not stored; or a tree's file in another format.",
-    "serve": "Serve the HTTP API until SIGTERM or Ctrl-C; requests under way are finished, or ended after a while.",
-    "mcp": "Serve tools and resources to clients of the Model Context Protocol, over standard input and output.",
+    "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",
+    "mcp": "Serve tools and resources to one client of the Model Context Protocol, over standard input and output.",
     "key": "Create an API key: it is shown once, on standard error; its entry for the file of keys goes to standard "
     "output.",
     "models": "List and download the models that the pipeline uses.",
@@ -28,8 +34,22 @@ COMMANDS = {
 """Name -> help; `interfaces.cli.main` takes it from here."""
 
 
+def new_app() -> typer.Typer:
+    """The application, without its commands."""
+    app = typer.Typer(no_args_is_help=True, help=ABOUT, pretty_exceptions_enable=False, add_completion=False)
+    app.callback()(_use_home)
+    return app
+
+
+def _use_home(home: Annotated[Path | None, typer.Option(help=HOME_HELP)] = None) -> None:
+    """Let this process, and those that it starts, store below ``home``."""
+    if home is not None:
+        os.environ["DISCO_RAG_HOME"] = str(home.absolute())
+
+
 def show_help() -> None:
-    """Print it and exit."""
-    commands = [TyperCommand(name, help=text) for name, text in COMMANDS.items()]
-    group = TyperGroup(name="disco-rag", commands=commands, help=ABOUT, no_args_is_help=True, rich_markup_mode="rich")
-    group.main(prog_name="disco-rag")
+    """Print the commands and exit."""
+    app = new_app()
+    for name, text in COMMANDS.items():
+        app.command(name, help=text)(lambda: None)
+    app(["--help"], prog_name="disco-rag")

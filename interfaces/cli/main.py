@@ -6,23 +6,22 @@ import asyncio
 import json
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
 from threading import Timer
 from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel
-from rich.console import Console, Group
+from rich.console import Console
 from rich.text import Text
 from typer.models import OptionInfo
 
 from discorag.config import read_settings
-from discorag.discourse.formats.table import FORMATS, READERS, is_tree, read_tree, write_trees
+from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 from discorag.schema.document import Chunk, Scope
-from discorag.schema.errors import ConfigError, DiscoRagError, InputError
+from discorag.schema.errors import DiscoRagError, InputError
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
@@ -30,7 +29,8 @@ from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
 from interfaces.cli.audit import audit
 from interfaces.cli.batch import answer_file, read_questions
-from interfaces.cli.cli_help import ABOUT, COMMANDS
+from interfaces.cli.cli_help import COMMANDS, new_app
+from interfaces.cli.demo import demo
 from interfaces.cli.maintenance import backup, check, reindex, restore
 from interfaces.cli.models import models
 from interfaces.cli.parse import parse
@@ -42,6 +42,7 @@ from interfaces.cli.present import (
     estimate_table,
     ingest_summary,
     ledger_table,
+    plan_section,
     status_table,
 )
 from interfaces.cli.serving import key, mcp, serve
@@ -50,7 +51,7 @@ from interfaces.results import AskResult
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
 
-app = typer.Typer(no_args_is_help=True, help=ABOUT, pretty_exceptions_enable=False, add_completion=False)
+app = new_app()
 show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
@@ -59,19 +60,6 @@ out, err = Console(), Console(stderr=True)
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
-
-
-class Engine(StrEnum):
-    """What runs an ingest, or a file of questions."""
-
-    OWN = "own"
-    RAY = "ray"
-
-
-def check_engine(engine: Engine) -> None:
-    """Refuse Ray before anything is opened. Raises `ConfigError`."""
-    if engine is Engine.RAY:
-        raise ConfigError("--engine ray needs more than one machine's database.", hint="Leave it out for now.")
 
 
 def option(kind: type[Options], name: str) -> OptionInfo:
@@ -83,8 +71,8 @@ Parser = Annotated[str, option(IngestOptions, "parser")]
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
-EngineOption = Annotated[Engine, typer.Option("--engine", help="own: this process.")]
 Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
 Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
@@ -96,15 +84,10 @@ def ingest(
     parser: Parser = "auto",
     retriever: Annotated[str, option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, option(IngestOptions, "refresh")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate.")] = False,
-    engine: EngineOption = Engine.OWN,
+    show_ledger: ShowLedger = False,
     as_json: AsJson = False,
 ) -> None:
     """``disco-rag ingest``."""
-    check_engine(engine)
-    if dry_run:
-        estimate(path, corpus, tenant, parser, as_json)
-        raise typer.Exit
     with _pipeline() as rag, IngestProgress(err) as progress:
         where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
@@ -115,7 +98,9 @@ def ingest(
     if as_json:
         _print_json(result)
     else:
-        out.print(ingest_summary(result), ledger_table(result.ledger, seconds=result.seconds))
+        out.print(ingest_summary(result))
+        if show_ledger:
+            out.print(ledger_table(result.ledger, seconds=result.seconds))
     if any(o.status is Status.FAILED for o in result.outcomes):
         raise typer.Exit(1)
 
@@ -138,52 +123,47 @@ def ask(
     corpus: Corpus = None,
     tenant: Tenant = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
-    top_k: Annotated[int | None, option(AnswerOptions, "top_k")] = None,
     assignments: Assignments = None,
     baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
     llm: Llm = None,
+    show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
+    show_ledger: ShowLedger = False,
     as_json: AsJson = False,
     batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
     replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
-    engine: EngineOption = Engine.OWN,
 ) -> None:
     """``disco-rag ask``."""
-    flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever, "top_k": top_k}
+    flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever}
     options = {name: value for name, value in flags.items() if value is not None} | _options(assignments)
     options["baseline"] = baseline
-    check_engine(engine)
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, llm)
     with _pipeline(llm) as rag:
         result = asyncio.run(_ask_streaming(rag, question, options, quiet=as_json))
     if as_json:
         return _print_json(result)
-    plan = result.answer.plan
     out.print(answer_text(result.answer))
-    if plan:
-        out.print(Group(Text("\nPlan", style="bold"), plan_text(plan)))
-    return out.print(ledger_table(result.ledger, seconds=result.seconds))
+    if show_plan:
+        out.print("", plan_section(result.answer))
+    if show_ledger:
+        out.print(ledger_table(result.ledger, seconds=result.seconds))
+    return None
 
 
 @show.command("tree")
 def show_tree(
-    document: Annotated[
-        str,
-        typer.Argument(help=f"{_WHICH} Or a tree's file ({', '.join(READERS)})."),
-    ],
+    document: Annotated[str, typer.Argument(help=_WHICH)],
     chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="As --format mermaid.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the chunks as they are stored.")] = False,
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
-    path = Path(document)
-    chunks = [read_tree(path)] if is_tree(path) else _stored_chunks(document, chunk, corpus, tenant)
+    chunks = _stored_chunks(document, chunk, corpus, tenant)
     if as_json:
         return _print_json([c.model_dump(mode="json") for c in chunks])
-    return typer.echo(write_trees(chunks, "mermaid" if mermaid else format_), nl=False)
+    return typer.echo(write_trees(chunks, format_), nl=False)
 
 
 @show.command("graph", help="The rhetorical graph over what is retrieved for a question.")
@@ -256,7 +236,7 @@ def delete(
 
 for command in (ingest, ask, status, corpora, estimate, delete):
     app.command(help=COMMANDS[command.__name__])(command)
-for command in (parse, audit, serve, mcp, key, check, reindex, backup, restore):
+for command in (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore):
     app.command(help=COMMANDS[command.__name__])(command)
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
 from discorag.config import StoreSettings, read_settings
@@ -18,6 +15,7 @@ from discorag.schema.errors import ConfigError
 from discorag.store import backup as backups
 from discorag.store.store import Store, open_store
 from discorag.text.escaping import one_line
+from interfaces.cli.present import Bar
 
 out, err = Console(), Console(stderr=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -59,15 +57,15 @@ def reindex() -> None:
 
 def backup(file: BackupFile) -> None:
     """``disco-rag backup``."""
-    with _store() as store, _progress("Backup") as advance:
-        count = backups.backup(store.database, file, advance)
+    with _store() as store, Bar(err, "Backup") as bar:
+        count = backups.backup(store.database, file, lambda _: bar.advance())
     out.print(f"{count} documents in {file}, {file.stat().st_size / 1e6:.1f} MB.")
 
 
 def restore(file: BackupFile) -> None:
     """``disco-rag restore``."""
-    with _progress("Restore") as advance:
-        count = backups.restore(_on_disk(), file, advance)
+    with Bar(err, "Restore") as bar:
+        count = backups.restore(_on_disk(), file, lambda _: bar.advance())
     out.print(f"{count} documents restored.")
 
 
@@ -81,11 +79,3 @@ def _on_disk() -> StoreSettings:
     if settings.kind == "memory":
         raise ConfigError("A store in memory is lost at exit.", hint="Unset DISCO_RAG_STORE__KIND.")
     return settings
-
-
-@contextmanager
-def _progress(what: str) -> Generator[backups.Progress]:
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=err) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda _: bar.advance(task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ from discorag.models.packaged import MINILM, MS_MARCO_MINILM, PACKAGED, packaged
 from discorag.schema.errors import ConfigError, InputError
 
 out, err = Console(), Console(stderr=True)
+_PLAIN: dict[str, Any] = {"box": None, "padding": (0, 2, 0, 0), "title_justify": "left"}
 models = typer.Typer(no_args_is_help=True)
 
 
@@ -92,8 +93,8 @@ def list_models(as_json: Annotated[bool, typer.Option("--json", help="Print JSON
     if as_json:
         data = {"models": [asdict(row) for row in rows], "recommended": [asdict(r) for r in RECOMMENDED]}
         return typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
-    out.print(_models_table(rows))
-    return out.print(_recommended_table())
+    out.print(_models_table(rows), "", _recommended_table())
+    return out.print("\nLicences, checksums and sources: --json.")
 
 
 @models.command()
@@ -178,34 +179,15 @@ def _role(name: str | None) -> PulledRole | None:
 
 
 def _models_table(rows: Sequence[ModelRow]) -> Table:
-    table = Table(
-        "role",
-        Column("name", no_wrap=True),
-        "licence",
-        "MB",
-        "sha256",
-        "source",
-        "installed",
-        "configured",
-        title="Models",
-    )
+    table = Table("role", "name", Column("MB", justify="right"), "state", title="Models", **_PLAIN)
     for row in rows:
-        size = "" if row.megabytes is None else f"{row.megabytes:,.1f}"
-        marks = ["yes" if mark else "no" for mark in (row.installed, row.configured)]
-        table.add_row(row.role, row.name, row.licence, size, row.sha256[:8], row.source, *marks)
+        states = [*(["in use"] if row.configured else []), *([] if row.installed else ["not installed"])]
+        table.add_row(row.role, row.name, f"{row.megabytes:,.1f}" if row.megabytes else "", ", ".join(states))
     return table
 
 
 def _recommended_table() -> Table:
-    table = Table(
-        "role",
-        Column("name", no_wrap=True),
-        "licence",
-        "parameters",
-        "published",
-        "by",
-        title="Larger models that can be pulled",
-    )
-    for model in RECOMMENDED:
-        table.add_row(model.role, model.name, model.licence, model.parameters, model.figure, model.source)
+    table = Table("role", "name, and what its authors publish", title="Larger: disco-rag models pull NAME", **_PLAIN)
+    for m in RECOMMENDED:
+        table.add_row(m.role, f"{m.name}\n{m.parameters}, {m.licence}; {m.figure} ({m.source})")
     return table

@@ -17,7 +17,6 @@ from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy, check_length
 from discorag.schema.document import Chunk
-from discorag.schema.errors import InputError
 from interfaces.facade import DiscoRAG
 from nodes.backends import Backends
 
@@ -30,18 +29,10 @@ def parse(
     ],
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
-    out: Annotated[Path | None, typer.Option(help="File to write; default: standard output.")] = None,
 ) -> None:
     """``disco-rag parse``."""
     check_format(format_)
-    text = write_trees([read_tree(path) if is_tree(path) else _parse_document(path, parser)], format_)
-    if out is None:
-        return typer.echo(text, nl=False)
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}.", hint="Name another file with --out.") from error
-    return None
+    typer.echo(write_trees([read_tree(path) if is_tree(path) else _parse_document(path, parser)], format_), nl=False)
 
 
 def _parse_document(path: Path, parser: str) -> Chunk:
@@ -65,4 +56,4 @@ async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:
     check_length(document.uri, hierarchy, backends.settings.reading.max_sentences)
     chunk = whole_chunk(document, hierarchy)
     parsed = await backends.parser(parser).parse(chunk)
-    return chunk.model_copy(update={"tree": parsed.tree})
+    return chunk.model_copy(update={"tree": parsed.value})

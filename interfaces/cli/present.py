@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
@@ -23,12 +24,12 @@ from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
 from interfaces.results import IngestResult
-from interfaces.views.terminal import answer_text
+from interfaces.views.terminal import answer_text, plan_text
 
 PRELIMINARY = "Preliminary answer, while the language model writes:"
 
 
-class _Bar:
+class Bar:
     """A progress bar, shown between ``with`` and its end; ``total`` may be set later."""
 
     def __init__(self, console: Console, name: str, total: int | None = None) -> None:
@@ -43,11 +44,12 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
+        """Count one more."""
         self._bar.update(self._task, advance=1)
 
 
-class AuditProgress(_Bar):
+class AuditProgress(Bar):
     """A progress bar over the documents that an audit reads."""
 
     def __init__(self, console: Console) -> None:
@@ -58,7 +60,7 @@ class AuditProgress(_Bar):
         self._bar.update(self._task, completed=read, total=total)
 
 
-class IngestProgress(_Bar):
+class IngestProgress(Bar):
     """A progress bar over documents, fed by the ingest graph's events."""
 
     def __init__(self, console: Console) -> None:
@@ -69,7 +71,7 @@ class IngestProgress(_Bar):
         if event.get("event") == "found":
             self._bar.update(self._task, total=event["documents"])
         elif event.get("event") == "document" and event["status"] != Status.DELETED:
-            self._advance()
+            self.advance()
             if event["status"] == Status.FAILED:
                 self._bar.console.print(Text(_noted(event["uri"], event["note"]), style="red"))
 
@@ -80,7 +82,7 @@ class IngestProgress(_Bar):
         return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
 
 
-class QuestionProgress(_Bar):
+class QuestionProgress(Bar):
     """A progress bar over the questions of a file.
 
     Args:
@@ -93,7 +95,7 @@ class QuestionProgress(_Bar):
 
     def on_reply(self, reply: Reply) -> None:
         """Count it; say what went wrong."""
-        self._advance()
+        self.advance()
         if reply.error:
             self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
 
@@ -103,7 +105,7 @@ class QuestionDisplay:
 
     Args:
         console: Where it is shown: live on a terminal; elsewhere the preliminary answer is printed once.
-        quiet: Show neither the preliminary answer nor failures.
+        quiet: Do not show the preliminary answer.
     """
 
     def __init__(self, console: Console, *, quiet: bool) -> None:
@@ -122,15 +124,18 @@ class QuestionDisplay:
         """Take one event of the stream."""
         if event["event"] == "start":
             self._spinner.update(text=f"{event['stage']} ...")
-        elif event["event"] == "failure" and not self._quiet:
-            message = f"{event['stage']}: {event['message']} Using {event['fallback']} instead."
-            self._console.print(Text(message, style="yellow"))
         elif event["event"] == "preliminary" and not self._quiet:
             answer = Group(Text(PRELIMINARY, style="bold yellow"), answer_text(Answer.model_validate(event["answer"])))
             if self._console.is_terminal:
                 self._live.update(Group(answer, Text(""), self._spinner), refresh=True)
             else:
                 self._console.print(answer)
+
+
+def plan_section(answer: Answer) -> RenderableType:
+    """The plan under its heading; a line that says so if there is none."""
+    shown = plan_text(answer.plan) if answer.plan else Text("None: plans are switched off, or the answer needs none.")
+    return Group(Text("Plan", style="bold"), shown)
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:
@@ -163,15 +168,16 @@ _USAGE = {
 
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     """What each stage cost and the wall time, in seconds; failures below."""
-    table = _table("stage", "engine", "model", numbers=("seconds", *_USAGE), title="Ledger")
+    used = {name: field for name, field in _USAGE.items() if getattr(ledger.usage, field)}
+    table = _table("stage", "engine", "model", numbers=("seconds", *used), title="Time and cost")
 
     def add_row(name: str, engine: str, model: str, seconds: float, usage: Usage) -> None:
-        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, f)) for f in _USAGE.values()))
+        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, f)) for f in used.values()))
 
     for s in ledger.stages:
         add_row(s.stage, s.engine, s.model, s.seconds, s.usage)
     add_row("wall time", "", "", seconds, ledger.usage)
-    notes = [Text(f"{s.stage}: {counted(s.counts)}", "dim") for s in ledger.stages if s.counts]
+    notes = [Text(f"{s.stage}: {counted(s.counts)}", "dim") for s in ledger.stages if any(s.counts.values())]
     notes += [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
@@ -192,7 +198,7 @@ def _table(*texts: str, numbers: Sequence[str] = (), title: str | None = None) -
 
 def counted(counts: Mapping[str, int]) -> str:
     """What was counted, in one line."""
-    return ", ".join(f"{n} {name}" for name, n in counts.items())
+    return ", ".join(f"{n} {name}" for name, n in counts.items() if n)
 
 
 def estimate_table(estimate: Estimate) -> RenderableType:
@@ -218,10 +224,10 @@ def status_table(
 ) -> RenderableType:
     """The stored documents, who and when they speak for if known, and which models would serve a question."""
     speak = {m.doc_id: str(identities[m.doc_id]) for m in documents}
-    table = _table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "uri")
+    table = _table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "file")
     for m in documents:
         own = [Text(one_line(speak[m.doc_id]))] if any(speak.values()) else []
-        table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(m.uri, 200)))
+        table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(Path(m.uri).name)))
     total = sum(m.chunks for m in documents)
     foot = f"{len(documents)} documents, {total} chunks. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
     return Group(table, Text(foot))

@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from discorag.config import QuotaSettings, Settings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError
-from discorag.store.jobs import JobTable
+from discorag.store.uploads import JobTable
 from interfaces.http.observability import LOGGER
 from interfaces.http.problems import RefusedError
 

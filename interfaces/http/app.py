@@ -1,5 +1,5 @@
-"""The HTTP API over the pipeline, and the page in the browser; ``disco-rag serve`` runs it, or any server that calls
-the factory `create_app`.
+"""The HTTP API over the pipeline, MCP, and the page in the browser; ``disco-rag serve`` runs it, or any server that
+calls the factory `create_app`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from starlette.types import Scope
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ModelError, StoreError
-from discorag.store.jobs import JobTable
+from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
 from interfaces.http import ask, audits, chat, documents, health, threads
 from interfaces.http.access import Access, Quotas
+from interfaces.http.docs import describe
 from interfaces.http.jobs import JobFile, Jobs, Uploads
+from interfaces.http.mcp import add_mcp
 from interfaces.http.observability import Meters
 from interfaces.http.problems import RequestLimits, RequestObserver, handle_errors
 from interfaces.http.service import Service
@@ -39,7 +41,7 @@ FILES = Path(__file__).parent / "page"
 _ABSENT = "The API is served; the page in the browser is not built. Run `make web` (it needs Node), and serve again.\n"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {"Content-Security-Policy": _POLICY}
 _IMMUTABLE, _REVALIDATE = "public, max-age=31536000, immutable", "no-cache"
@@ -82,9 +84,12 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     app.add_middleware(RequestLimits, settings=settings.api, uploads=frozenset({"/ingest"}))
     app.add_middleware(RequestObserver, meters=meters)
     handle_errors(app)
+    undescribed = app.openapi
+    app.openapi = lambda: app.openapi_schema or describe(undescribed())
     for part in (ask, threads, documents, audits, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
+    add_mcp(app, settings.api)
     show_page(app)
     return app
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Annotated, Any, Self, TypeVar
+from uuid import UUID
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.config import JsonDict
 
 from discorag.generation.views import AnswerView
+from discorag.models.protocol import Message
 from discorag.options import AnswerOptions
 from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.discourse import PlanStep
@@ -23,17 +24,13 @@ from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, Problem, RefusedError, error_responses
 from interfaces.http.service import Asker, Keyed, Served, Service, StreamPart
 from interfaces.results import AskResult
+from interfaces.threads import Turn
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")
 CLIENT_CLOSED = 499
 """Status of a request whose client left, for the log."""
 
-_EXAMPLE: JsonDict = {
-    "query": "Does vitamin D prevent flu?",
-    "corpus": "vitamin-d",
-    "switches": {"retriever": "hybrid"},
-}
 _Key = Annotated[str, Field(min_length=1, max_length=100)]
 _Accepted = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
 Filters = dict[_Key, _Accepted]
@@ -53,13 +50,18 @@ class Options(AnswerOptions):
 class AskRequest(BaseModel):
     """A question."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = ConfigDict(extra="forbid")
 
     query: str = Field(min_length=1, max_length=4000, description="The question.")
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
     corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
     filters: Filters = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
     switches: Options = Options()
+    thread: UUID | None = Field(
+        default=None,
+        description="A thread of POST /threads that keeps the question and its answer; a language model reads what was "
+        "asked there before.",
+    )
 
 
 class NumberedAnswer(BaseModel):
@@ -122,20 +124,36 @@ async def ask(
     arguments = body.switches.model_dump(exclude_unset=True) | {"tenant": who.tenant, "corpus": body.corpus}
     arguments |= {"query": body.query, "instruction": body.instruction, "filters": body.filters}
     served.note(request, body.query)
+    thread = await served.threads.get(who.tenant, body.thread.hex) if body.thread else None
+    if thread:
+        arguments["history"] = [
+            message
+            for turn in await served.threads.turns(thread)
+            for message in (Message(role="user", content=turn.question), Message(role="assistant", content=turn.text))
+        ]
+
+    async def keep(reply: Reply) -> Reply:
+        if thread:
+            turn = Turn(question=body.query, text=reply.text, reply=reply.model_dump_json())
+            await served.threads.add_turn(thread, turn)
+        return reply
+
     if "text/event-stream" in accept:
         served.check_load()
-        return EventSourceResponse(_stream(served.events(who, arguments)))
-    return Reply.to(await answer_whole(request, who, served, arguments))
+        return EventSourceResponse(_stream(served.events(who, arguments), keep))
+    return await keep(Reply.to(await answer_whole(request, who, served, arguments)))
 
 
-async def _stream(events: AsyncGenerator[StreamPart]) -> AsyncGenerator[bytes]:
+async def _stream(
+    events: AsyncGenerator[StreamPart], keep: Callable[[Reply], Coroutine[Any, Any, Reply]]
+) -> AsyncGenerator[bytes]:
     async with aclosing(events):
         async for event in events:
             match event:
                 case Problem():
                     yield format_sse_event(event="error", data_str=event.model_dump_json())
                 case AskResult():
-                    yield format_sse_event(event="answer", data_str=Reply.to(event).model_dump_json())
+                    yield format_sse_event(event="answer", data_str=(await keep(Reply.to(event))).model_dump_json())
                 case {"event": "preliminary"}:
                     numbered = NumberedAnswer.numbered(Answer.model_validate(event["answer"]))
                     yield format_sse_event(event="preliminary", data_str=numbered.model_dump_json())

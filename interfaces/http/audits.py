@@ -54,7 +54,7 @@ class Audit(BaseModel):
 class AuditRequest(BaseModel):
     """What to audit."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"corpus": "contracts"}]})
+    model_config = ConfigDict(extra="forbid")
 
     corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
 
@@ -62,7 +62,7 @@ class AuditRequest(BaseModel):
 class Settlement(BaseModel):
     """What a reader says about a finding."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"note": "The leaflet is out of date."}]})
+    model_config = ConfigDict(extra="forbid")
 
     note: str | None = Field(max_length=2000, description="Why it is settled, may be empty; null opens it again.")
 

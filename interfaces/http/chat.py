@@ -1,4 +1,5 @@
-"""POST /v1/chat/completions: any OpenAI client talks to the pipeline; a model name is a preset.
+"""POST /v1/chat/completions: any OpenAI client talks to the pipeline; a model name is a pipeline, and after a slash the
+corpus: ``disco-rag/papers``.
 
 OpenAI's fields that are not declared here are ignored.
 
@@ -8,6 +9,7 @@ the stream name the stage at work.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
@@ -15,25 +17,23 @@ from time import time
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.config import JsonDict
 
 from discorag.generation.chat_turns import Conversation
 from discorag.generation.views import answer_markdown
 from discorag.schema.errors import NotFoundError, Usage
-from graphs.baselines import NEEDS_MODEL, PIPELINES
-from interfaces.http.access import Role
+from graphs.baselines import NEEDS_MODEL, PIPELINES, PRESET_NAMES
 from interfaces.http.ask import STREAM, Reply, answer_whole
 from interfaces.http.problems import COMMON, Problem, error_responses
-from interfaces.http.service import Asker, Guard, Keyed, Served, Service, StreamPart
+from interfaces.http.service import Asker, Keyed, Reader, Served, Service, StreamPart
 from interfaces.results import AskResult
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
+USUAL = PRESET_NAMES["default"]
 ALONE = "(There is no language model that could read the conversation: this answers your last message alone.)"
-_EXAMPLE: JsonDict = {"model": "disco-rag", "messages": [{"role": "user", "content": "Does vitamin D prevent flu?"}]}
 
 
 class TextPart(BaseModel):
@@ -68,9 +68,11 @@ class StreamOptions(BaseModel):
 class ChatRequest(BaseModel):
     """A conversation; its last message is the question, messages of ``system`` say how to answer."""
 
-    model_config = ConfigDict(strict=True, json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = ConfigDict(strict=True)
 
-    model: str = Field(min_length=1, max_length=100, description="A pipeline: GET /v1/models lists them.")
+    model: str = Field(
+        min_length=1, max_length=300, description="A pipeline, or PIPELINE/CORPUS: `GET /v1/models` lists them."
+    )
     messages: list[Turn] = Field(min_length=1, max_length=500)
     stream: bool = False
     stream_options: StreamOptions | None = None
@@ -78,9 +80,6 @@ class ChatRequest(BaseModel):
     max_tokens: int | None = Field(default=None, ge=1, le=100_000)
     max_completion_tokens: int | None = Field(default=None, ge=1, le=100_000)
     n: Literal[1] = 1
-    corpus: str | None = Field(
-        default=None, min_length=1, max_length=200, description="Not OpenAI's: named set of documents."
-    )
 
 
 class ChatUsage(BaseModel):
@@ -146,16 +145,25 @@ class ModelList(BaseModel):
     data: list[Model]
 
 
-@router.get("/models", dependencies=[Depends(Guard(Role.READ))])
-async def models(served: Served) -> ModelList:
-    """The pipelines; those that need a language model are listed if there is one."""
-    return ModelList(data=[Model(id=name) for name in _offered(served)])
+@router.get("/models")
+async def models(who: Reader, served: Served) -> ModelList:
+    """List the pipelines over the configured corpus, then the usual one over each corpus.
+
+    Every pipeline answers from every corpus: `PIPELINE/CORPUS`. Those that need a language model are listed if there
+    is one.
+    """
+    corpora = await asyncio.to_thread(served.rag.corpora, tenant=who.tenant)
+    names = [*_pipelines(served), *(f"{USUAL}/{corpus.name}" for corpus in corpora)]
+    return ModelList(data=[Model(id=name) for name in names])
 
 
-@router.get("/models/{name}", responses=error_responses(404), dependencies=[Depends(Guard(Role.READ))])
-async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> Model:
-    """One of them."""
-    _preset(name, served)
+@router.get("/models/{name:path}", responses=error_responses(404))
+async def model(who: Reader, served: Served, name: Annotated[str, Path(max_length=300)]) -> Model:
+    """Say whether there is a pipeline, or a pipeline over a corpus, of this name."""
+    _, corpus = _pipeline(name, served)
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    if corpus and not await asyncio.to_thread(served.rag.backends.store.has, scope):
+        raise NotFoundError(f"There is no model {name!r}.", hint="GET /v1/models lists them.")
     return Model(id=name)
 
 
@@ -166,9 +174,10 @@ async def model(served: Served, name: Annotated[str, Path(max_length=100)]) -> M
 )
 async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) -> ChatCompletion | StreamingResponse:
     """Answer the last message of a conversation."""
-    preset, talk = _preset(body.model, served), Conversation.of([(t.role, t.text) for t in body.messages])
+    preset, corpus = _pipeline(body.model, served)
+    talk = Conversation.of([(t.role, t.text) for t in body.messages])
     arguments = preset | _options(body) | {"query": talk.question, "history": talk.history}
-    arguments |= {"instruction": talk.instruction, "tenant": who.tenant, "corpus": body.corpus}
+    arguments |= {"instruction": talk.instruction, "tenant": who.tenant, "corpus": corpus}
     is_unread = bool(talk.history) and served.rag.backends.model is None
     served.note(request, talk.question)
     if body.stream:
@@ -237,13 +246,15 @@ def _id() -> str:
     return f"chatcmpl-{uuid4().hex}"
 
 
-def _offered(served: Service) -> list[str]:
+def _pipelines(served: Service) -> list[str]:
     has_model = served.rag.backends.model is not None
     return [name for name in PIPELINES if has_model or name not in NEEDS_MODEL]
 
 
-def _preset(name: str, served: Service) -> dict[str, Any]:
-    """Raises `NotFoundError`."""
-    if name not in _offered(served):
-        raise NotFoundError(f"There is no model {name!r}.", hint=f"There are {', '.join(_offered(served))}.")
-    return PIPELINES[name]
+def _pipeline(model: str, served: Service) -> tuple[dict[str, Any], str | None]:
+    """The options and the corpus that a model's name stands for. Raises `NotFoundError`."""
+    name, _, corpus = model.partition("/")
+    if name not in _pipelines(served):
+        hint = f"There are {', '.join(_pipelines(served))}; a corpus follows after a slash: {USUAL}/CORPUS."
+        raise NotFoundError(f"There is no model {model!r}.", hint=hint)
+    return PIPELINES[name], corpus or None

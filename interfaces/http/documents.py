@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path as FilePath
 from pathlib import PurePath
 from typing import Annotated, BinaryIO
 from uuid import UUID
@@ -13,11 +16,13 @@ from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile, st
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from discorag.config import NAMELESS
 from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.discourse.formats.text import tree_mermaid
+from discorag.ingest.loaders import SUFFIXES, bytes_of
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.retrieval.levels import Levels, unfold
-from discorag.schema.document import Chunk, Scope
+from discorag.schema.document import Chunk, Markup, Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, StoreError, UnknownFormatError
 from discorag.schema.ledger import Failure
 from discorag.store.records import Corpus as StoredCorpus
@@ -37,6 +42,7 @@ _FORMAT = Query(
     description="Answer in this format instead; files that other tools read hold the tree of one chunk.",
     json_schema_extra={"enum": [*FORMATS]},
 )
+_PDF = "application/pdf"
 _FORMATS = "Text, Markdown, HTML, PDF, DOCX, CSV, TSV, JSON, JSONL."
 Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
 FormCorpus = Annotated[Name | SkipJsonSchema[None], Form(description="Named set of documents.")]
@@ -52,22 +58,26 @@ class Session(BaseModel):
     tenant: str
     roles: list[Role]
     keys: bool
+    language_model: str
+    formats: tuple[str, ...] = SUFFIXES
 
 
 class StoredDocument(BaseModel):
-    """A stored document: ``name`` is the uploaded file's."""
+    """A stored document: ``name`` and ``size`` (in bytes) are its file's, ``written`` is when it was stored."""
 
     doc_id: str
     name: str
     title: str
     chunks: int
     content_hash: str
+    size: int
+    written: datetime | None
 
     @classmethod
     def of(cls, m: Manifest) -> StoredDocument:
         """What clients see of a manifest, without folders of the server."""
-        name = PurePath(m.uri).name
-        return cls(doc_id=m.doc_id, name=name, title=m.title, chunks=m.chunks, content_hash=m.content_hash)
+        same = m.model_dump(include={"doc_id", "title", "chunks", "content_hash", "written"})
+        return cls(name=PurePath(m.uri).name, size=m.file_bytes, **same)
 
 
 class Documents(BaseModel):
@@ -94,12 +104,16 @@ class DocumentsQuery(BaseModel):
 
 
 class DocumentText(BaseModel):
-    """A document's canonical text; ``pages``: where each page of a paged source starts in it, in characters."""
+    """A document's canonical text; ``pages``: where each page of a paged source starts in it, in characters.
+
+    ``markup``: what of the text is Markdown.
+    """
 
     doc_id: str
     title: str
     text: str
     media_type: str
+    markup: Markup
     pages: tuple[int, ...]
 
 
@@ -125,7 +139,9 @@ class ChunkTree(BaseModel):
 @router.get("/session")
 async def session(who: Reader, served: Served) -> Session:
     """The tenant and roles of the key."""
-    return Session(tenant=who.tenant, roles=sorted(who.roles), keys=not served.access.is_open)
+    settings = served.rag.backends.settings.llm_for("reader")
+    model = (settings.model if settings.model != NAMELESS else "unnamed") if settings.provider else ""
+    return Session(tenant=who.tenant, roles=sorted(who.roles), keys=not served.access.is_open, language_model=model)
 
 
 @router.get("/corpora")
@@ -151,7 +167,38 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.document, scope, str(doc_id))
     audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
-    return DocumentText(doc_id=str(doc_id), **found.model_dump(include={"title", "text", "media_type", "pages"}))
+    same = found.model_dump(include={"title", "text", "media_type", "pages"})
+    return DocumentText(doc_id=str(doc_id), markup=found.markup, **same)
+
+
+@router.get(
+    "/documents/{doc_id}/file",
+    response_class=Response,
+    responses=error_responses(404) | {200: {"content": {_PDF: {}}}},
+)
+async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
+    """The PDF that a document was read from; 404 if the file is gone or another one now."""
+    scope, backends = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends
+    manifest = await asyncio.to_thread(backends.store.manifest, scope, str(doc_id))
+    if manifest is None:
+        raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
+    data = await asyncio.to_thread(_original_pdf, manifest, backends.settings.reading.max_bytes)
+    audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    return Response(data, media_type=_PDF, headers={"Content-Disposition": "inline", "Cache-Control": "no-store"})
+
+
+def _original_pdf(manifest: Manifest, max_bytes: int) -> bytes:
+    """The bytes that were read. Raises `NotFoundError`: its message does not say where on this machine they were."""
+    name = PurePath(manifest.uri).name
+    if PurePath(name).suffix.lower() != ".pdf":
+        raise NotFoundError(f"{name} is not a PDF.", hint="GET /documents/ID/text has its text.")
+    try:
+        data = bytes_of(FilePath(manifest.uri), max_bytes=max_bytes)
+    except InputError as error:
+        raise NotFoundError(f"{name} is not where it was read.", hint="Add the file again.") from error
+    if hashlib.sha256(data).hexdigest() != manifest.file_hash:
+        raise NotFoundError(f"{name} has changed since it was read.", hint="Add the file again.")
+    return data
 
 
 @router.get("/chunks", responses=error_responses(404))

@@ -37,8 +37,8 @@ from discorag.schema.errors import (
 )
 from discorag.schema.ledger import Failure
 from discorag.schema.values import stable_id
-from discorag.store.jobs import JobRow, JobTable
 from discorag.store.sqlite import make_private_folder
+from discorag.store.uploads import JobRow, JobTable
 
 RETENTION = timedelta(days=7)
 """How long the record of a job is stored after its end."""

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import tempfile
+import webbrowser
 from socket import socket
 from threading import Timer
 from types import FrameType
@@ -44,11 +45,21 @@ class Server(uvicorn.Server):
     Connections without a request under way are closed: those that send no head or half of one, that go on sending a
     body after the answer, or that do not read the end of an answer. Requests under way have the deadline of
     `interfaces.http.problems.RequestLimits`.
+
+    Args:
+        config: uvicorn's.
+        opens: An address that the browser opens when the server listens.
     """
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, *, opens: str = "") -> None:
         super().__init__(config)
-        self._idle = frozenset[_Idle]()
+        self._idle, self._opens = frozenset[_Idle](), opens
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Listen; then show ``opens`` in the browser."""
+        await super().startup(sockets)
+        if self._opens and self.started:
+            await asyncio.to_thread(webbrowser.open, self._opens)
 
     async def on_tick(self, counter: int) -> bool:
         """What uvicorn calls ten times a second."""

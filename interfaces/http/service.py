@@ -18,7 +18,7 @@ from discorag.config import ApiSettings
 from discorag.models.deadline import models_within
 from discorag.models.loops import cancel_scope
 from discorag.schema.errors import StoreError
-from discorag.store.jobs import JobTable
+from discorag.store.uploads import JobTable
 from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
 from interfaces.http.access import Access, Principal, Quotas, Role, audit, check_site

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from interfaces.http.access import Principal
-from interfaces.http.ask import Filters, Options, unless_gone
+from interfaces.http.ask import Filters, Options, Reply, unless_gone
 from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Asker, Keyed, Reader, Served, Service
 from interfaces.threads import Edit, Stage, Thread, ThreadState
@@ -71,25 +71,25 @@ class ForkRequest(BaseModel):
 
 @router.post("/threads", status_code=status.HTTP_201_CREATED, responses=error_responses(507))
 async def create(who: Reader, served: Served, new: NewThread) -> Thread:
-    """Make a thread."""
+    """Create a thread, for questions that are stopped, edited and resumed."""
     return await served.threads.create(who.tenant, new.corpus)
 
 
 @router.get("/threads")
 async def threads(who: Reader, served: Served) -> list[Thread]:
-    """The threads, the latest first."""
+    """List the threads, the latest first."""
     return await served.threads.all(who.tenant)
 
 
 @router.get("/threads/{thread_id}", responses=error_responses(404))
 async def state(who: Reader, served: Served, thread_id: UUID) -> ThreadState:
-    """Where a thread stands."""
+    """Show where a thread stands: what its run has produced, and before which stage it stopped."""
     return await served.threads.state(await _find_thread(served, who, thread_id))
 
 
 @router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
 async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
-    """Forget a thread."""
+    """Delete a thread with its checkpoints."""
     await served.threads.delete(await _find_thread(served, who, thread_id))
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
@@ -98,8 +98,15 @@ async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
 async def history(
     who: Reader, served: Served, thread_id: UUID, query: Annotated[HistoryQuery, Query()]
 ) -> list[ThreadState]:
-    """Its checkpoints, the latest first: each can be edited, forked and resumed."""
+    """List a thread's checkpoints, the latest first: each can be edited, forked and resumed."""
     return await served.threads.history(await _find_thread(served, who, thread_id), query.limit)
+
+
+@router.get("/threads/{thread_id}/turns", responses=error_responses(404))
+async def turns(who: Reader, served: Served, thread_id: UUID) -> list[Reply]:
+    """The answers that a thread keeps, the earliest first: those of POST /ask that named it."""
+    found = await served.threads.turns(await _find_thread(served, who, thread_id))
+    return [Reply.model_validate_json(turn.reply) for turn in found]
 
 
 @router.post("/threads/{thread_id}/runs", responses=error_responses(404, 409, 502, 507))
@@ -129,7 +136,7 @@ async def edit(who: Reader, served: Served, thread_id: UUID, body: EditRequest) 
 
 @router.post("/threads/{thread_id}/fork", status_code=status.HTTP_201_CREATED, responses=error_responses(404, 409, 507))
 async def fork(who: Reader, served: Served, thread_id: UUID, body: ForkRequest) -> Thread:
-    """A new thread that stands where this one does, or did."""
+    """Create a new thread that stands where this one does, or did."""
     return await served.threads.fork(await _find_thread(served, who, thread_id), body.checkpoint)
 
 

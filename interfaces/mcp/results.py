@@ -13,10 +13,11 @@ from langchain_core.documents import Document as Found
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from discorag.conflicts.verdicts import Side, Tier, Verdict
+from discorag.conflicts.verdicts import Finding
 from discorag.generation.views import AnswerView, answer_markdown
 from discorag.ingest.survey import Status
 from discorag.schema.answer import Answer, Disagreement, EvidenceSpan, Support
+from discorag.schema.ledger import Failure
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import code_block, markdown
 from interfaces.audit import AuditReport
@@ -82,43 +83,12 @@ class Contradiction(BaseModel):
         return cls(relation=str(d.relation), a=Passage.of(d.a), b=Passage.of(d.b), reason=d.reason)
 
 
-class AuditSide(Passage):
-    """One side of a finding."""
-
-    speaks_for: str = Field(description="Company, period, version and status of its document; empty if not known.")
-    conditions: list[str] = Field(description="What limits or attributes the statement, in its own words.")
-
-    @classmethod
-    def side(cls, side: Side) -> AuditSide:
-        """One of a finding."""
-        given = side.model_dump(include={"doc_id", "title", "page", "conditions"}) | side.span.model_dump()
-        return cls(text=side.quote, speaks_for=side.identity, **given)
-
-
-class AuditFinding(BaseModel):
-    """Two statements of two documents that disagree."""
-
-    verdict: Verdict = Field(description="contradicts; replaced: by a newer version; differs: explained by the reason.")
-    tier: Tier = Field(description="sure: one value differs in nearly the same words; possible: to be checked.")
-    reason: str = Field(description="Why, in one sentence.")
-    a: AuditSide = Field(description="The older side where the order is known.")
-    b: AuditSide
-
-
 class AuditFindings(BaseModel):
     """Where the documents of a corpus disagree, best first, without what a reader has settled."""
 
     corpus: str
     total: int = Field(description="Open findings; the first are listed.")
-    findings: list[AuditFinding]
-
-
-class Fallback(BaseModel):
-    """A step that went otherwise than it was meant to."""
-
-    stage: str
-    message: str
-    used_instead: str
+    findings: tuple[Finding, ...]
 
 
 class Disagreements(BaseModel):
@@ -141,7 +111,7 @@ class Answered(Disagreements):
     nearest: list[Passage] = Field(description="What they say instead, where they do not.")
     sentences: list[Sentence]
     sources: list[Passage] = Field(description="Numbered from 1.")
-    fallbacks: list[Fallback] = Field(description="What a language model was to do and did not.")
+    failures: tuple[Failure, ...] = Field(description="What a language model did not do, and what was used instead.")
     seconds: float
 
     @classmethod
@@ -159,9 +129,7 @@ class Answered(Disagreements):
             ],
             sources=[Passage.of(e) for e in view.sources],
             disagreements=Disagreements.of(answer.disagreements).disagreements,
-            fallbacks=[
-                Fallback(stage=f.stage, message=f.message, used_instead=f.fallback) for f in result.ledger.failures
-            ],
+            failures=result.ledger.failures,
             seconds=result.seconds,
         )
 
@@ -246,11 +214,9 @@ def disagreements(answer: Answer) -> CallToolResult:
 
 def audit_result(report: AuditReport, limit: int) -> CallToolResult:
     """The summary of an audit and its first open findings."""
-    lines, found = [summary(report)], list[AuditFinding]()
-    for f in report.open[:limit]:
-        a, b = AuditSide.side(f.left), AuditSide.side(f.right)
-        found.append(AuditFinding(verdict=f.verdict, tier=f.tier, reason=f.reason, a=a, b=b))
-        sides = " / ".join(f"{markdown(s.title, 80)}: “{markdown(s.text)}”" for s in (a, b))
+    lines, found = [summary(report)], report.open[:limit]
+    for f in found:
+        sides = " / ".join(f"{markdown(s.title, 80)}: “{markdown(s.quote)}”" for s in (f.left, f.right))
         lines.append(f"- {f.verdict} ({f.tier}): {markdown(f.reason)} {sides}")
     return result("\n".join(lines), AuditFindings(corpus=report.corpus, total=len(report.open), findings=found))
 

@@ -65,10 +65,10 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = await answer_context(runtime), Stage("retrieve")
     rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
     if not any(rankings):
-        rankings = [(await search_question(check_query(state["query"]), state, context)).found]
+        rankings = [(await search_question(check_query(state["query"]), state, context)).best]
     backends = await context.open_backends()
     own = await without_copies(fused(rankings), context)
-    hits = own.found
+    hits = own.best
     if not hits:
         raise await asyncio.to_thread(nothing_in, backends.store, await context.scope())
     ledger = stage.done(engine="local", model=backends.encoder.version, preview=f"{len(hits)} chunks")
@@ -78,7 +78,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> list[Hit]:
     """What one query brings; nothing, and it is counted, if it is longer than the encoder's window."""
     try:
-        return (await search_question(query, state, context)).found
+        return (await search_question(query, state, context)).best
     except QueryError as error:
         stage.failed(error, fallback="the other queries, else the question itself")
         return []

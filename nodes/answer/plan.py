@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from discorag.generation.plan_text import PlanEngine, RulePlanEngine
+from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -21,10 +21,9 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     local = RulePlanEngine(backends.selector)
     llm = None if state.get("unavailable") else await context.llm(context.planner, "plan")
-    engine: PlanEngine = llm or local
     update = Json()
     try:
-        outcome = await engine.plan(inputs)
+        outcome = await (llm or local).plan(inputs)
     except ModelError as error:
         update = stage.failed_model(error, fallback="local")
         outcome, llm = await local.plan(inputs), None

@@ -11,7 +11,7 @@ from discorag.generation.prompted.rewriting import standalone
 from discorag.models.protocol import Message
 from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever
 from discorag.schema.answer import Outcome
-from discorag.schema.errors import ModelError
+from discorag.schema.errors import ModelError, QueryError
 from discorag.store.retrieval import check_query
 from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
@@ -25,16 +25,20 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comman
     """Make a follow-up question self-contained and choose the route; the ledger starts empty.
 
     Raises:
-        QueryError: The query is empty.
+        QueryError: The query is empty, or the input has none.
     """
+    query: Any = state.get("query")  # a client of Studio may send anything
+    if not isinstance(query, str):
+        hint = 'Give {"query": "..."}; the corpus and other options go into the context.'
+        raise QueryError("The input has no text under 'query'.", hint=hint)
     context, stage = await answer_context(runtime), Stage("prepare")
-    made = await _self_contained(check_query(state["query"]), state, context, stage)
+    question = await _self_contained(check_query(query), state, context, stage)
     route = route_of(context.retriever)
     stage.record_route(route, f"the retriever is {context.retriever}")
     model = (await context.open_backends()).model
-    name = model.name if model and made.usage.calls else ""
-    ledger = stage.done(engine="llm" if name else "local", model=name, outcome=made, preview=made.value)
-    return Command(goto=route, update={**fresh_answer(), "question": made.value, "ledger": Overwrite(ledger)})
+    name = model.name if model and question.usage.calls else ""
+    ledger = stage.done(engine="llm" if name else "local", model=name, outcome=question, preview=question.value)
+    return Command(goto=route, update={**fresh_answer(), "question": question.value, "ledger": Overwrite(ledger)})
 
 
 def route_of(retriever: str) -> Route:
@@ -47,16 +51,16 @@ def route_of(retriever: str) -> Route:
 
 async def _self_contained(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> Outcome[str]:
     """The question as it would be asked without what was said before; as it stands where no model can do that."""
-    backends, said = await context.open_backends(), state.get("history") or []
-    if not said or backends.model is None:
+    backends, turns = await context.open_backends(), state.get("history") or []
+    if not turns or backends.model is None:
         return Outcome(value=query)
-    history = [Message(role=_role(turn), content=turn["content"]) for turn in said]
+    history = [Message(role=_role(turn), content=turn["content"]) for turn in turns]
     try:
-        made = await standalone(query, history, backends.model, backends.template("standalone"))
+        reply = await standalone(query, history, backends.model, backends.template("standalone"))
     except ModelError as error:
         stage.failed(error, fallback="the question as it stands")
         return Outcome(value=query)
-    return Outcome(value=made.value, usage=made.usage, prompt_hash=made.prompt_hash)
+    return Outcome(value=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
 
 
 def _role(turn: dict[str, str]) -> Any:

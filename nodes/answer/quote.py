@@ -7,7 +7,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from discorag.discourse.relate.local import RELATION_ENGINES
-from discorag.generation.extractive import Extractor
+from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ModelError
@@ -30,8 +30,9 @@ async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     backends, inputs = await context.open_backends(), await load_inputs(state, context)
     try:
         inputs = await _planned(inputs, context)
-        draft = (await Extractor(backends.selector).answer(inputs)).value
-        answer = await trace_draft(VERIFIERS["auto"](backends), inputs, draft, backends.store, await context.scope())
+        draft = (await extract_answer(inputs, backends.selector)).value
+        verifier, scope = VERIFIERS["auto"](backends), await context.scope()
+        answer = (await trace_draft(verifier, inputs, draft, backends.store, scope)).value
     except ModelError as error:
         stage.failed(error, fallback="no preliminary answer")
         return {"ledger": stage.done(engine="local")}

@@ -25,5 +25,5 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comma
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)
     filters = state.get("filters") or {}
-    found = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
-    return await retrieved(found.found, context, stage, copies=found.copies)
+    every = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
+    return await retrieved(every.best, context, stage, copies=every.copies)

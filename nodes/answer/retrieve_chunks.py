@@ -28,9 +28,9 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
     """
     context, stage, question = await answer_context(runtime), Stage("retrieve"), question_of(state)
     relations = relation_filter(question) if context.follow else None
-    found = await search_question(question, state, context, relations)
-    preview = f"{len(found.found)} chunks" + (f", following {relations.name}" if relations else "")
-    return await retrieved(found.found, context, stage, copies=found.copies, preview=preview)
+    hits = await search_question(question, state, context, relations)
+    preview = f"{len(hits.best)} chunks" + (f", following {relations.name}" if relations else "")
+    return await retrieved(hits.best, context, stage, copies=hits.copies, preview=preview)
 
 
 async def search_question(
@@ -40,16 +40,16 @@ async def search_question(
     backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}
     options: dict[str, Any] = {"retriever": context.retriever, "top_k": context.top_k, "filters": filters}
     if relations:
-        found, read = await search_following(backends, scope, question, relations, **options)
+        hits, read = await search_following(backends, scope, question, relations, **options)
     else:
-        found, read = await search_chunks(backends, scope, question, **options)
+        hits, read = await search_chunks(backends, scope, question, **options)
     context.set_cache(EvidenceCache(found=read))
-    return found
+    return hits
 
 
 async def without_copies(hits: list[Hit], context: AnswerContext) -> Distinct[Hit]:
     """The ``top_k`` best of these, those of one text once."""
     backends, scope = await context.open_backends(), await context.scope()
-    found, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: hits[:n], context.top_k)
+    own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: hits[:n], context.top_k)
     context.set_cache(EvidenceCache(found=read))
-    return found
+    return own

@@ -6,11 +6,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from discorag.retrieval.registry import tree_retriever
+from discorag.retrieval.search import search_trees
 from discorag.schema.errors import ReadOnlyStoreError
 from nodes.answer.retrieve_chunks import search_question
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import question_of
-from nodes.retrieved import Found, retrieved, retrieved_nodes, search_nodes
+from nodes.retrieved import Found, retrieved, retrieved_nodes
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -25,13 +26,16 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
-    retriever = tree_retriever(context.retriever)
+    backends, scope, retriever = await context.open_backends(), await context.scope(), tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
+    tools, filters = backends.tree_tools(context.tree_engine(backends)), state.get("filters") or {}
     try:
-        search = await search_nodes(state, context, retriever)
+        search = await search_trees(
+            retriever, tools, backends.store, scope, question_of(state), filters, context.tree_options
+        )
     except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
         stage.failed(error, fallback="dense")
-        found = await search_question(question_of(state), state, context)
-        return await retrieved(found.found, context, stage, copies=found.copies)
+        hits = await search_question(question_of(state), state, context)
+        return await retrieved(hits.best, context, stage, copies=hits.copies)
     selected = await retriever.choose(search.query) if search.query else None
     return await retrieved_nodes(search, selected, context, stage)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.rounds import Rounds
+from discorag.retrieval.search import search_trees
 from nodes.context import AnswerContext, answer_context
-from nodes.retrieved import Found, retrieved_nodes, search_nodes
+from nodes.inputs import question_of
+from nodes.retrieved import Found, retrieved_nodes
 from nodes.stage import Stage
-from nodes.state import AnswerState
+from nodes.state import AnswerState, Json
 
 Next = Found | Literal["route_headings"]
 
@@ -27,15 +29,19 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     Source: RDR² section 3.1.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
-    retriever = tree_retriever(context.retriever)
+    backends, scope, retriever = await context.open_backends(), await context.scope(), tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
-    search = await search_nodes(state, context, retriever)
+    tools, filters = backends.tree_tools(context.tree_engine(backends)), state.get("filters") or {}
+    search = await search_trees(
+        retriever, tools, backends.store, scope, question_of(state), filters, context.tree_options
+    )
     if (query := search.query) is None:
         return await retrieved_nodes(search, None, context, stage)
     walks = state.get("walks")
     rounds = await (Rounds.from_json(query, walks) if walks else Rounds.begin(query)).next(query)
     if rounds.over:
-        return await retrieved_nodes(search, rounds.selection(query), context, stage, walks=rounds.to_json(query))
+        command = await retrieved_nodes(search, rounds.selection(query), context, stage)
+        return Command(goto=command.goto, update={**cast("Json", command.update), "walks": rounds.to_json(query)})
     stage.usage += rounds.usage
     stage.failures += rounds.failures
     stage.record_route(

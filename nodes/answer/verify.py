@@ -13,7 +13,7 @@ from discorag.generation.prompted.engine import declined
 from discorag.schema.answer import Answer, AnswerInputs, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
 from discorag.verification.draft import next_step, trace_draft, unverified_answer
-from discorag.verification.verifier import VERIFIERS, Metered
+from discorag.verification.verifier import VERIFIERS
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -57,10 +57,9 @@ async def _verified(draft: str, inputs: AnswerInputs, context: AnswerContext, st
     backends = await context.open_backends()
     verifier = VERIFIERS[context.verifier](backends)
     try:
-        answer = await trace_draft(verifier, inputs, draft, backends.store, await context.scope())
+        outcome = await trace_draft(verifier, inputs, draft, backends.store, await context.scope())
     except ModelError as error:
         stage.failed(error, fallback="none: every sentence is marked as not verified")
-        answer = unverified_answer(inputs, draft, "Verification failed; see the ledger.")
-    if isinstance(verifier, Metered):
-        stage.usage, stage.prompt_hash = stage.usage + verifier.usage, verifier.prompt_hash
-    return answer
+        return unverified_answer(inputs, draft, "Verification failed; see the ledger.")
+    stage.usage, stage.prompt_hash = stage.usage + outcome.usage, outcome.prompt_hash
+    return outcome.value

@@ -39,7 +39,6 @@ from discorag.schema.errors import (
     DiscoRagError,
     DocumentTooLargeError,
     InputError,
-    MissingExtraError,
     ModelError,
     StoreError,
     StoreFullError,
@@ -125,7 +124,7 @@ async def ingest_document(uri: str, context: IngestContext) -> Json:
 async def load(run: Run) -> IngestedDocument:
     """Read the document, and find out how it has to be stored and whether it is stored like that already."""
     context, backends, uri = run.context, run.backends, run.uri
-    with run.step("load", InputError, MissingExtraError):
+    with run.step("load", InputError):
         document = await backends.reader.read(Source(Path(uri), uri), again=context.refresh)
         engine = context.tree_engine(backends)
         parser = NOT_MADE if engine == NOT_MADE else backends.parser(engine).version

@@ -25,8 +25,9 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
         InputError: Missing path, unknown format, or a folder without any file to read, now or at an earlier ingest; a
             bucket that cannot be listed.
     """
-    if not state["path"]:
-        raise MissingPathError("No path was given.", hint="Name a file or a folder.")
+    if not state.get("path"):
+        hint = 'Name a file or a folder: {"path": "..."}; the corpus goes into the context.'
+        raise MissingPathError("No path was given.", hint=hint)
     context, path = ingest_context(runtime), absolute(state["path"])
     has = partial((await context.open_backends()).store.has, await context.scope(), below(path))
     result = await asyncio.to_thread(survey_at, path, emptied=has)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from bench.controls import SlideBuilder, expand, smooth, smoothed
+from discorag.store.outline import TreeArrays
 from tests.retrieval.builders.checks import source_of
 from tests.retrieval.strategies import small_tree
 
-TREE = small_tree(8)
+TREE = TreeArrays.of(small_tree(8))
 SCORES = np.array([0.9, 0.1, 0.2, 0.3, 1.0, 0.2, 0.4, 0.0])
 ONES = np.ones(8, np.int64)
 

@@ -137,7 +137,19 @@ def retrieval() -> Iterator[tuple[str, str]]:
         gain = today[name][f"less_{other}"]
         yield page, signed([gain["value"], gain["low"], gain["high"]])
     trees = earlier["discourse - bisection"]
+    inside = today["snapped-rst"]["less_snapped-random"]
+    yield "docs/science.md", f"{signed([inside['value'], inside['low'], inside['high']])} points of recall"
     yield page, f"{signed(trees['fairytaleqa'])} on FairytaleQA and {signed(trees['qmsum'])} on QMSum"
+
+
+SUMMARISED = (
+    *(("asqa", metric) for metric in ("str_em", "rougeLsum", "gold_used")),
+    *(("fairytaleqa", metric) for metric in ("gold_used", "gold_precision")),
+    *(("lay-summaries", metric) for metric in ("rougeLsum", "sari")),
+    ("qmsum", "rougeL"),
+    ("qasper", "answer_f1"),
+    ("hotpotqa", "contains_answer"),
+)
 
 
 def differences() -> Iterator[tuple[str, str]]:
@@ -146,6 +158,10 @@ def differences() -> Iterator[tuple[str, str]]:
             yield "eval/README.md", f"| {suite} | `{metric}` | {row['n']} | {row['standard']} |"
             for value in (v for k, v in row.items() if " - " in k and len(v) == 3):
                 yield "eval/README.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*value)
+            if (suite, metric) in SUMMARISED:
+                ablations = (row[f"full - no-{part}"] for part in ("tree", "graph", "plan"))
+                cells = ["0" if len(v) == 1 else "{:+.1f} [{:+.1f}, {:+.1f}]".format(*v) for v in ablations]
+                yield "docs/science.md", f"| {suite} | `{metric}` | {row['n']} | {' | '.join(cells)} |"
 
 
 def bills() -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from eval.running.record import Record
 from eval.running.runner import Runner
 from eval.running.session import Place, Session
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
-from eval.suite import Suite, load_suite, systems
+from eval.suite import Suite, find_system, load_suite
 from tests.eval.runs import a_run
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -64,11 +64,12 @@ async def answer_toy(
     *,
     metrics: Sequence[Metric] = (),
     concurrency: int = 1,
+    **changes: Any,
 ) -> tuple[Record, ...]:
     """Run these systems on the benchmark, as far as they are not recorded below ``home``."""
-    answerer = Answerer(suite("nq-open-oracle"), await ingest(rag, benchmark, home), rag)
+    answerer = Answerer(suite("nq-open-oracle", **changes), await ingest(rag, benchmark, home), rag, benchmark.samples)
     with RunFolder.open(home / "run", "k1") as folder, RunProgress(QUIET, "toy", 0, 0) as progress:
         folder.write_run(a_run())
-        chosen = [systems()[n] for n in names]
+        chosen = [find_system(n) for n in names]
         await Runner(benchmark, answerer, chosen, metrics, folder, progress, concurrency).run()
         return folder.records()

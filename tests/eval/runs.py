@@ -34,5 +34,4 @@ def write(folder: Path, records: Iterable[Record], *, missing: dict[str, str] | 
         for record in made:
             opened.append(record)
         opened.write_run(run)
-        opened.write_scores()
     return folder

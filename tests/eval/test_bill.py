@@ -36,9 +36,9 @@ async def usages(examples: Examples, **switches: Any) -> dict[str, Usage]:
 
 
 async def test_calls_are_those_that_a_model_would_get(rag: DiscoRAG, tmp_path: Path) -> None:
-    found = await bills(rag, tmp_path, "no-plan", "full", "standard", "no-graph", "lead", "local-local-local")
+    found = await bills(rag, tmp_path, "no-plan", "full", "standard", "no-graph", "lead", "local")
     # graph, plan and answer; no-plan: graph and answer; no-graph: plan and answer; standard: the answer.
-    calls = {"full": 3, "standard": 1, "no-graph": 2, "no-plan": 2, "local-local-local": 0}
+    calls = {"full": 3, "standard": 1, "no-graph": 2, "no-plan": 2, "local": 0}
     assert {n: b.calls / b.questions for n, b in found.items()} == calls  # nothing is asked for the lead
     assert {b.questions for b in found.values()} == {3}
     assert not (tmp_path / "run").exists()
@@ -110,11 +110,11 @@ def test_a_bill_scales_to_another_number_of_questions() -> None:
 
 def test_the_written_bill_holds_the_count_and_the_official_size(tmp_path: Path) -> None:
     bill = Bill(system="full", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
-    write_bills(tmp_path / "new", suite("lay-summaries", official=8), [bill])
+    write_bills(tmp_path / "new", "lay-summaries/1", [bill], 8)
     written = json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))
     assert written["counted"] == [bill.model_dump()]
     assert written["official"] == [bill.for_questions(8).model_dump()]
-    write_bills(tmp_path / "new", suite("lay-summaries", official=None), [bill])
+    write_bills(tmp_path / "new", "lay-summaries/1", [bill])
     assert json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))["official"] == []
 
 

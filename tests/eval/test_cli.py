@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -70,8 +69,7 @@ def test_list_names_every_suite_and_every_system() -> None:
 def test_a_run_leaves_all_that_it_knows_in_its_folder(folder: Path) -> None:
     done = json.loads((folder / "run.json").read_text("utf-8"))
     assert (done["n"], done["finished"], list(done["systems"])) == (2, True, list(SYSTEMS))
-    for name in ("samples.jsonl", "scores.jsonl"):
-        assert len((folder / name).read_text("utf-8").splitlines()) == 4
+    assert len((folder / "samples.jsonl").read_text("utf-8").splitlines()) == 4
 
 
 def test_running_again_adds_nothing_and_a_dry_run_writes_only_a_bill(home: Path, folder: Path) -> None:
@@ -90,32 +88,37 @@ def test_fields_that_the_file_calls_otherwise_are_named_on_the_command_line(home
     where = ("--field", "paper=Body", "--data", tmp_path / "data")
     said = call("run", "scinews", "--system", "lead", "--home", home, "--out", tmp_path, *where)
     assert "n = 2" in said
-    call("report", tmp_path / "scinews", "--out", tmp_path / "page.html", "--baseline", "lead", *where)
-    assert "Lonely bees" not in (tmp_path / "page.html").read_text("utf-8")
+
+
+# --- experiments ----------------------------------------------------------------------------------
+
+
+def test_experiments_are_listed_and_one_says_what_is_missing_and_what_it_takes_before_it_runs(home: Path) -> None:
+    assert "disco-rag-table-9" in call("experiments", "--data", FIXTURES)
+    where = ("--home", home, "--data", FIXTURES)
+    said = call("experiment", "disco-rag-table-9", "--limit", "1", "--dry-run", *where)
+    assert "No judge is configured" in said
+    assert re.search(r"trees of the documents .*once", said)
+    assert re.search(r"In all: \d+ calls", said)
+    assert [p.name for p in (home / "runs" / "disco-rag-table-9").iterdir()] == ["bill.json"]
 
 
 # --- compare, report ------------------------------------------------------------------------------
 
 
-def test_two_systems_of_a_run_are_compared_as_a_table_and_as_json(folder: Path) -> None:
+def test_two_systems_of_a_run_are_compared(folder: Path) -> None:
     said = call("compare", f"{folder}:standard", f"{folder}:lead", "--metric", "rougeL")
-    assert "2 shared samples" in said
-    found: Any = json.loads(call("compare", f"{folder}:standard", f"{folder}:lead", "--metric", "sari", "--json"))
-    assert (found["shared"], found["metric"]) == (2, "sari")
-    assert {"rougeL", "rougeLsum", "sari"} <= found["metrics"].keys()
+    for part in ("2 shared samples", "rougeLsum", "sari"):
+        assert part in said
 
 
-def test_the_page_shows_texts_of_the_data_only_where_it_may(folder: Path, tmp_path: Path) -> None:
-    public, private = tmp_path / "new" / "public.html", tmp_path / "private.html"
-    assert "public.html" in call("report", folder, "--out", public, "--no-texts")
-    call("report", folder, "--out", private, "--data", FIXTURES)
-    asked = "Night Shading Slows Leaf Ageing"
-    for page in (public, private):
-        html = page.read_text("utf-8")
-        assert "lay-summaries/1" in html
-        assert "rougeLsum" in html
-    assert asked in private.read_text("utf-8")
-    assert asked not in public.read_text("utf-8")
+def test_the_page_has_the_scores_and_no_text_of_the_data(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "new" / "page.md"
+    assert "page.md" in call("report", folder, "--out", page)
+    said = page.read_text("utf-8")
+    assert "## lay-summaries/1" in said
+    assert "rougeLsum" in said
+    assert "Night Shading" not in said
 
 
 # --- expect, check --------------------------------------------------------------------------------
@@ -172,11 +175,12 @@ def test_a_cut_data_file_is_named(
     ("arguments", "said"),
     [
         (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
+        (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. Run python -m"),
         (("run", "scinews", "--field", "paper"), "ConfigError: --field paper: no ROLE=NAME"),
         (("compare", "nowhere:full", "nowhere:lead"), "MissingPathError: nowhere holds no run.json"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
         (("expect", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
-        (("report", "nowhere", "--no-texts"), "MissingPathError: nowhere holds no run.json"),
+        (("report", "nowhere"), "MissingPathError: nowhere holds no run.json"),
     ],
 )
 def test_names_that_do_not_exist_are_one_line_and_status_2(

@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from discorag.schema.ledger import Ledger, StageRecord
 from eval.errors import DataError
 from eval.reporting.compare import Comparison, compare, comparison_tables
 from eval.running.record import Lost, Record
@@ -16,10 +15,9 @@ def record(sample: str, system: str, em: float, **fields: object) -> Record:
 
 
 def two_runs(tmp_path: Path) -> tuple[str, str]:
-    hashed = Ledger(stages=(StageRecord(stage="plan", prompt_hash="cafe"), StageRecord(stage="retrieve")))
     new = [
         record("q1", "disco", 10, answer="new\x1b[31m answer", plan="contrast", lost=(Lost(label="g", stage="plan"),)),
-        record("q2", "disco", 60, ledger=hashed),
+        record("q2", "disco", 60),
         record("q3", "disco", 90),
         record("only-new", "disco", 0),
     ]
@@ -35,10 +33,9 @@ def test_records_are_joined_by_sample_whatever_their_order(tmp_path: Path) -> No
 
 def test_largest_losses_come_first_with_what_led_to_them(tmp_path: Path) -> None:
     worst, second = compare(*two_runs(tmp_path)).regressions
-    assert (worst.sample, worst.difference) == ("q1", -30)
-    assert (worst.a.plan, worst.a.lost, worst.b.answer) == ("contrast", {"plan": 1}, "old answer")
-    assert (second.sample, second.a.prompts) == ("q2", {"plan": "cafe"})
-    assert [r.sample for r in compare(*two_runs(tmp_path / "again"), worst=1).regressions] == ["q1"]
+    assert [r.answer[:3] for r in worst] == ["new", "old"]
+    assert [r.sample for r in second] == ["q2", "q2"]
+    assert [a.sample for a, _ in compare(*two_runs(tmp_path / "again"), worst=1).regressions] == ["q1"]
 
 
 def test_samples_of_one_side_are_counted_shown_and_left_out(tmp_path: Path) -> None:
@@ -56,7 +53,7 @@ def test_samples_that_one_side_could_not_score_are_not_paired(tmp_path: Path) ->
 
 def test_console_shows_statistics_and_regressions_without_control_characters(tmp_path: Path) -> None:
     text = printed(compare(*two_runs(tmp_path)))
-    for expected in ("-10.00", "q1  -30.00", "answer: new [31m answer", "lost: 1 at plan", "prompts: plan cafe"):
+    for expected in ("-10.00", "q1  -30.00", "answer: new [31m answer", "lost: 1 at plan"):
         assert expected in text
     assert "\x1b" not in text
 

@@ -128,21 +128,6 @@ def test_score_that_json_cannot_hold_is_refused(tmp_path: Path, score: float) ->
         assert opened.records() == ()
 
 
-def test_published_scores_hold_no_text_and_give_back_the_numbers(tmp_path: Path) -> None:
-    with RunFolder.open(tmp_path, "k1") as opened:
-        opened.write_run(a_run())
-        opened.append(FULL)
-        opened.write_scores()
-    (tmp_path / "samples.jsonl").unlink()
-    published = (tmp_path / "scores.jsonl").read_text(encoding="utf-8")
-    assert SECRET not in published
-    assert '"words":6' in published
-    (record,) = load_run(tmp_path)[1]
-    assert (record.scores, set(record.unscored), record.error) == (FULL.scores, {"judge"}, "ModelError")
-    assert [piece.stage for piece in record.lost] == ["plan", "plan", "verify"]
-    assert (record.found, record.seconds, record.answer) == (2, 1.5, "")
-
-
 def test_write_run_replaces_the_whole_file_and_leaves_nothing_behind(tmp_path: Path) -> None:
     with RunFolder.open(tmp_path, "k1") as opened:
         opened.write_run(a_run(note="x" * 10_000))
@@ -156,7 +141,7 @@ def test_missing_and_broken_run_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(MissingPathError, match=r"no run\.json"):
         load_run(tmp_path)
     (tmp_path / "run.json").write_text(a_run().model_dump_json(), encoding="utf-8")
-    with pytest.raises(MissingPathError, match=r"neither samples\.jsonl nor scores\.jsonl"):
+    with pytest.raises(MissingPathError, match=r"no samples\.jsonl"):
         load_run(tmp_path)
     (tmp_path / "run.json").write_text('{"suite": 1}', encoding="utf-8")
     with pytest.raises(DataError, match=r"run\.json: suite"):

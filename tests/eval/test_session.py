@@ -14,15 +14,14 @@ from discorag import DiscoRAG
 from discorag.schema.errors import ConfigError, MissingPathError
 from eval.errors import DataError
 from eval.reporting import tables
-from eval.reporting.compare import compare
-from eval.reporting.report import write_report
+from eval.reporting.compare import compare, comparison_tables
+from eval.reporting.report import report
 from eval.running.folder import load_run
 from eval.running.record import Run
 from eval.suite import Suite
 from tests.conftest import Pipelines
 from tests.eval.helpers import FIXTURES, session, suite
 from tests.graphs import paper_scripts
-from tests.graphs.scripts import model
 from tests.models.helpers import gateway
 from tests.servers.scripted import ScriptedServer
 
@@ -95,11 +94,11 @@ async def test_a_published_run_holds_no_path_no_host_and_no_text_of_the_data(
     rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISCO_RAG_DATA", str(FIXTURES))
-    wanted = suite("lay-summaries", limit=1, systems=["full", "lead", "local-local-llm"])
+    wanted = suite("lay-summaries", limit=1, systems=["full", "lead", "paper-standard"])
     models = {m: tmp_path / "models" / m for m in ("bertscore", "summac")}
     done = await run(rag, tmp_path, wanted, **models)
     assert done.systems["full"].missing["bertscore"].startswith("bertscore holds no model")
-    published = "".join((tmp_path / "run" / name).read_text("utf-8") for name in ("run.json", "scores.jsonl"))
+    published = (tmp_path / "run" / "run.json").read_text("utf-8") + report([tmp_path / "run"])
     for private in (str(tmp_path), str(FIXTURES), str(Path.home()), str(Path.cwd()), socket.gethostname()):
         assert private not in published
     record = next(r for r in load_run(tmp_path / "run")[1] if r.system == "full")
@@ -121,16 +120,16 @@ async def test_a_judges_prose_is_counted_and_left_out_of_the_mean(rag: DiscoRAG,
 
 
 async def test_systems_that_need_a_model_are_run_only_where_there_is_one(pipeline: Pipelines, tmp_path: Path) -> None:
-    wanted = suite("lay-summaries", limit=1, systems=["lead", "local-local-llm"], metrics=["rougeL"])
+    wanted = suite("lay-summaries", limit=1, systems=["lead", "paper-standard"], metrics=["rougeL"])
     done = await run(pipeline(), tmp_path, wanted)
     assert list(done.systems) == ["lead"]
-    assert "DISCO_RAG_MODEL" in done.skipped["local-local-llm"]
+    assert "DISCO_RAG_MODEL" in done.skipped["paper-standard"]
     assert done.finished
-    with ScriptedServer(model()) as server:
+    with ScriptedServer(paper_scripts.model()) as server:
         with_model = await run(pipeline(llm=server.base_url, name="other"), tmp_path / "other", wanted)
-    assert list(with_model.systems) == ["lead", "local-local-llm"]
+    assert list(with_model.systems) == ["lead", "paper-standard"]
     assert with_model.skipped == {}
-    assert with_model.systems["local-local-llm"].calls == 1
+    assert with_model.systems["paper-standard"].calls == 1
     assert "Write a lay summary of the study" in json.dumps(server.requests[0]["messages"])
 
 
@@ -245,18 +244,14 @@ async def test_a_system_that_the_local_engines_answered_in_part_is_labelled_so_i
     assert done.systems["paper"].stood_in == {"parse": done.n, "relate": done.n}
     assert done.systems["paper"].label.startswith(f"partly local: in {done.n} questions")
     assert re.match(r"At ingest the local parser stood in for \d+ trees\.", done.note)
-    scores = [json.loads(line) for line in (tmp_path / "run/scores.jsonl").read_text("utf-8").splitlines()]
-    assert {s["system"]: s["stood_in"] for s in scores}["paper"] == ["parse", "relate"]
     console = Console(width=300)
     with console.capture() as printed:
         console.print(tables.run(done, ["rougeL"]))
     assert "paper (partly local)" in printed.get()
-    write_report([tmp_path / "run"], tmp_path / "page.html", texts=False, baseline="paper-standard")
-    assert "partly local: in" in (tmp_path / "page.html").read_text("utf-8")
-    assert (
-        compare(f"{tmp_path / 'run'}:paper", f"{tmp_path / 'run'}:paper-standard").label_a
-        == done.systems["paper"].label
-    )
+    assert "partly local: in" in report([tmp_path / "run"], baseline="paper-standard")
+    with console.capture() as printed:
+        console.print(comparison_tables(compare(f"{tmp_path / 'run'}:paper", f"{tmp_path / 'run'}:paper-standard")))
+    assert f"first: {done.systems['paper'].label}" in printed.get()
 
 
 # --- what cannot be run ---------------------------------------------------------------------------

@@ -187,24 +187,6 @@ def test_protection_reaches_no_further_than_the_link_itself(edus: tuple[str, ...
     assert text_of(parsed(*edus, links=((0, 1, 3, Relation(outer), NS), (1, 2, 3, Relation(inner), NS)))) == left
 
 
-def test_the_shortest_text_is_taken_where_none_fits():
-    both = parsed("Bees dance.", "Bees sing.", links=((0, 1, 2, Relation.JOINT, NN),))
-    assert text_of(both, 3) == both.text
-    shorter_than_its_gap = parsed("Bees dance.", "So.", links=((0, 1, 2, Relation.RESULT, NS),))
-    assert kept_by(shorter_than_its_gap, 0, characters) == [0, 1]
-
-
-def test_splits_with_one_side_left_vanish_from_the_tree():
-    links = ((0, 2, 4, Relation.CONTRAST, NN), (0, 1, 2, Relation.CAUSE, NS), (2, 3, 4, Relation.EXAMPLE, SN))
-    tree = tree_of(compress(parsed("a", "b", "c", "d", links=links), 0, words))
-    assert tree.splits == (Split(start=0, mid=1, end=2, relation=Relation.CONTRAST, nuclearity=NN),)
-
-
-def test_a_chain_of_a_thousand_satellites_is_cut_from_its_end():
-    chain = tuple((i, i + 1, 1000, Relation.ELABORATION, NS) for i in range(999))
-    assert kept_by(parsed(*(f"w{i}" for i in range(1000)), links=chain), 990, words) == list(range(989))
-
-
 async def test_a_compressed_chunk_has_fewer_sentences_and_prompts_show_the_gaps(encoder: Encoder):
     text = "Bees dance. For example, they waggle. Therefore others find food. Flowers bloom in May."
     [whole] = (await inputs_from({"a": text}, "bees", encoder)).chunks
@@ -215,11 +197,6 @@ async def test_a_compressed_chunk_has_fewer_sentences_and_prompts_show_the_gaps(
     shown = evidence_block(AnswerInputs(query="bees", chunks=(smaller,)))
     assert GAP in shown
     assert all((whole.slice(s) in shown) == (s in smaller.sentences) for s in whole.sentences)
-
-
-def test_a_chunk_without_a_tree_stays_whole():
-    bare = chunk_of("Bees dance.", None)
-    assert compress(bare, 1, words) == bare
 
 
 @pytest.mark.parametrize("switches", [{"use_tree": False}, {"preset": "paper"}])

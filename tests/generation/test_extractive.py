@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from discorag.generation.extractive import Extractor
+from discorag.generation.extractive import extract_answer
 from discorag.ingest.segment.sentence_table import sentences_in
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
@@ -21,7 +21,7 @@ QUESTIONS = [
 
 
 async def draft_of(inputs: AnswerInputs, encoder: Encoder) -> list[str]:
-    return (await Extractor(selector_of(encoder)).answer(inputs)).value.splitlines()
+    return (await extract_answer(inputs, selector_of(encoder))).value.splitlines()
 
 
 @pytest.mark.parametrize(("corpus", "query"), QUESTIONS)
@@ -44,15 +44,6 @@ async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encode
     assert [(r.chunk, r.first) for r in cited[1:]] == [(1, 9), (1, 10)]
 
 
-async def test_without_a_plan_sentences_come_by_relevance(encoder: Encoder) -> None:
-    inputs = await load_inputs("tides", "Why are some tides higher than others?", encoder)
-    table, selection = await selector_of(encoder).select(inputs)
-    cited = [references(line)[0] for line in await draft_of(inputs, encoder)]
-    first = [table.index(r.chunk, r.first or 0) for r in cited]
-    assert len(first) > 1
-    assert first[0] == selection.indices[0]
-
-
 async def opposed(a: str, b: str, question: str, encoder: Encoder) -> AnswerInputs:
     """Two sources, related and planned."""
     return await with_plan(await with_graph(await inputs_from({"a": a, "b": b}, question, encoder), encoder), encoder)
@@ -67,21 +58,6 @@ async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -
     )
     lines = await draft_of(inputs, encoder)
     assert {references(line)[0].chunk for line in lines} == {1, 2}
-
-
-async def test_an_item_of_a_list_loses_its_number(encoder: Encoder) -> None:
-    inputs = await opposed(
-        "Coffee reduces the risk of gout.",
-        "2. Coffee has no effect on the risk of gout.",
-        "Does coffee reduce the risk of gout?",
-        encoder,
-    )
-    lines = await draft_of(inputs, encoder)
-    assert any(line.startswith("Coffee has no effect") for line in lines), lines
-
-
-async def test_nothing_to_extract_gives_an_empty_draft(encoder: Encoder) -> None:
-    assert await draft_of(await inputs_from({"a": "Who? Why?"}, "what", encoder), encoder) == []
 
 
 async def test_a_sentence_that_announces_a_list_comes_with_the_list(encoder: Encoder) -> None:
@@ -108,17 +84,11 @@ async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> No
     inputs = await inputs_from(
         {"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder
     )
-    draft = (await Extractor(selector_of(encoder)).answer(inputs)).value
+    draft = (await extract_answer(inputs, selector_of(encoder))).value
     assert references(draft) == references("[1.1]")
-    answer = await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, draft)
+    answer = (await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, draft)).value
     assert answer.text == "Attention helps in translation [1], as others found [12]."
     assert answer.sentences[0].supported
-
-
-async def test_a_plan_that_cites_nothing_leaves_the_order_of_relevance(encoder: Encoder) -> None:
-    inputs = await load_inputs("tides", "Why are some tides higher than others?", encoder)
-    vague = replace(inputs, plan=Plan(paragraph="First the definition, then the rest."))
-    assert await draft_of(vague, encoder) == await draft_of(inputs, encoder) != []
 
 
 async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) -> None:
@@ -131,17 +101,10 @@ async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) 
 async def told(text: str, plan: str, encoder: Encoder) -> list[str]:
     inputs = await inputs_from({"a": text}, "What?", encoder)
     lines = await draft_of(replace(inputs, plan=Plan(paragraph=plan)), encoder)
-    answer = await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, "\n".join(lines))
+    answer = (await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, "\n".join(lines))).value
     assert [s.text for s in answer.sentences] == [without_references(line, chunks=9) for line in lines]
     assert all(s.supported for s in answer.sentences)
     return [s.text for s in answer.sentences]
-
-
-async def test_a_lead_in_can_be_chosen_and_brings_its_code(encoder: Encoder) -> None:
-    text = "Weld joins files of iron.\n\nTo install weld on a ship run this:\n\n    $ sail add weld\n\nIt floats.\n"
-    inputs = await with_plan(await inputs_from({"a": text}, "How do I install weld on a ship?", encoder), encoder)
-    lines = [without_references(line, chunks=1) for line in await draft_of(inputs, encoder)]
-    assert lines[:2] == ["To install weld on a ship run this:", "`$ sail add weld`"]
 
 
 async def test_code_comes_with_the_sentence_that_introduces_it_and_is_exact(encoder: Encoder) -> None:

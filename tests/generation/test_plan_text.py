@@ -9,20 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.generation.plan_text import CONDITION, SUPPORT, Wording, missing_references, shorten
-from discorag.generation.selection import Role, SelectedSentence, Selection
+from discorag.generation.plan_text import CONDITION, SUPPORT, Wording, missing_references
+from discorag.generation.selection import Role
 from discorag.ingest.segment.sentence_table import Sentence, sentences_of
 from discorag.models.protocol import Encoder
 from discorag.schema.discourse import (
     ChunkRelation,
     Edge,
-    Nuclearity,
     Plan,
     Reference,
-    Relation,
     RhetoricalGraph,
-    RstTree,
-    Split,
 )
 from discorag.schema.document import UnitKind as K
 from discorag.schema.values import Span
@@ -91,44 +87,12 @@ async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_it
     a, b = inputs.chunks
     for relation, said in {
         ChunkRelation.CONTRADICTS: "; set against it “{}”, which contradicts it: ",
-        ChunkRelation.CONTRASTS_WITH: "; set beside it “{}”, where it is otherwise: ",
+        ChunkRelation.CONTRASTS_WITH: "; compare it with “{}”, where it is different: ",
     }.items():
         graph = RhetoricalGraph(chunks=(a.id, b.id), edges=(Edge(source=a.id, target=b.id, relation=relation),))
         plan = (await with_plan(replace(inputs, graph=graph), encoder)).plan
         assert plan is not None
         assert any(said.format(title) in plan.paragraph for title in ("trial.md", "review.md"))
-
-
-@pytest.mark.parametrize(
-    ("relation", "said"),
-    [
-        (Relation.CONDITION, "Then the condition"),
-        (Relation.ATTRIBUTION, "who says so"),
-        (Relation.CAUSE, "reason"),
-    ],
-)
-async def test_the_tree_says_what_a_further_sentence_is_to_the_one_before(
-    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, relation: Relation, said: str
-) -> None:
-    inputs = await inputs_from({"gate.md": "The gate opens at noon. The sea has to be calm."}, "When?", encoder)
-    (chunk,) = inputs.chunks
-    split = Split(start=0, mid=1, end=2, relation=relation, nuclearity=Nuclearity.NS)
-    tree = RstTree(edus=chunk.sentences, splits=(split,))
-    selected = Selection((SelectedSentence(0, Role.ANSWER), SelectedSentence(1, Role.ADDS)))
-
-    def select(*_: object) -> Selection:
-        return selected
-
-    monkeypatch.setattr("discorag.generation.selection.select_sentences", select)
-    plan = (await with_plan(replace(inputs, chunks=(chunk.model_copy(update={"tree": tree}),)), encoder)).plan
-    assert plan is not None
-    assert f"{said}: The sea has to be calm [1.2]." in plan.paragraph
-
-
-async def test_passages_without_a_statement_give_a_plan_that_says_so(encoder: Encoder) -> None:
-    inputs = await with_plan(await inputs_from({"a": "Is it? Who knows?"}, "what", encoder), encoder)
-    assert inputs.plan is not None
-    assert [s.references for s in steps(inputs.plan)] == [()]
 
 
 async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> None:
@@ -150,20 +114,6 @@ def test_no_title_and_no_sentence_can_cite_in_a_plan(title: str, sentence: str, 
     clauses = [said.start(name, gists[0]), said.against(name, gists[1], contradicts=True)]
     clauses += [said.then(CONDITION, name, gists[2]), said.next(SUPPORT, name, gists[3], turn=1)]
     assert [r.first for r in references(said.sentence(clauses))] == [1, 2, 3, 4]
-
-
-@given(st.text(max_size=300), st.integers(10, 90))
-def test_what_is_shortened_is_one_line_and_no_longer_than_asked(text: str, length: int) -> None:
-    short = shorten(text, length)
-    assert len(short) <= length + 1
-    assert "\n" not in short
-
-
-def test_a_text_is_cut_after_a_clause_else_after_a_word() -> None:
-    assert shorten("The moon pulls the sea, and so does the sun.", 30) == "The moon pulls the sea…"
-    assert shorten("Tides: a primer for sailors of all ages", 12, at_clause="") == "Tides: a…"
-    assert shorten("The moon pulls the sea twice a day.", 30) == "The moon pulls the sea twice…"
-    assert shorten("月亮牵引海水，所以每天有两次涨潮和两次退潮", 10) == "月亮牵引海水…"
 
 
 def says(text: str, kind: K, header: str = "", *, introduces: bool = False) -> bool:
@@ -196,15 +146,3 @@ def test_whole_sentences_and_items_say_something(text: str, kind: K) -> None:
 )
 def test_labels_say_nothing(text: str, kind: K) -> None:
     assert not says(text, kind)
-
-
-def test_a_lead_in_says_something_where_something_stands_below_it() -> None:
-    assert says("Run this once:", K.PROSE, introduces=True)
-    assert not says("Run this once:", K.PROSE)
-    assert not says("Usage:", K.PROSE, introduces=True)
-
-
-def test_a_row_without_a_value_says_nothing() -> None:
-    header = "| Name | 2023 |"
-    assert says("| Revenue | 20 |", K.ROW, header)
-    assert not says("| Revenue | - |", K.ROW, header)

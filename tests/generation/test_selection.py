@@ -1,17 +1,39 @@
-"""Which sentences an answer consists of, and in which order."""
+"""Which sentences the reranker reads, what its logits mean, and which sentences an answer consists of."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pytest
 
-from discorag.generation.calibration import Calibration, Logistic
-from discorag.generation.relevance import Relevance
+from discorag.config import RerankerSettings
+from discorag.generation.calibration import (
+    PACKAGED,
+    Calibration,
+    Logistic,
+    absent_terms,
+    answer_inputs,
+    exact_terms,
+    find_calibration,
+    read_calibrations,
+)
+from discorag.generation.relevance import (
+    Relevance,
+    rank_by_search,
+    rank_sentences,
+    read_evidence,
+)
 from discorag.generation.selection import LIMIT, UNCALIBRATED, Role, Selection, select_sentences
-from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentence_table
+from discorag.models.protocol import Encoder
+from discorag.models.reranker import reranker_from
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
 from discorag.schema.document import Chunk, UnitKind
+from discorag.schema.errors import ConfigError
 from discorag.text.sentences import sentence_spans
+from tests.inputs import inputs_from
 
 TEXTS = ["The first is one thing.", "The second is another.", "The third adds more.", "The fourth repeats nothing."]
 CALIBRATION = Calibration(
@@ -51,10 +73,6 @@ def test_the_best_sentence_comes_first_and_the_answer_stops_where_nothing_adds()
     assert _select([7.5, 8.0, 3.0, 7.9], *_case(TEXTS)).indices == (1, 3, 0)
 
 
-def test_the_best_sentence_is_told_however_unlikely_and_one_that_was_not_read_never() -> None:
-    assert _select([-11.0, -9.5, -np.inf, -np.inf], *_case(TEXTS)).indices == (1,)
-
-
 def test_each_source_with_a_strong_sentence_gives_one_before_any_gives_two() -> None:
     texts = [f"Sentence {i} says something else." for i in range(2 * LIMIT + 2)]
     logits = [9.0 - i / 100 if i % 2 == 0 else 6.5 for i in range(len(texts))]  # the second source is weaker throughout
@@ -71,12 +89,6 @@ def test_what_opposes_a_sentence_follows_it_before_the_next_best() -> None:
     found = _select([9.0, 8.9, -9.0, 8.8], *_case(TEXTS, edge))
     assert [(s.index, s.role, s.of) for s in found.sentences[:2]] == [(0, Role.ANSWER, None), (2, Role.OPPOSES, 0)]
     assert found.conflicts == ((0, 2),)
-
-
-def test_what_supports_a_sentence_follows_it() -> None:
-    edge = Edge(source="c2", target="c0", relation=ChunkRelation.SUPPORTS)
-    sentences = _select([9.0, 8.9, 8.7, 8.8], *_case(TEXTS, edge)).sentences
-    assert [(s.index, s.role) for s in sentences[:3]] == [(0, Role.ANSWER), (2, Role.SUPPORTS), (1, Role.ADDS)]
 
 
 def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice() -> None:
@@ -109,3 +121,103 @@ def test_items_follow_what_introduces_them_in_their_own_order() -> None:
     listed = SentenceTable((replace(table.sentences[0], introduces=True), *items), table.vectors)
     assert _select([8.8, 8.9, 9.0, 8.7], inputs, listed).indices == (0, 1, 2, 3)
     assert _select([8.8, 8.9, 9.0, 8.7], inputs, table).indices == (2, 1, 0, 3)
+
+
+NOTES = {
+    "licence.md": "A copy of the Apache licence must be given to every recipient. Files that were changed "
+    "must say so. Trade marks may not be used.",
+    "tides.md": "The moon pulls the sea. Tides rise twice a day.",
+}
+
+
+class Recording:
+    """A reranker that keeps what it was given and prefers longer texts."""
+
+    version = "recording@1"
+
+    def __init__(self) -> None:
+        self.read: list[list[str]] = []
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        self.read.append(list(texts))
+        return tuple(float(len(text)) for text in texts)
+
+
+async def test_a_sentence_is_read_under_its_title_and_headings_and_only_once_a_question(encoder: Encoder) -> None:
+    inputs = await inputs_from(NOTES, "What must be given under the Apache License?", encoder)
+    inputs = replace(
+        inputs, chunks=tuple(c.model_copy(update={"headings": ("Terms", "Copies")}) for c in inputs.chunks)
+    )
+    table, reranker = await sentence_table(inputs.chunks, encoder), Recording()
+    query = await encoder.encode_query(inputs.query)
+    first = await rank_sentences(inputs, table, query, reranker)
+    assert await rank_sentences(inputs, table, query, reranker) is first
+    assert await rank_sentences(replace(inputs, query="And tides?"), table, query, reranker) is not first
+    [texts, _] = reranker.read
+    assert "licence.md > Terms > Copies: A copy of the Apache licence must be given to every recipient." in texts
+    assert len(texts) == 5
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("What does the -S option do?", "-S sorts by size."),
+        ("What does the -s option do?", "-s prints the size in blocks."),
+        ("What changed in version 8.1.4?", "Since 8.1.4, prompts hide their input."),
+    ],
+)
+async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
+    question: str, best: str, encoder: Encoder
+) -> None:
+    text = "# 8.1.3\n\n" + " ".join(f"What an option changed in version {i} is much the same." for i in range(9))
+    text += "\n\n-S sorts by size.\n\n-s prints the size in blocks.\n\n"
+    text += "Since 8.1.4, prompts hide their input.\n"
+    inputs = await inputs_from({"notes.md": text}, question, encoder)
+    table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(question)
+    relevance = await rank_sentences(inputs, table, query, Recording())
+    assert table.sentences[relevance.ranked[0]].text == best
+
+
+async def test_without_a_reranker_the_order_is_that_of_hybrid_search(encoder: Encoder) -> None:
+    inputs = await inputs_from(NOTES, "Why do tides rise twice a day?", encoder)
+    table = await sentence_table(inputs.chunks, encoder)
+    query = await encoder.encode_query(inputs.query)
+    relevance = rank_by_search(inputs, table, query)
+    assert table.sentences[relevance.ranked[0]].text == "Tides rise twice a day."
+    assert await rank_sentences(inputs, table, query, Recording()) is relevance
+
+
+async def test_names_and_numbers_that_no_source_holds_are_found(encoder: Encoder) -> None:
+    inputs = await inputs_from(NOTES, "What did the Apache Foundation earn in 2030?", encoder)
+    assert exact_terms(inputs.query) == ["Apache", "Foundation", "2030"]
+    assert absent_terms(inputs) == ["Foundation", "2030"]
+
+
+async def test_an_absent_year_counts_against_answering(encoder: Encoder) -> None:
+    report = {"report.md": "The harbour earned 4.2 million crowns in 2023. In 2022 it had earned 3.9 million crowns."}
+    reranker = reranker_from(RerankerSettings())
+    [calibration] = read_calibrations(PACKAGED)
+
+    async def probability(question: str) -> float:
+        inputs = await inputs_from(report, question, encoder)
+        table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(question)
+        relevance = await rank_sentences(inputs, table, query, reranker)
+        logit = await read_evidence(inputs, table, relevance, reranker)
+        return calibration.answers.probability(answer_inputs(inputs, logit))
+
+    present, absent = (
+        await probability("What did the harbour earn in 2023?"),
+        await probability("What did the harbour earn in 2030?"),
+    )
+    assert present >= calibration.sure
+    assert absent < present - 0.1
+
+
+def test_a_calibration_is_refused_for_another_reranker(tmp_path: Path) -> None:
+    [packaged] = read_calibrations(PACKAGED)
+    reranker = packaged.fitted_on["reranker"]
+    assert find_calibration(reranker) == packaged
+    with pytest.raises(ConfigError, match="fitted on the reranker"):
+        find_calibration("bge-reranker-v2-m3@server")
+    with pytest.raises(ConfigError, match="holds no calibration"):
+        find_calibration(reranker, tmp_path / "absent.json")

@@ -62,14 +62,6 @@ async def test_a_write_that_is_cancelled_holds_no_lock(tmp_path: Path) -> None:
             assert await saver.aget_tuple(THREAD), kept
 
 
-async def test_a_job_that_is_at_work_twice_shares_no_checkpoints(tmp_path: Path) -> None:
-    async with checkpoints(tmp_path, "job") as first, checkpoints(tmp_path, "job") as second:
-        await put(first)
-        assert await second.aget_tuple(THREAD) is None
-        await put(second)
-    assert left(tmp_path) == []
-
-
 async def test_damaged_checkpoints_end_one_run_and_the_next_starts_anew(tmp_path: Path) -> None:
     (tmp_path / "checkpoints-job.sqlite").write_bytes(b"garbage" * 1000)
     with pytest.raises(StoreError, match="run it again"):

@@ -13,13 +13,12 @@ from pydantic import ValidationError
 
 from discorag import AskResult, DiscoRAG
 from discorag.config import RerankerSettings
-from discorag.schema.errors import ConfigError
 from nodes.backends import Backends
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
 from tests.graphs.scripts import ANSWER, QUERY, TEXTS, model
 from tests.inputs import stage_of
-from tests.models.test_reranker import Answer, by_length, failing, saying, served
+from tests.models.test_reranker import Answer, Served, by_length, failing, saying
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
 BETTER = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults [1]."
@@ -42,7 +41,7 @@ def test_a_question_is_answered_whether_its_reranker_works_or_not(
 ) -> None:
     shared = examples("vitamin-d").backends
     rag = DiscoRAG(backends=Backends(shared.settings, shared.store, shared.encoder, None))
-    with served(answer) as seen:
+    with Served(answer) as seen:
         given = RerankerSettings(base_url=seen.url, model="bge")
         rag.backends.settings = rag.backends.settings.model_copy(update={"reranker": given})
         result = rag.ask(QUERY, corpus="vitamin-d", retriever="htsir")
@@ -123,13 +122,6 @@ async def test_the_stream_is_told_that_the_first_answer_is_void(pipeline: Pipeli
     restart = [e["event"] for e in written].index("restart")
     assert "".join(e["token"] for e in written[:restart]) == ANSWER
     assert "".join(e["token"] for e in written[restart + 1 :]) == BETTER
-
-
-def test_refinement_without_a_language_model_is_a_configuration_error(pipeline: Pipelines, texts: Path) -> None:
-    rag = pipeline()
-    rag.ingest(texts)
-    with pytest.raises(ConfigError, match="refine is 2"):
-        rag.ask(QUERY, refine=2)
 
 
 @pytest.mark.parametrize("switches", [{"generator": "local"}, {"preset": "paper"}, {"refine": 4}, {"refine": -1}])

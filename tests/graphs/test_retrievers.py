@@ -1,7 +1,8 @@
-"""Every retriever over trees on one ingested corpus: evidence within the budget, told in source text, trees kept."""
+"""Every retriever over trees on one ingested corpus: evidence within the budget, trees kept, copies found once."""
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
+
 import asyncio
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
-from discorag.config import TreeSettings
-from discorag.retrieval.registry import RETRIEVERS, tree_retrievers
+from discorag.retrieval.registry import tree_retrievers
 from discorag.schema.document import Scope
 from discorag.schema.errors import StoreError
 from discorag.schema.values import count_words
@@ -35,12 +35,6 @@ def vitamin(shared_pipeline: Pipelines) -> DiscoRAG:
     rag = shared_pipeline()
     rag.ingest(EXAMPLES / "vitamin-d", corpus="vitamin-d", parser="rules")
     return rag
-
-
-def test_the_schema_that_studio_shows_offers_every_name_as_one_list() -> None:
-    shown = graph.get_context_jsonschema()
-    assert shown is not None
-    assert shown["properties"]["retriever"]["enum"] == list(RETRIEVERS)
 
 
 @pytest.mark.deep
@@ -68,29 +62,6 @@ def _asked(rag: DiscoRAG, name: str, words: int) -> dict[str, Any]:
         {"corpus": "vitamin-d", "retriever": name, "evidence_words": words, "backends": rag.backends}
     )
     return asyncio.run(graph.ainvoke({"query": FLU}, context=context, output_keys=["answer", "hits", "evidence"]))
-
-
-def test_evidence_keeps_to_its_budget_and_is_all_that_the_answer_sees(vitamin: DiscoRAG) -> None:
-    result = vitamin.ask(FLU, corpus="vitamin-d", retriever="discourse", evidence_words=60)
-    said = {e.text for s in result.answer.sentences for e in s.evidence}
-    assert sum(map(count_words, said)) <= 60
-
-
-def test_trees_are_built_once_and_go_with_their_document(rag: DiscoRAG, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Pumps\n\nPumps failed. They were cheap. Nobody looked.", encoding="utf-8")
-    rag.ingest(folder, corpus="notes")
-    store, scope = rag.backends.store, Scope(corpus="notes")
-    assert store.tree_versions(scope, "discourse") == {}
-    rag.ask("Why did pumps fail?", corpus="notes", retriever="discourse")
-    versions = store.tree_versions(scope, "discourse")
-    assert len(versions) == 1
-    (folder / "a.md").write_text("# Pumps\n\nPumps worked. They were good. All looked.", encoding="utf-8")
-    rag.ingest(folder, corpus="notes")
-    assert store.tree_versions(scope, "discourse") == {}
-    answer = rag.ask("Did pumps work?", corpus="notes", retriever="discourse").answer
-    assert "worked" in answer.text
 
 
 def test_an_ingest_builds_the_trees_of_the_asked_retriever_also_for_documents_that_are_there_already(
@@ -170,11 +141,57 @@ def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passag
     assert bool(result.ledger.failures) is not refused
 
 
-def test_tau_l_and_r_are_settings_and_another_value_builds_other_trees(pipeline: Pipelines) -> None:
-    with ScriptedServer() as server:
-        backends = pipeline(llm=server.base_url).backends
-        usual = [tree_retrievers()[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
-        backends.settings = backends.settings.model_copy(update={"trees": TreeSettings(tau=0, chunk_words=50, group=3)})
-        other = [tree_retrievers()[name].build(backends.tree_tools("rules")).version for name in ("discourse", "htsir")]
-    assert ["/tau-1/100/" in usual[0], "/tau-1/0/" in other[0]] == [True, True]
-    assert ["1/100/2/4/" in usual[1], "1/50/3/4/" in other[1]] == [True, True]
+TIDES = "# Tides\n\nThe moon pulls the sea, and so the water rises twice a day.\n"
+OTHERS = {
+    "bees.md": "# Bees\n\nBees dance to tell where the flowers are.\n",
+    "sun.md": "# Sun\n\nThe sun pulls the sea too, less than half as much as the moon does.\n",
+    "wind.md": "# Wind\n\nA strong wind piles up the water of the sea along the coast.\n",
+}
+
+
+@pytest.fixture
+def copied(tmp_path: Path, pipeline: Pipelines) -> DiscoRAG:
+    """Four texts, one of them in two folders that were ingested one after the other."""
+    for folder, texts in (("a", {"tides.md": TIDES, **OTHERS}), ("b", {"tides-copy.txt": TIDES})):
+        (tmp_path / folder).mkdir()
+        for name, text in texts.items():
+            (tmp_path / folder / name).write_text(text, "utf-8")
+    rag = pipeline()
+    for folder in ("a", "b"):
+        rag.ingest(tmp_path / folder, parser="none")
+    return rag
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [
+        {"retriever": "hybrid", "top_k": 2},
+        {"retriever": "dense", "top_k": 2},
+        {"retriever": "all"},
+        {"retriever": "snapped", "search_documents": 2, "evidence_words": 60},
+        {"retriever": "discourse", "search_documents": 2, "evidence_words": 60},
+    ],
+    ids=lambda switches: switches["retriever"],
+)
+def test_a_copy_takes_no_place_of_another_source(copied: DiscoRAG, switches: dict[str, Any]) -> None:
+    result = copied.ask("Does the moon pull the sea?", parser="rules", abstain="never", **switches)
+    found = copied.backends.store.chunks(copied.scope(), [h.chunk_id for h in result.hits])
+    titles = [c.title for c in found]
+    assert sum("tides" in title.lower() for title in titles) == 1
+    assert len(titles) >= 2
+
+
+def test_the_answer_names_the_other_place(copied: DiscoRAG) -> None:
+    result = copied.ask("What makes the water rise twice a day?", parser="rules")
+    [places] = {e.also_in for s in result.answer.sentences for e in s.evidence if e.title == "Tides"}
+    assert places == ("tides-copy.txt",)
+
+
+def test_a_copy_is_found_alone_and_answers_when_the_other_is_gone(copied: DiscoRAG) -> None:
+    [copy] = [m for m in copied.documents() if m.uri.endswith("tides-copy.txt")]
+    [first] = [m for m in copied.documents() if m.uri.endswith("/tides.md")]
+    alone = copied.ask("What pulls the sea?", filters={"doc_id": [copy.doc_id]}, parser="rules")
+    assert {e.doc_id for s in alone.answer.sentences for e in s.evidence} == {copy.doc_id}
+    copied.delete(first.doc_id)
+    left = copied.ask("What makes the water rise twice a day?", parser="rules")
+    assert copy.doc_id in {e.doc_id for s in left.answer.sentences for e in s.evidence}

@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from pydantic import ValidationError
 
 from discorag import AskResult, DiscoRAG
-from discorag.options import PAPERS, PRESETS
 from discorag.schema.document import Chunk, Scope
-from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.scripts import write_texts
 from tests.servers.scripted import Body, ScriptedServer
@@ -87,25 +84,3 @@ def test_without_a_language_model_too(pipeline: Pipelines, folder: Path, preset:
     assert any(chunk.stands_for for chunk in read(rag, result))
     assert not result.answer.unsupported
     assert_traced_to_documents(result)
-
-
-def test_trees_graph_and_plan_work_over_summaries(pipeline: Pipelines, folder: Path) -> None:
-    rag = opened(pipeline, folder)
-    result = rag.ask(QUESTION, retriever="htsir", context="nodes", evidence_words=2000)
-    assert result.graph
-    assert set(result.graph.chunks) == {hit.chunk_id for hit in result.hits}
-    assert_traced_to_documents(result)
-    assert result.answer.plan
-
-
-@pytest.mark.parametrize("name", sorted(PAPERS - {"paper"}))
-def test_a_preset_has_its_papers_hyper_parameters_and_what_is_given_counts_more(name: str) -> None:
-    context = AnswerContext.model_validate({"preset": name})
-    assert {key: getattr(context, key) for key in PRESETS[name]} == PRESETS[name]
-    assert AnswerContext.model_validate({"preset": name, "node_k": 7}).node_k == 7
-
-
-@pytest.mark.parametrize("switches", [{"retriever": "dense"}, {"top_k": 5}])
-def test_nodes_of_trees_are_not_read_where_chunks_are_retrieved(switches: dict[str, object]) -> None:
-    with pytest.raises(ValidationError, match="nodes of trees"):
-        AnswerContext.model_validate({"context": "nodes", **switches})

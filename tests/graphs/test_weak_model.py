@@ -32,7 +32,6 @@ TEXTS = {
     "c.txt": "Vitamin D is made in the skin. However, winter sun is too weak for it & for other vitamins.",
 }
 MARK = re.compile(r"\|\s*\d+\s*[<>=]|\w{4}\|")
-MARKED = "The shelf |6<elab|that holds vitamin D stands in the pharmacy [1]."
 OWN = "Supplements lowered the incidence of influenza among the deficient [1]."
 CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
 
@@ -101,13 +100,6 @@ async def test_a_reader_of_the_stream_sees_no_marks_either(pipeline: Pipelines, 
     assert "".join(tokens) == "The shelf that holds vitamin D stands in the pharmacy [1]."
 
 
-def test_a_mark_of_a_source_itself_stays(pipeline: Pipelines, texts: Path) -> None:
-    (texts / "c.txt").write_text("Such a mark is written |6<elab|that in the margin of the book.", encoding="utf-8")
-    answer = "Such a mark is written |6<elab|that in the margin of the book [3]."
-    result, _ = asked(pipeline, model({"answer": answer}), texts)
-    assert "|6<elab|" in result.answer.text
-
-
 def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(pipeline: Pipelines, texts: Path) -> None:
     result, requests = asked(pipeline, parrot(then=OWN), texts)
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer", "answer"]
@@ -134,13 +126,6 @@ def test_a_quotation_with_its_citation_is_no_parroting(pipeline: Pipelines, text
     result, requests = asked(pipeline, model({"answer": quoted}), texts)
     assert len(requests) == 3
     assert result.ledger.failures == ()
-
-
-def test_headings_are_not_verified(pipeline: Pipelines, texts: Path) -> None:
-    answer = f"# The shelf of vitamins\n\nThe shelf of vitamins [1]\n\n## Overview\n\n{OWN}"
-    result, _ = asked(pipeline, model({"answer": answer}), texts)
-    assert [s.supported for s in result.answer.sentences[:3]] == [False, False, False]
-    assert [s.reason for s in result.answer.sentences[:3]] == ["It is a heading, which states nothing."] * 3
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -181,41 +166,6 @@ def test_a_cut_off_graph_that_lacks_nothing_but_its_end_is_closed(pipeline: Pipe
     assert result.graph is not None
     assert [e.relation for e in result.graph.edges] == ["CONTRASTS_WITH"]
     assert failures(result) == [("relate", "OutputTruncatedError", "what was whole of it")]
-
-
-def test_one_that_lacks_more_is_asked_for_again_with_a_higher_limit(pipeline: Pipelines, texts: Path) -> None:
-    replies = iter([Scripted('{"c1":{"2":"SUPPORTS"},"c2":{', finish_reason="length")])
-    script: Script = lambda body: next(replies, "") or model()(body) if turn_of(body) == "graph" else model()(body)  # noqa: E731
-
-    def respond(body: Body) -> Scripted | str:
-        if "cut off" in body["messages"][-1]["content"]:
-            return '{"c1":{},"c2":{"1":"CONTRASTS_WITH"},"c3":{}}'
-        return script(body)
-
-    result, requests = asked(pipeline, respond, texts)
-    first, again = requests[:2]
-    assert again["max_completion_tokens"] == 2 * first["max_completion_tokens"]
-    assert result.ledger.failures == ()
-
-
-def test_a_plan_in_all_but_its_citations_is_used_and_it_is_told(pipeline: Pipelines, texts: Path) -> None:
-    plan = "State the main finding first, then what the trials say against it."
-    result, requests = asked(pipeline, model({"plan": plan}), texts)
-    assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
-    assert requests[-1]["messages"][-2]["content"] == plan
-    assert failures(result) == [("plan", "InvalidOutputError", "the plan as it stands")]
-
-
-def test_output_limits_follow_the_number_of_passages(pipeline: Pipelines, texts: Path) -> None:
-    two, three = (asked(pipeline, model(), texts, top_k=k)[1] for k in (2, 3))
-    for less, more in zip(two, three, strict=True):
-        assert less["max_completion_tokens"] < more["max_completion_tokens"] < 1024
-
-
-def test_what_an_endpoint_says_of_its_failure_is_quoted_and_becomes_no_link(pipeline: Pipelines, texts: Path) -> None:
-    result, _ = asked(pipeline, lambda _: Scripted("no [1](http://evil.test) key", status=401), texts)
-    assert "401" in result.answer.notes[0]
-    assert "[1](http" not in shown(result)
 
 
 PROBE = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
@@ -270,31 +220,3 @@ def test_one_call_finds_out_what_the_model_is_shown_and_asked_for(
     assert bool(re.search(r"^  ", body, re.MULTILINE)) == (layout == "indented")
     assert result.ledger.failures == ()
     assert result.answer.sentences
-
-
-def test_the_reply_to_the_probe_is_kept_on_disk(pipeline: Pipelines, texts: Path, tmp_path: Path) -> None:
-    for reply in (PROBE, Scripted("The hall |2<cond|stays", finish_reason="length")):
-        folder = tmp_path / str(type(reply).__name__)
-        with ScriptedServer(with_probe(reply)) as server:
-            for name in ("a", "b"):
-                rag = pipeline(llm=server.base_url, layout="auto", cache=folder, name=name)
-                rag.run(rag.backends.ability)
-            assert len(server.requests) == 1
-
-
-def test_a_plan_that_is_refused_says_why(pipeline: Pipelines, texts: Path) -> None:
-    result, _ = asked(pipeline, model({"plan": "...", "tree": "..."}), texts)
-    [failure] = result.ledger.failures
-    assert (failure.stage, failure.fallback) == ("plan", "local")
-    assert "says nothing" in failure.message
-    assert "did not make the plan: The output of stage 'plan' is not valid" in shown(result)
-
-
-def test_where_no_sentence_is_supported_the_verbatim_answer_stays_and_says_all_that_went_wrong(
-    pipeline: Pipelines, texts: Path
-) -> None:
-    cut = Scripted("Zinc cures 40 % of colds [2]. And", finish_reason="length")
-    result, _ = asked(pipeline, model({"answer": cut}), texts)
-    assert all(s.supported for s in result.answer.sentences)
-    assert ["cut off" in note for note in result.answer.notes] == [True, False]
-    assert "support no sentence" in result.answer.notes[1]

@@ -17,19 +17,15 @@ from interfaces.facade import AskResult
 from prompts import load
 from tests.conftest import EXAMPLES, Pipelines
 from tests.graphs.scripts import ANSWER, chunk_count, model, turn_of
-from tests.graphs.test_weak_model import is_again
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
 FLU = "Does vitamin D prevent flu?"
 QUESTIONS = [
     ("vitamin-d", FLU),
-    ("vitamin-d", "How much vitamin D did the participants take?"),
     ("vitamin-d", "Who won the chess championship of 1972?"),
     ("tides", "Why are some tides higher than others?"),
-    ("all", "How do bees tell each other where food is?"),
 ]
-PROBED = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
 CHUNK = re.compile(r"<chunk id=[^>]*>\n(.*?)\n</chunk>", re.DOTALL)
 
 
@@ -53,7 +49,7 @@ def server() -> Iterator[ScriptedServer]:
 def rag(shared_pipeline: Pipelines, server: ScriptedServer) -> DiscoRAG:
     rag = shared_pipeline(llm=server.base_url)
     for corpus in {corpus for corpus, _ in QUESTIONS}:
-        rag.ingest(EXAMPLES if corpus == "all" else EXAMPLES / corpus, corpus=corpus)
+        rag.ingest(EXAMPLES / corpus, corpus=corpus)
     return rag
 
 
@@ -189,16 +185,6 @@ async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_
     assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
 
 
-def test_a_model_that_hangs_is_asked_once_and_the_note_names_the_limit_that_ended_it(
-    opened: Callable[..., DiscoRAG],
-) -> None:
-    with ScriptedServer(lambda _: Scripted("late", delay_s=600)) as server:
-        result = opened(server, timeout_s=0.2).ask(TIDES)
-        assert len(server.requests) == 1
-    assert all(s.supported for s in result.answer.sentences)
-    assert "Raise DISCO_RAG_LLM__TIMEOUT_S" in result.answer.notes[0]
-
-
 REFUSAL = "The passages do not answer the question; none of them speaks of chess."
 
 
@@ -227,15 +213,3 @@ def test_a_heading_of_ours_before_a_good_answer_is_removed(opened: Callable[...,
         result = opened(server).ask(TIDES, abstain="never")
         assert len(server.requests) == 3
     assert result.draft == ANSWER
-
-
-def test_one_that_repeats_our_words_is_asked_once_more(opened: Callable[..., DiscoRAG]) -> None:
-    def respond(body: Body) -> Scripted | str:
-        if is_again(body, load("own-words")):
-            return ANSWER
-        return "The plan: rise, then fall [1]." if turn_of(body) == "answer" else model()(body)
-
-    with ScriptedServer(respond) as server:
-        result = opened(server).ask(TIDES, abstain="never")
-    assert result.draft == ANSWER
-    assert result.answer.notes == ()

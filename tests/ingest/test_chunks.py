@@ -1,4 +1,3 @@
-import time
 from itertools import pairwise
 
 import pytest
@@ -109,12 +108,6 @@ def test_heading_opens_the_next_chunk_instead_of_closing_one(counter: TokenCount
     assert (first.headings, second.headings) == (("A",), ("A", "B"))
 
 
-def test_heading_stays_where_it_cannot_open_the_next_chunk(counter: TokenCounter) -> None:
-    text = f"word.\n\n# Head line\n\n{'more ' * 253}"
-    first, second = chunks_of(text, counter)
-    assert (first.text, len(second.text.split())) == ("word.\n\n# Head line", 253)
-
-
 def test_short_sections_share_a_chunk_with_paragraph_starts(counter: TokenCounter) -> None:
     [chunk] = chunks_of("# A\n\nOne. Two.\n\n# B\n\nThree.\n", counter)
     assert (chunk.title, chunk.metadata, chunk.page, chunk.page_breaks) == ("T", {"year": "2020"}, None, ())
@@ -135,18 +128,6 @@ def test_ids_repeat_for_the_same_input_and_differ_by_order_scope_and_fingerprint
 def test_window_beyond_the_encoder_or_without_room_is_refused(counter: TokenCounter, size: int) -> None:
     with pytest.raises(ConfigError, match=rf"{size} tokens do not fit.*256.*CHUNK_TOKENS"):
         chunks_of("text", counter, size)
-
-
-@pytest.mark.parametrize("unit", [ENGLISH, CHINESE, "word ", "x", "，", "a\n\n", "😀"])
-@pytest.mark.deep
-def test_time_grows_linearly(counter: TokenCounter, unit: str) -> None:
-    def seconds(length: int) -> float:
-        started = time.process_time()
-        chunks_of(unit * (length // len(unit)), counter)
-        return time.process_time() - started
-
-    seconds(1000)
-    assert seconds(100_000) < 20 * max(seconds(20_000), 0.02)
 
 
 def table_of(rows: int, words: int) -> str:
@@ -200,11 +181,6 @@ def test_a_long_table_is_cut_between_rows_and_its_later_pieces_carry_the_header_
     assert len(chunks) > 2
     assert all(c.text.split("\n")[-1].endswith(" m |") for c in chunks[:-1])
     assert [c.columns for c in chunks] == ["", *["| Year | Range |"] * (len(chunks) - 1)]
-
-
-def test_code_and_prose_have_no_columns(counter: TokenCounter) -> None:
-    text = "```\nfirst\n---\n" + "value = other(x)\n" * 100 + "```\n\n" + ENGLISH * 30
-    assert {c.columns for c in chunks_of(text, counter)} == {""}
 
 
 def test_chunks_know_their_pages(counter: TokenCounter) -> None:

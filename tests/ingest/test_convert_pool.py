@@ -156,15 +156,6 @@ async def test_a_child_that_dies_of_a_file_costs_that_file_only(converters: Conv
     assert (await converters.convert(PAGE, HTML)).text
 
 
-async def test_a_child_that_left_while_it_was_idle_is_replaced(converters: Converters) -> None:
-    before = children(os.getpid())
-    assert (await converters.convert(PAGE, HTML)).text
-    [child] = children(os.getpid()) - before
-    converters._idle[0]._process.stdin.close()  # type: ignore
-    await gone(child)
-    assert (await converters.convert(PAGE, HTML)).text
-
-
 async def test_cancelling_kills_the_child_at_once(converters: Converters, endless: bytes) -> None:
     before = children(os.getpid())
     task = asyncio.create_task(converters.convert(endless, PDF))
@@ -184,16 +175,6 @@ async def test_closing_stops_what_is_at_work(converters: Converters, endless: by
     with pytest.raises(ConversionError, match="was stopped"):
         await task
     assert children(os.getpid()) <= before
-
-
-async def test_a_converter_that_does_not_start_is_not_the_file_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with (
-        Converters(ReadingSettings()) as converters,
-        pytest.raises(ConversionError, match=r"did not start \(exit status 1\).*See why: .*worker") as caught,
-    ):
-        await converters.convert(PAGE, HTML)
-    assert not isinstance(caught.value, ConverterDiedError | ConversionLimitError)
 
 
 def test_several_event_loops_share_the_children(converters: Converters) -> None:

@@ -10,7 +10,7 @@ from discorag.ingest.loaders import Source
 from discorag.ingest.reader import Reader
 from discorag.schema.errors import ConversionLimitError, DecodingError, RefusedFileError
 from discorag.store.database import Database
-from discorag.store.jobs import Conversions
+from discorag.store.uploads import Conversions
 from tests.ingest.pdfs import endless_pdf
 
 

@@ -13,7 +13,7 @@ from langgraph_sdk import get_client
 
 from discorag import DiscoRAG
 from discorag.config import ApiSettings, Settings, StoreSettings
-from interfaces.mcp.http import create_mcp_app
+from interfaces.http.app import create_app
 from tests.conftest import EXAMPLES
 from tests.integration.test_studio import QUERY, studio
 from tests.interfaces.http.mcp_parts import connected, text_of
@@ -30,7 +30,7 @@ async def test_three_unmodified_clients_have_the_same_answer_from_one_store(tmp_
         state: Any = await langgraph.runs.wait(None, "chat", input=asked)
     said = state["messages"][-1]["content"]
     settings = Settings(store=StoreSettings(path=tmp_path / "store"), api=ApiSettings(uploads=tmp_path / "up"))
-    with DiscoRAG(settings) as rag, Listening(create_mcp_app(rag=rag)) as server:
+    with DiscoRAG(settings) as rag, Listening(create_app(rag=rag)) as server:
         chat = openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0).chat.completions
         [choice] = chat.create(model="disco-rag", messages=[{"role": "user", "content": QUERY}]).choices
         async with connected(server.url) as client:

@@ -6,14 +6,12 @@ import json
 import os
 import re
 from difflib import SequenceMatcher
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import docx
 import pytest
 from fpdf import FPDF
-from rich.console import Console
 
 from discorag import DiscoRAG
 from discorag.discourse.parse.rules import rule_tree
@@ -22,10 +20,7 @@ from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.protocol import Encoder
-from discorag.schema.answer import Answer, AnswerSentence, EvidenceSpan
 from discorag.schema.document import Chunk, Document, Kind, Scope
-from discorag.schema.values import Span
-from interfaces.views.terminal import answer_text
 from tests.conftest import EXAMPLES, Pipelines
 
 DATA = Path(os.environ.get("DISCO_RAG_DATA") or EXAMPLES.parent.parent / "shared" / "data")
@@ -213,16 +208,3 @@ def assert_pages(document: Document, chunks: list[Chunk], written: Written) -> N
             if squashed(chunk.slice(sentence)):
                 expected = written.pages_of(chunk.slice(sentence))
                 assert chunk.page_at(sentence.start) in (expected if paged else {None}), chunk.slice(sentence)
-
-
-def test_a_source_is_shown_with_its_page_where_it_has_pages() -> None:
-    span = Span(start=7, end=12)
-    evidence = EvidenceSpan(chunk_id="c", doc_id="d", title="Tides", span=span, text="rises")
-    paged = evidence.model_copy(update={"page": 3})
-    answer = Answer(query="q", sentences=(AnswerSentence(text="It rises.", evidence=(evidence, paged)),))
-    console = Console(file=StringIO(), width=200)
-    console.print(answer_text(answer))
-    shown = cast("StringIO", console.file).getvalue()
-    assert "Tides, characters 7-12:" in shown
-    assert "Tides, p. 3, characters 7-12:" in shown
-    assert EvidenceSpan.model_validate(evidence.model_dump(exclude={"page"})) == evidence

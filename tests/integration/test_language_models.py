@@ -83,20 +83,6 @@ def test_changing_the_reader_rebuilds_no_tree_and_changing_the_summariser_does(t
     assert other_summariser[1] == first[1]
 
 
-def test_trees_that_a_model_makes_carry_the_name_of_the_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "tides.md").write_text("The moon pulls the sea. Therefore tides rise.", encoding="utf-8")
-    node = {"left": [1, 1], "right": [2, 2], "relation": "SEQUENCE", "nuclearity": "NN"}
-    tree = json.dumps({"edus": ["The moon pulls the sea.", "Therefore tides rise."], "nodes": [node]})
-    with ScriptedServer(lambda body: tree) as server:
-        monkeypatch.setenv("DISCO_RAG_MODELS__PARSER", f"{server.base_url}#syntax")
-        monkeypatch.setenv("DISCO_RAG_LLM__CACHE", str(tmp_path / "cache"))
-        monkeypatch.setenv("DISCO_RAG_STORE__KIND", "memory")
-        with DiscoRAG() as rag:
-            ledger = rag.ingest(tmp_path / "tides.md", parser="llm").ledger
-    assert {s.model.rpartition(":")[0] for s in ledger.stages if s.stage == "parse"} == {"llm:syntax"}
-    assert {body["model"] for body in server.requests} == {"syntax"}
-
-
 def test_a_name_without_a_provider_is_refused_with_the_way_to_write_it(tmp_path: Path) -> None:
     said = run(tmp_path, "ask", "Why?", "--llm", "qwen3", ok=2)
     assert re.search(r"'qwen3' cannot be used.*ollama:qwen3:8b", " ".join(said.split()))

@@ -1,4 +1,4 @@
-"""The notebook runs as it stands, and what it shows is drawn."""
+"""The notebook runs where it lies, and shows what is committed with it."""
 
 # nbformat and nbclient are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -17,10 +17,17 @@ def test_the_tour_runs_and_draws_answer_and_tree(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))
     notebook: Any = nbformat.read(EXAMPLES / "tour.ipynb", as_version=4)
-    done = NotebookClient(notebook, timeout=300, backends={"metadata": {"path": EXAMPLES.parent}}).execute()
-    outputs = (out for cell in done.cells for out in cell.get("outputs", ()))
-    _, answer, tree, table = [out["data"].get("text/html", "") for out in outputs if "data" in out]
+    committed = html_of(notebook)
+    done = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": EXAMPLES}}).execute()
+    answer, tree, table = shown = html_of(done)
     assert "The sources disagree" in answer
     assert "<svg" in answer
     assert tree.startswith("<svg")
     assert "<table" in table
+    assert len(committed) == len(shown)
+    assert "The sources disagree" in committed[0]
+
+
+def html_of(notebook: Any) -> list[str]:
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
+    return [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]

@@ -73,7 +73,7 @@ def serving(home: Path) -> Generator[tuple[int, Callable[[str], str]]]:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
     serve = [Path(sys.executable).with_name("disco-rag"), "serve", "--port", str(port)]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RAG_HOME": str(home)}
 
     def run(command: str) -> str:
         return subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True).stdout

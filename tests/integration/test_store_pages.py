@@ -34,6 +34,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     shutil.copytree(ROOT / "examples" / "tides", folders["library"] / "library")
     shutil.copytree(ROOT / "examples" / "vitamin-d", folders["demo"] / "examples" / "vitamin-d")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISCO_RAG_HOME", ".disco-rag")
         patch.chdir(folders["library"])
         run(["disco-rag", "ingest", "--parser", "rules", "library"], patch)
         patch.chdir(folders["demo"])
@@ -65,7 +66,7 @@ def test_a_page_shows_what_happens(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.delenv("DISCO_RAG_STORE__PATH", raising=False)
+    monkeypatch.setenv("DISCO_RAG_HOME", ".disco-rag")
     subprocess.run(["cp", "-r", "--sparse=always", *homes[given].iterdir(), "."], check=True)
     for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", transcript, re.MULTILINE):
         assert matches(shown, said(command, monkeypatch, capsys)), command

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -169,11 +170,23 @@ async def test_the_plan_can_be_edited_before_generate_and_the_answer_follows_it(
     assert any(h["values"].get("plan") == stopped["values"]["plan"] for h in history)
 
 
-@pytest.mark.deep
-async def test_an_empty_query_reaches_the_client_as_an_error_that_says_so(client: LangGraphClient) -> None:
+@pytest.mark.parametrize(
+    ("graph", "given", "context", "said"),
+    [
+        ("answer", {"query": " "}, CONTEXT, "The query is empty. Ask a question."),
+        ("answer", {"question": QUERY, "corpus": "studio"}, {}, "no text under 'query'.*corpus.* context"),
+        ("answer", {"query": QUERY}, {"corpus": "nope"}, "Nothing is stored in corpus 'nope'; there are.* context"),
+        ("answer", {"query": QUERY}, {"corpus": 3}, "corpus.*valid string"),
+        ("ingest", {"folder": "x"}, CONTEXT, "No path was given"),
+        ("chat", {"messages": []}, CONTEXT, "not a question"),
+    ],
+)
+async def test_a_wrong_input_or_context_is_an_error_that_says_what_to_do(
+    client: LangGraphClient, graph: str, given: dict[str, Any], context: Any, said: str
+) -> None:
     await ingested(client)
-    state: Any = await client.runs.wait(None, "answer", input={"query": " "}, context=CONTEXT, raise_error=False)
-    assert "QueryError" in str(state)
+    state: Any = await client.runs.wait(None, graph, input=given, context=context, raise_error=False)
+    assert re.search(said, state["__error__"]["message"], re.DOTALL), state
 
 
 async def test_evidence_of_the_sentence_tree_is_edited_before_parse_and_an_earlier_state_goes_on_on_its_own(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.schema.errors import InputError, StoreError
+from discorag.schema.errors import InputError
 from interfaces.cli.batch import Question, Reply, answer_file, read_questions
 from tests.interfaces.test_python import COFFEE, MEMORY, TIDES
 
@@ -48,13 +48,6 @@ def test_errors_and_cut_off_lines_are_asked_again_and_answers_are_not(rag: Disco
     assert COFFEE in result.answer.text
 
 
-def test_answers_to_questions_that_are_not_asked_now_stay(rag: DiscoRAG, tmp_path: Path) -> None:
-    out = tmp_path / "replies.jsonl"
-    answered(rag, out, TIDE)
-    answered(rag, out, SLEEP)
-    assert set(kept(out)) == {"t", "s"}
-
-
 def test_a_file_of_something_else_is_not_touched(rag: DiscoRAG, tmp_path: Path) -> None:
     out = tmp_path / "questions.jsonl"
     out.write_text(TIDE.model_dump_json() + "\n", "utf-8")
@@ -62,18 +55,6 @@ def test_a_file_of_something_else_is_not_touched(rag: DiscoRAG, tmp_path: Path) 
     with pytest.raises(InputError, match="is not a reply"):
         answered(rag, out, TIDE)
     assert out.read_bytes() == before
-
-
-def test_an_id_that_names_another_question_now_is_refused(rag: DiscoRAG, tmp_path: Path) -> None:
-    out = tmp_path / "replies.jsonl"
-    answered(rag, out, TIDE)
-    with pytest.raises(InputError, match="another question under the id 't'"):
-        answered(rag, out, Question(id="t", question="What keeps us awake?"))
-
-
-def test_replies_that_cannot_be_written_are_a_clear_error(rag: DiscoRAG, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be written"):
-        answered(rag, tmp_path / "missing" / "replies.jsonl", TIDE)
 
 
 @pytest.mark.parametrize(

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 from io import StringIO
 
 import pytest
 from hypothesis import given
 from rich.console import Console, RenderableType
 
-from discorag.generation.views import answer_markdown
+from discorag.discourse.formats.drawing import graph_svg, tree_svg
+from discorag.generation.views import answer_html, answer_markdown
+from discorag.models.encoder import PackagedEncoder
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
+from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 from discorag.text.citations import references
 from discorag.text.escaping import one_line
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from tests.generation.hostile import OURS, Page, hostile_texts, planted, rendered
+from tests.inputs import load_inputs
 from tests.strategies import texts
-
-_SQUARE = re.compile(r"[\[［【〔⟦][^\]］】〕⟧]*[\]］】〕⟧]")
 
 
 def answer_of(text: str) -> Answer:
@@ -41,7 +43,8 @@ def answer_of(text: str) -> Answer:
 def bold(answer: Answer) -> list[str]:
     """What is bold in the terminal."""
     segments = Console(file=StringIO(), width=10_000, force_terminal=True).render(answer_text(answer))
-    return [s.text.strip() for s in segments if s.style and s.style.bold and "disagree" not in s.text]
+    found = [s.text.strip() for s in segments if s.style and s.style.bold and "disagree" not in s.text]
+    return [text for text in found if text]
 
 
 def printed(what: RenderableType) -> str:
@@ -59,7 +62,7 @@ def test_the_only_marks_that_a_reader_sees_are_ours(text: str) -> None:
     assert page.bold == ["[1][2]", "[not supported]", "[1][not verified]"]
     assert page.text.count(one_line(text, None)) >= 2
     assert [mark for mark in references(shown) if mark.chunk not in (1, 2)] == []
-    assert bold(answer) == ["[1][2]", "[not supported]", "[1][not verified]", "[1]", "[2]"]
+    assert bold(answer) == ["[1][2]", "[not supported]", "[1][not verified]", "[1]", "[2]", "[1]", "[2]"]
     terminal = printed(answer_text(answer))
     assert terminal.startswith(one_line(text, None))
     assert "\x1b" not in terminal
@@ -86,30 +89,6 @@ def test_a_plan_shows_its_references_in_bold_and_other_brackets_as_they_are() ->
     assert labels.count("#92;#91;1#93;") == 2
 
 
-def test_labels_show_the_evidence_used_and_not_the_start_of_the_chunk() -> None:
-    text = "The start. The moon pulls. The sun helps."
-    spans = (Span(start=0, end=10), Span(start=11, end=26), Span(start=27, end=41))
-    chunks = tuple(
-        Chunk(id=i, doc_id=i, order=0, span=Span(start=0, end=41), text=text, title=i, sentences=spans)
-        for i in ("c0", "c1", "c2")
-    )
-    edge = Edge(source="c1", target="c0", relation=ChunkRelation.SUPPORTS, source_span=spans[2], target_span=spans[2])
-    graph = RhetoricalGraph(chunks=("c0", "c1", "c2"), edges=(edge,))
-    said = AnswerSentence(text="It pulls.", evidence=(EvidenceSpan.of(chunks[0], spans[1]),), step=1)
-    answer = Answer(query="?", sentences=(said,))
-    assert graph_mermaid(graph, chunks, answer).splitlines()[1:4] == [
-        '    c1["1: c0<br/>The moon pulls."]',
-        '    c2["2: c1<br/>The sun helps."]',
-        '    c3["3: c2"]',
-    ]
-    assert "The start" not in printed(graph_text(graph, chunks, answer))
-    assert plan_mermaid(Plan(paragraph="Open. Then the moon."), answer).splitlines()[1:] == [
-        '    s1["1: Open."]',
-        '    s2["2: Then the moon.<br/>“The moon pulls.”"]',
-        "    s1 --> s2",
-    ]
-
-
 def test_the_graph_numbers_chunks_and_no_chunk_numbers_itself() -> None:
     words = ['[1] "]; click c1 "http://evil.example" %%{init: {}}%%', "`end` fa:fa-ban ［2］\nflowchart"]
     spans = [Span(start=0, end=len(w)) for w in words]
@@ -130,3 +109,60 @@ def test_the_graph_numbers_chunks_and_no_chunk_numbers_itself() -> None:
         "c1 -->|SUPPORTS| c2",
     ]
     assert "fa:fa" not in "".join(lines)
+
+
+HOSTILE = '<script>alert("x")</script> & </svg>\u202e'
+
+
+def _texts(svg: str) -> list[str]:
+    return [e.text or "" for e in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_words_of_documents_are_text_in_the_drawing() -> None:
+    svg = tree_svg(RstTree(edus=(Span(start=0, end=1),)), [HOSTILE])
+    assert not list(ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}script"))
+    assert any("<script>" in text for text in _texts(svg))
+
+
+def test_a_graph_names_its_relations() -> None:
+    edge = Edge(source="a", target="b", relation=ChunkRelation.CONTRASTS_WITH)
+    said = _texts(graph_svg(RhetoricalGraph(chunks=("a", "b", "c"), edges=(edge,))))
+    assert {"1", "2", "3", "contrasts with"} <= set(said)
+    assert _texts(graph_svg(RhetoricalGraph(chunks=()))) == []
+
+
+def _source(text: str) -> EvidenceSpan:
+    return EvidenceSpan(chunk_id="c", doc_id="d", title=HOSTILE, span=Span(start=0, end=9), text=text, page=2)
+
+
+def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagrees() -> None:
+    a, b = _source("The tide rises."), _source("The tide falls.")
+    told = (
+        AnswerSentence(text=HOSTILE, support=Support.SUPPORTED, evidence=(a,), reason="Quoted word for word."),
+        AnswerSentence(text="Nobody says so.", support=Support.NOT_SUPPORTED, reason="no source"),
+        AnswerSentence(text="It may rise.", support=Support.NOT_VERIFIED, evidence=(a,), reason="no model"),
+    )
+    pair = Disagreement(relation=ChunkRelation.CONTRADICTS, a=a, b=b, reason="One denies it.")
+    html = answer_html(Answer(query="?", sentences=told, disagreements=(pair,)))
+    assert "<script" not in html
+    assert "[1]" in html
+    assert 'title="no source"' in html
+    assert 'title="Quoted word for word."' in html
+    assert "[not supported]" in html
+    assert "[not verified]" in html
+    assert "<i>contradicts</i> One denies it." in html
+    assert "page 2" in html
+
+
+def test_a_refusal_shows_the_nearest_passages() -> None:
+    html = answer_html(Answer(query="?", sentences=(), abstained="Nothing is near.", nearest=(_source("Near."),)))
+    assert "do not answer" in html
+    assert "Near." in html
+
+
+@pytest.mark.parametrize("kind", ["chunk", "tree"])
+async def test_notebooks_ask_objects_to_draw_themselves(kind: str, encoder: PackagedEncoder) -> None:
+    [chunk, *_] = (await load_inputs("tides", "Why do tides rise?", encoder)).chunks
+    drawn = chunk if kind == "chunk" else chunk.tree
+    assert drawn is not None
+    assert drawn._repr_html_().startswith("<svg")

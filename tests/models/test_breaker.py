@@ -1,19 +1,18 @@
-"""While an endpoint hangs or refuses, few wait for it: the others fail at once, until one call finds it well."""
+"""Endpoints that hang or refuse: few wait for them, and no longer than the run's deadline."""
 
 from __future__ import annotations
 
 import asyncio
+from time import perf_counter
 from typing import Any
 
 import pytest
 
-from discorag.config import EncoderSettings, NliSettings, RerankerSettings
-from discorag.models.deadline import models_within
+from discorag.config import EncoderSettings
+from discorag.models.deadline import in_time, models_within
 from discorag.models.encoder_server import ServerEncoder
 from discorag.models.gateway import Gateway
-from discorag.models.nli import ServerNli
 from discorag.models.protocol import Reply
-from discorag.models.reranker_server import ServerReranker
 from discorag.schema.errors import InvalidOutputError, ModelRejectedError, ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
@@ -46,12 +45,11 @@ async def test_of_twenty_questions_to_an_endpoint_that_hangs_only_the_first_few_
 
 async def test_a_hanging_endpoint_is_found_out_by_the_runs_deadline_too() -> None:
     with ScriptedServer(lambda body: HANGS) as server:
-        made = gateway(server, timeout_s=400, pause_s=LONG)
-        for _ in range(4):
-            with models_within(0.2), pytest.raises(ModelUnavailableError):
+        made, said = gateway(server, timeout_s=400, pause_s=LONG), ""
+        while "left alone" not in said:  # a call whose time ends before it is sent does not count
+            with models_within(0.3), pytest.raises(ModelUnavailableError) as caught:
                 await made.complete(text_request())
-        with pytest.raises(ModelUnavailableError, match="left alone"):
-            await made.complete(text_request())
+            said = str(caught.value)
     assert len(server.requests) <= 3
 
 
@@ -121,11 +119,35 @@ async def test_an_encoders_endpoint_is_left_alone_too() -> None:
     assert len(server.embedding_requests) == 3
 
 
-async def test_those_of_a_reranker_and_of_an_nli_model_are_left_alone_too() -> None:
-    where: dict[str, Any] = {"base_url": "http://127.0.0.1:9/v1", "retries": 0, "failures": 1, "pause_s": LONG}
-    reranker, nli = ServerReranker(RerankerSettings(model="r", **where)), ServerNli(NliSettings(model="n", **where))
-    for said in ("no answer", "left alone"):
-        with pytest.raises(ModelUnavailableError, match=said):
-            await reranker.scores("Why?", ["a"])
-        with pytest.raises(ModelUnavailableError, match=said):
-            await nli.probabilities([("a", "b")])
+SOON = 200
+"""Seconds: far more than a deadline needs on any machine, far less than what is waited for."""
+
+
+@pytest.mark.parametrize("reply", [HANGS, Scripted("busy", status=429, headers={"Retry-After": "400"})])
+@pytest.mark.parametrize("call", ["complete", "stream"])
+async def test_an_endpoint_that_hangs_or_asks_to_wait_is_given_up_at_the_deadline(call: str, reply: Scripted) -> None:
+    with ScriptedServer(lambda body: reply) as server:
+        made, start = gateway(server, retries=3, timeout_s=400), perf_counter()
+        with models_within(0.3), pytest.raises((RateLimitedError, ModelUnavailableError)):
+            await (made.complete(text_request()) if call == "complete" else streamed(made, text_request()))
+        assert perf_counter() - start < SOON
+        assert len(server.requests) <= 1
+
+
+async def test_calls_that_queue_for_a_slot_fail_at_the_deadline_too() -> None:
+    with ScriptedServer(lambda body: HANGS) as server:
+        made, start = gateway(server, concurrency=1, timeout_s=400), perf_counter()
+        with models_within(0.3):
+            done = await asyncio.gather(
+                *(made.complete(text_request(str(i))) for i in range(4)), return_exceptions=True
+            )
+        assert all(isinstance(error, ModelUnavailableError) for error in done)
+        assert perf_counter() - start < SOON
+
+
+async def test_without_a_deadline_and_after_one_nothing_is_cut_short() -> None:
+    with models_within(0.01):
+        assert in_time().when() is not None
+    assert in_time().when() is None
+    with ScriptedServer([Scripted("the answer", delay_s=0.2)]) as server:
+        assert (await gateway(server).complete(text_request())).text == "the answer"

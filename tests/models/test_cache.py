@@ -32,12 +32,6 @@ async def test_cache_tells_requests_apart(tmp_path: Path) -> None:
     assert [r.usage.disk_hits for r in replies] == [0] * len(changes)
 
 
-async def test_cache_tells_models_apart(tmp_path: Path) -> None:
-    with ScriptedServer(lambda body: body["model"]) as server:
-        replies = [await gateway(server, cache=tmp_path, model=m).complete(text_request()) for m in ("a", "b")]
-    assert [r.value for r in replies] == ["a", "b"]
-
-
 async def test_only_valid_output_is_cached_and_a_repaired_one_is(tmp_path: Path) -> None:
     with ScriptedServer(["bad", "bad", "bad", GOOD]) as server:
         made = gateway(server, cache=tmp_path)
@@ -45,13 +39,6 @@ async def test_only_valid_output_is_cached_and_a_repaired_one_is(tmp_path: Path)
             await made.complete(fruit_request())
         assert (await made.complete(fruit_request())).usage.repairs == 1
         assert (await made.complete(fruit_request())).usage == Usage(disk_hits=1)
-
-
-async def test_cached_text_that_is_no_longer_accepted_is_asked_for_anew(tmp_path: Path) -> None:
-    with ScriptedServer(["old", "7"]) as server:
-        made = gateway(server, cache=tmp_path)
-        await made.complete(text_request())
-        assert (await made.complete(text_request(parse=int))).value == 7
 
 
 async def test_a_damaged_cache_is_a_miss(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
-"""The packaged encoder, with its real weights and no network."""
+"""Encoders in this process, with real weights and no network: packaged, from a folder, remembered."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from concurrent.futures import ThreadPoolExecutor
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,12 @@ from sentence_transformers import SentenceTransformer
 
 from discorag.config import EncoderSettings, Settings
 from discorag.models.encoder import PackagedEncoder, encoder_from
-from discorag.models.loops import FairLock
+from discorag.models.memo import QUESTIONS, MemoEncoder
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
+from discorag.models.sentence_encoder import SentenceEncoder
 from discorag.schema.errors import ConfigError, InvariantError, QueryError
+from discorag.schema.values import Vectors
 
 
 @pytest.fixture(scope="module")
@@ -51,17 +52,6 @@ async def test_text_of_exactly_the_window_is_seen_whole_and_a_longer_one_is_refu
         await encoder.encode_documents(["fine", fits + "too long"])
 
 
-async def test_query_longer_than_the_window_is_the_users_error(encoder: PackagedEncoder) -> None:
-    with pytest.raises(QueryError, match=r"302 tokens.* 256"):
-        await encoder.encode_query("word " * 300)
-
-
-async def test_concurrent_first_calls_load_one_model_and_agree() -> None:
-    fresh = PackagedEncoder()
-    vectors = await asyncio.gather(*(fresh.encode_query("the same") for _ in range(4)))
-    assert all(np.array_equal(vectors[0], v) for v in vectors)
-
-
 async def configured(**values: str) -> Encoder:
     return await encoder_from(Settings(encoder=EncoderSettings.model_validate(values)))
 
@@ -93,11 +83,6 @@ async def test_bge_small_is_packaged_too_and_a_text_has_one_vector() -> None:
         await made.encode_query("word " * 600)
 
 
-async def test_a_prefix_shortens_the_window_of_bge_small() -> None:
-    made = await configured(model="bge-small-en-v1.5", query_prefix="Represent this sentence: ")
-    assert made.version.startswith(f"bge-small-en-v1.5@68807e3f/{512 - 4}/")
-
-
 async def test_an_unknown_packaged_encoder_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"no packaged encoder 'acme'.*bge-small-en-v1.5"):
         await configured(kind="packaged", model="acme")
@@ -111,20 +96,99 @@ async def test_vectors_and_counts_are_those_of_the_models_own_library(encoder: P
     assert np.abs(await encoder.encode_documents(texts) - expected).max() < 1e-5
 
 
-def test_a_lock_that_goes_in_turn_is_not_kept_by_who_is_quickest() -> None:
-    turns, order = FairLock(), list[str]()
+TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]
 
-    def greedy() -> None:
-        for _ in range(50):
-            with turns:
-                order.append("greedy")
-                time.sleep(0.002)
 
-    with ThreadPoolExecutor(1) as pool:
-        working = pool.submit(greedy)
-        while not order:
-            time.sleep(0.001)
-        with turns:
-            order.append("other")
-        working.result()
-    assert order.index("other") <= 5
+@pytest.fixture(scope="module")
+def packaged() -> PackagedEncoder:
+    return PackagedEncoder()
+
+
+@pytest.fixture(scope="module")
+def opened() -> SentenceEncoder:
+    return SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
+
+
+def copied(folder: Path, **config: object) -> str:
+    """MiniLM in a folder of its own, with another configuration of sentence-transformers."""
+    linked(folder)
+    file = folder / "config_sentence_transformers.json"
+    old = json.loads(file.read_text("utf-8"))
+    file.unlink()
+    file.write_text(json.dumps(old | config), "utf-8")
+    return str(folder)
+
+
+def linked(folder: Path) -> None:
+    for file in (f for f in packaged_folder(MINILM.name).rglob("*") if f.is_file()):
+        target = folder / file.relative_to(packaged_folder(MINILM.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(file)
+
+
+async def test_a_folder_gives_its_models_vectors_and_tokens(packaged: Encoder, opened: SentenceEncoder) -> None:
+    assert np.allclose(await opened.encode_documents(TEXTS), await packaged.encode_documents(TEXTS), atol=1e-6)
+    assert np.allclose(await opened.encode_query("bread?"), await packaged.encode_query("bread?"), atol=1e-6)
+    assert (await opened.encode_documents([])).shape == (0, opened.dimension) == (0, 384)
+    assert opened.tokens.token_offsets(TEXTS) == packaged.tokens.token_offsets(TEXTS)
+    assert opened.tokens.max_tokens == 256
+
+
+async def test_a_models_own_prompts_are_put_before_texts(tmp_path: Path, packaged: Encoder) -> None:
+    prompts = {"query": "search for: ", "document": "passage: "}
+    made = await encoder_from(Settings(encoder=EncoderSettings(model=copied(tmp_path / "e5", prompts=prompts))))
+    assert np.allclose(await made.encode_query("bread"), await packaged.encode_query("search for: bread"), atol=1e-6)
+    [vector] = await made.encode_documents(["bread"])
+    assert np.allclose(vector, await packaged.encode_query("passage: bread"), atol=1e-6)
+    assert made.tokens.max_tokens == 256 - 3
+
+
+async def test_a_configured_prefix_replaces_the_models_own(tmp_path: Path, packaged: Encoder) -> None:
+    prompts = {"query": "search for: ", "document": "passage: "}
+    settings = EncoderSettings(
+        model=copied(tmp_path / "e5", prompts=prompts), query_prefix="Instruct: find bread\nQuery: "
+    )
+    made = SentenceEncoder.open(settings)
+    expected = await packaged.encode_query("Instruct: find bread\nQuery: oven")
+    assert np.allclose(await made.encode_query("oven"), expected, atol=1e-6)
+    [vector] = await made.encode_documents(["bread"])
+    assert np.allclose(vector, await packaged.encode_query("passage: bread"), atol=1e-6)
+    assert made.tokens.max_tokens == 256 - 7
+
+
+def test_the_version_tells_models_and_prefixes_apart(tmp_path: Path, opened: SentenceEncoder) -> None:
+    folder = str(packaged_folder(MINILM.name))
+    assert opened.version.startswith(f"{packaged_folder(MINILM.name).name}@")
+    assert SentenceEncoder.open(EncoderSettings(model=folder)).version == opened.version
+    versions = {
+        opened.version,
+        SentenceEncoder.open(EncoderSettings(model=folder, query_prefix="find: ")).version,
+    }
+    assert len(versions) == 2
+    copies = [copied(tmp_path / place / "mini", note=note) for place, note in (("a", 1), ("b", 2), ("c", 2))]
+    first, other, same = (SentenceEncoder.open(EncoderSettings(model=name)).version for name in copies)
+    assert first != other == same
+
+
+class Counted(MemoEncoder):
+    """Counts what it is asked for."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__(encoder)
+        self.asked: list[str] = []
+
+    async def encode_query(self, text: str) -> Vectors:
+        self.asked.append(text)
+        return np.ones(self.dimension, np.float32)
+
+
+async def test_a_question_is_encoded_once_for_all_stages_and_forgotten_after_others(encoder: Encoder) -> None:
+    counted = Counted(encoder)
+    remembering = MemoEncoder(counted)
+    for _ in range(4):
+        await remembering.encode_query("Why?")
+    assert counted.asked == ["Why?"]
+    for number in range(QUESTIONS):
+        await remembering.encode_query(str(number))
+    await remembering.encode_query("Why?")
+    assert counted.asked.count("Why?") == 2

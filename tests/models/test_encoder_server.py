@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from discorag import DiscoRAG
 from discorag.config import EncoderSettings, Settings
-from discorag.ingest.segment.chunks import cut_chunks
-from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder_server import ServerEncoder
-from discorag.schema.document import Document, Scope
 from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
@@ -27,6 +23,7 @@ from discorag.schema.errors import (
 )
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
+NAN = '{"object": "list", "model": "m", "data": [{"object": "embedding", "index": 0, "embedding": [NaN, 1.0]}]}'
 TASK = "Instruct: Find passages that answer the question\nQuery: "
 
 
@@ -71,14 +68,6 @@ async def test_queries_and_passages_carry_their_prefixes() -> None:
     assert [r["input"] for r in server.embedding_requests[1:]] == [[f"{TASK}why?"], ["passage: because"]]
 
 
-async def test_version_tells_models_and_prefixes_apart() -> None:
-    with ScriptedServer() as server:
-        kinds: list[dict[str, Any]] = [{}, {"model": "other"}, {"query_prefix": "a"}, {"passage_prefix": "a"}]
-        versions = [(await connected(server, **kind)).version for kind in kinds]
-    assert versions[0] == "qwen@server/16"
-    assert len(set(versions)) == 4
-
-
 async def test_passing_failure_is_retried() -> None:
     later = {"Retry-After": "0.01"}
     replies = iter([Scripted("l", status=429, headers=later), Scripted("o", status=500, headers=later), [[3.0, 4.0]]])
@@ -94,6 +83,8 @@ async def test_passing_failure_is_retried() -> None:
         (Scripted(delay_s=300), ModelUnavailableError, "ENCODER__TIMEOUT_S"),
         (Scripted("no", status=401), ModelRejectedError, "ENCODER__API_KEY"),
         (Scripted("`inputs` must have less than 512 tokens", status=413), ContextTooLongError, "less text"),
+        (Scripted(raw="<html>hello</html>", headers={"Content-Type": "text/html"}), ModelRejectedError, "/v1"),
+        (Scripted(raw=NAN, headers={"Content-Type": "application/json"}), InvalidOutputError, "."),
     ],
 )
 async def test_failures_are_typed_and_name_the_encoders_own_settings(
@@ -109,35 +100,12 @@ async def test_vectors_that_cannot_be_used_are_refused(vectors: list[list[float]
         await connected(server)
 
 
-async def test_vector_that_is_not_a_number_is_refused() -> None:
-    raw = '{"object": "list", "model": "m", "data": [{"object": "embedding", "index": 0, "embedding": [NaN, 1.0]}]}'
-    reply = Scripted(raw=raw, headers={"Content-Type": "application/json"})
-    with ScriptedServer(embed=lambda texts: reply) as server, pytest.raises(InvalidOutputError):
-        await connected(server)
-
-
 async def test_another_dimension_later_is_refused() -> None:
     replies = iter([[[1.0, 0.0]], [[1.0, 0.0, 0.0]]])
     with ScriptedServer(embed=lambda texts: next(replies)) as server:
         encoder = await connected(server)
         with pytest.raises(InvalidOutputError, match="3 dimensions after 2"):
             await encoder.encode_query("x")
-
-
-@pytest.mark.parametrize(
-    ("raw", "kind"), [("<html>hello</html>", "text/html"), ('{"a": 1}', "application/json"), ("[", "application/json")]
-)
-async def test_endpoint_that_is_no_embedding_server_is_refused(raw: str, kind: str) -> None:
-    reply = Scripted(raw=raw, headers={"Content-Type": kind})
-    with ScriptedServer(embed=lambda texts: reply) as server, pytest.raises(ModelRejectedError, match="/v1"):
-        await connected(server)
-
-
-def test_one_encoder_serves_several_event_loops_one_after_the_other() -> None:
-    with ScriptedServer() as server:
-        encoder = asyncio.run(connected(server))
-        for _ in range(2):
-            assert asyncio.run(encoder.encode_documents(["a", "b"])).shape == (2, 16)
 
 
 @pytest.fixture
@@ -147,18 +115,6 @@ def words(tmp_path: Path) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     return tmp_path
-
-
-@pytest.mark.parametrize("size", [128, 512, 1024])
-async def test_chunks_are_counted_by_the_tokenizer_of_the_model_that_is_served(words: Path, size: int) -> None:
-    text = " ".join(f"Fact number {i} is told internationally." for i in range(1000))
-    document = Document(uri="u", title="T", text=text, media_type="text/plain")
-    with ScriptedServer(model={"id": "qwen", "max_model_len": 32_768}) as server:
-        counter = (await connected(server, tokenizer=str(words))).tokens
-    assert counter.max_tokens == 32_768
-    hierarchy = build_hierarchy(document)
-    chunks = cut_chunks(document, hierarchy, scope=Scope(), fingerprint="f", counter=counter, chunk_tokens=size)
-    assert {len(chunk.text.split()) for chunk in chunks[:-1]} == {size - size % 6}
 
 
 async def test_a_window_that_is_set_counts_more_than_the_servers(words: Path) -> None:

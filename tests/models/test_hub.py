@@ -18,12 +18,11 @@ from discorag.models.hub import (
     LOCK_FILE,
     ModelLock,
     local_model,
-    model_version,
     pull_model,
     use_lock,
 )
 from discorag.models.tokens import tokenizer_named
-from discorag.schema.errors import ConfigError, InputError
+from discorag.schema.errors import ConfigError
 from interfaces.cli import main as cli
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -90,12 +89,6 @@ def test_what_is_not_on_this_machine_is_not_downloaded(cache: Path) -> None:
         local_model("no/such name/at all")
 
 
-def test_a_model_in_the_cache_needs_no_lock_file(cache: Path) -> None:
-    stored = _store(cache, "acme/mini")
-    assert local_model("acme/mini") == stored
-    assert model_version("acme/mini") == f"acme/mini@{REVISION[:12]}"
-
-
 def test_pull_enters_revision_licence_role_and_digests_into_the_lock_file(
     online: list[dict[str, Any]], lock: Path
 ) -> None:
@@ -147,15 +140,6 @@ def test_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:
         local_model("acme/mini")
 
 
-def test_roles_follow_the_configuration(online: list[dict[str, Any]], lock: Path, monkeypatch: Any) -> None:
-    for config, role in (
-        ({"architectures": ["BertModel"]}, "encoder"),
-        ({"architectures": ["BertForSequenceClassification"], "id2label": {"0": "a", "1": "b", "2": "c"}}, "nli"),
-    ):
-        monkeypatch.setitem(FILES, "config.json", json.dumps(config))
-        assert pull_model("acme/mini", lock).role == role
-
-
 def _run(*arguments: str) -> Any:
     return CliRunner().invoke(cli.app, ["models", *arguments], catch_exceptions=True)
 
@@ -180,17 +164,3 @@ def test_the_command_line_pulls_and_lists(
     shown = _run("list").output
     assert "ms-marco-MiniLM-L-12-v2" in shown
     assert "BAAI/bge-reranker-v2-m3" in shown
-
-
-def test_an_unknown_role_is_refused(data: Path) -> None:
-    assert isinstance(_run("pull", "a/b", "--role", "poet").exception, InputError)
-
-
-def test_a_configured_model_that_is_missing_is_listed(cache: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISCO_RAG_NLI__MODEL", "acme/judge")
-    monkeypatch.setenv("DISCO_RAG_ENCODER__BASE_URL", "http://localhost:1")
-    monkeypatch.setenv("DISCO_RAG_ENCODER__TOKENIZER", "acme/words")
-    rows = {row["name"]: row for row in json.loads(_run("list", "--json").output)["models"]}
-    assert not rows["acme/judge"]["installed"]
-    assert rows["acme/words"]["role"] == "tokenizer"
-    assert not rows["all-MiniLM-L6-v2"]["configured"]

@@ -14,7 +14,7 @@ from discorag.config import NliSettings
 from discorag.models.nli import CrossEncoderNli, ServerNli, nli_from
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
 from discorag.schema.errors import ConfigError, InvalidOutputError, UnknownNameError
-from tests.models.test_reranker import cross_encoder, served
+from tests.models.test_reranker import Served, cross_encoder
 
 PAIRS = [("Tides rise.", "The tide rises."), ("Bees dance.", "The tide rises."), ("a", "b")]
 
@@ -30,7 +30,7 @@ def labelled(folder: Path, *labels: str) -> str:
 
 async def test_a_served_model_is_asked_for_pairs_in_batches() -> None:
     row = [{"label": "CONTRADICTION", "score": 0.25}, {"label": "ENTAILMENT", "score": 0.5}]
-    with served(lambda body: [row] * len(body["inputs"])) as seen:
+    with Served(lambda body: [row] * len(body["inputs"])) as seen:
         model = ServerNli(NliSettings(base_url=seen.url, batch_size=2, model="judge"))
         assert (await model.probabilities(PAIRS)).tolist() == [[0.5, 0.25, 0.25]] * 3
         assert (await model.probabilities([])).shape == (0, 3)
@@ -45,7 +45,7 @@ async def test_a_served_model_is_asked_for_pairs_in_batches() -> None:
     ids=["no entailment", "no pairs", "no list"],
 )
 async def test_a_server_without_labels_of_entailment_fails(answer: Any) -> None:
-    with served(lambda _: answer) as seen, pytest.raises(InvalidOutputError, match="entailment"):
+    with Served(lambda _: answer) as seen, pytest.raises(InvalidOutputError, match="entailment"):
         await ServerNli(NliSettings(base_url=seen.url)).probabilities([("a", "b")])
 
 
@@ -72,15 +72,6 @@ async def test_a_classifier_without_a_label_of_entailment_is_refused(tmp_path: P
         await CrossEncoderNli(os.fspath(cross_encoder(tmp_path, labels=2))).probabilities(PAIRS)
 
 
-async def test_an_onnx_folder_is_read(tmp_path: Path) -> None:
-    for name in MS_MARCO_MINILM.files:
-        (tmp_path / name).symlink_to(packaged_file(MS_MARCO_MINILM.name, name))
-    (tmp_path / "config.json").write_text('{"id2label": {"0": "entailment"}}')
-    [[likely, neutral, denied]] = (await CrossEncoderNli(str(tmp_path)).probabilities(PAIRS[:1])).tolist()
-    assert 0 < likely < 1
-    assert (likely + neutral, denied) == (pytest.approx(1), 0)
-
-
 async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_path: Path) -> None:
     premise, hypothesis = "The moon pulls the sea.", "Why do tides rise?"
     found: list[float] = []
@@ -96,13 +87,6 @@ async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_pat
     assert found[0] == found[1] != found[2]
 
 
-async def test_an_onnx_folder_without_labels_says_so(tmp_path: Path) -> None:
-    for name in ("model.onnx", "tokenizer.json"):
-        (tmp_path / name).touch()
-    with pytest.raises(ConfigError, match=r"id2label|labels of the model"):
-        await CrossEncoderNli(str(tmp_path)).probabilities([("a", "b")])
-
-
 def test_there_is_none_by_default_and_none_is_packaged() -> None:
     assert nli_from(NliSettings()) is None
     with pytest.raises(ConfigError, match=r"No NLI model is packaged.*DISCO_RAG_NLI__MODEL"):
@@ -112,16 +96,3 @@ def test_there_is_none_by_default_and_none_is_packaged() -> None:
     for kind in ("cross-encoder", "endpoint"):
         with pytest.raises(ConfigError, match="none is named"):
             nli_from(NliSettings(kind=kind))
-
-
-async def test_a_model_that_is_not_there_says_so() -> None:
-    model = nli_from(NliSettings(model="acme/judge"))
-    assert model is not None
-    with pytest.raises(ConfigError, match="disco-rag models pull acme/judge"):
-        await model.probabilities(PAIRS)
-
-
-def test_one_model_of_inference_serves_all_questions() -> None:
-    settings = NliSettings(base_url="http://localhost:1")
-    assert nli_from(settings) is nli_from(NliSettings(base_url="http://localhost:1"))
-    assert nli_from(settings) is not nli_from(NliSettings(base_url="http://localhost:2"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,6 @@ from discorag.models.providers import REASONING_TOKENS
 from discorag.schema.errors import (
     ConfigError,
     InvalidOutputError,
-    MissingExtraError,
     ModelRejectedError,
     ModelUnavailableError,
     OutputTruncatedError,
@@ -54,7 +52,6 @@ async def test_ollama_is_asked_for_as_much_context_as_model_and_settings_have(
         model = named("ollama:qwen3:8b", server, context_tokens=limit)
         reply = await model.complete(fruit_request(max_tokens=77, temperature=0.5))
         assert await model.context_tokens() == context
-        await model.aclose()
     [body] = server.requests
     assert body["options"] == {"num_ctx": context, "num_predict": 77, "temperature": 0.5}
     assert (body["model"], body["stream"], body["format"]) == ("qwen3:8b", False, Fruit.model_json_schema())
@@ -151,7 +148,6 @@ async def test_a_temperature_that_a_model_refuses_is_left_out_from_then_on(
             request = text_request(max_tokens=100)
             reply = (await streamed(model, request))[1] if stream else await model.complete(request)
             assert (reply.text, reply.usage.calls) == ("Tides rise.", 1)
-        await model.aclose()
     assert ["temperature" in body for body in server.requests] == [True, False, False]
     assert server.requests[-1]["max_completion_tokens"] == 100 + REASONING_TOKENS
     assert {body["model"] for body in server.requests} == {"gpt-5-mini"}
@@ -177,15 +173,6 @@ async def test_a_server_with_one_model_needs_no_name_and_tells_its_context(named
     assert server.requests[0]["model"] == "smollm2"
 
 
-async def test_the_name_behind_the_hash_is_sent_and_no_key_of_others(
-    named: Named, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "somebody-elses")
-    with ScriptedServer(["x"]) as server:
-        await named(f"{server.base_url}#org/model-8b").complete(text_request())
-    assert (server.requests[0]["model"], server.authorizations) == ("org/model-8b", ["Bearer none"])
-
-
 async def test_an_unknown_provider_and_a_missing_key_are_errors_of_the_configuration(
     named: Named, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,14 +180,3 @@ async def test_an_unknown_provider_and_a_missing_key_are_errors_of_the_configura
     for name in ("acme:large", "openai:gpt-5-mini"):
         with pytest.raises(ConfigError, match=f"'{name}' cannot be used.*DISCO_RAG_MODEL"):
             await named(name).complete(text_request())
-
-
-def test_without_the_extra_the_error_names_it(named: Named, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = importlib.metadata.version
-
-    def version(name: str) -> str:
-        return found(name if name != "langchain-ollama" else "not-installed")
-
-    monkeypatch.setattr("discorag.models.providers.version", version)
-    with pytest.raises(MissingExtraError, match=r"disco-rag\[llm\]"):
-        named("ollama:qwen3:8b")

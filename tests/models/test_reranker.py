@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-import socket
-import threading
-import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import uvicorn
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
 from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from tokenizers import Tokenizer
 
 from discorag.config import RerankerSettings
+from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
 from discorag.models.reranker import CrossEncoderReranker, reranker_from
 from discorag.models.reranker_server import ServerReranker
@@ -27,19 +26,10 @@ from discorag.schema.errors import (
     InvalidOutputError,
     ModelRejectedError,
 )
+from tests.servers.loopback import LoopbackServer
 
 Answer = Callable[[dict[str, Any]], Any]
 TEXTS = ["short", "a longer one", "the longest of them all"]
-
-
-class Served:
-    """What a server was asked: paths, bodies, keys."""
-
-    def __init__(self) -> None:
-        self.url = ""
-        self.paths: list[str] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.keys: list[str] = []
 
 
 def by_length(body: dict[str, Any]) -> dict[str, Any]:
@@ -50,29 +40,29 @@ def by_length(body: dict[str, Any]) -> dict[str, Any]:
     return {"data": [{"index": i, "object": "score", "score": float(len(t))} for i, t in enumerate(body["text_2"])]}
 
 
-@contextmanager
-def served(answer: Answer = by_length) -> Generator[Served]:
-    """A server on loopback; what ``answer`` returns is the JSON, or a whole response."""
-    app, seen = FastAPI(), Served()
+class Served(LoopbackServer):
+    """A server on loopback, and what it was asked; what ``answer`` returns is the JSON, or a whole response."""
 
-    @app.post("/v1/{path}")
-    async def _post(path: str, request: Request) -> Any:  # pyright: ignore[reportUnusedFunction]
-        seen.paths.append(path)
-        seen.bodies.append(await request.json())
-        seen.keys.append(request.headers.get("authorization", ""))
-        return answer(seen.bodies[-1])
+    def __init__(self, answer: Answer = by_length) -> None:
+        super().__init__()
+        self._answer = answer
+        self.paths: list[str] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.keys: list[str] = []
 
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        seen.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
-        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.005)
-        yield seen
-        server.should_exit = True
-        thread.join(timeout=10)
+    @property
+    def url(self) -> str:
+        return f"{self.address}/v1"
+
+    def _routes(self) -> list[Route]:
+        return [Route("/v1/{path}", self._post, methods=["POST"])]
+
+    async def _post(self, request: Request) -> Response:
+        self.paths.append(request.path_params["path"])
+        self.bodies.append(await request.json())
+        self.keys.append(request.headers.get("authorization", ""))
+        said = self._answer(self.bodies[-1])
+        return said if isinstance(said, Response) else JSONResponse(said)
 
 
 def reranker(seen: Served, **changes: Any) -> ServerReranker:
@@ -81,10 +71,7 @@ def reranker(seen: Served, **changes: Any) -> ServerReranker:
 
 
 async def scores(made: ServerReranker, texts: Sequence[str] = TEXTS) -> tuple[float, ...]:
-    try:
-        return await made.scores("which?", texts)
-    finally:
-        await made.aclose()
+    return await made.scores("which?", texts)
 
 
 def failing(status: int, message: str = "no") -> Answer:
@@ -92,14 +79,14 @@ def failing(status: int, message: str = "no") -> Answer:
 
 
 async def test_scores_come_in_the_order_of_the_texts_whatever_the_order_of_the_reply() -> None:
-    with served() as seen:
+    with Served() as seen:
         assert await scores(reranker(seen)) == (5.0, 12.0, 23.0)
     assert seen.paths == ["rerank"]
     assert seen.bodies == [{"model": "bge", "query": "which?", "documents": TEXTS}]
 
 
 async def test_the_score_endpoint_is_asked_in_its_own_form() -> None:
-    with served() as seen:
+    with Served() as seen:
         assert await scores(reranker(seen, path="/score")) == (5.0, 12.0, 23.0)
     assert seen.paths == ["score"]
     assert seen.bodies == [{"model": "bge", "text_1": "which?", "text_2": TEXTS}]
@@ -107,17 +94,11 @@ async def test_the_score_endpoint_is_asked_in_its_own_form() -> None:
 
 async def test_texts_are_sent_in_batches_and_the_key_with_each() -> None:
     texts = ["x" * n for n in range(1, 101)]
-    with served() as seen:
+    with Served() as seen:
         found = await scores(reranker(seen, api_key=SecretStr("k1")), texts)
     assert found == tuple(range(1, 101))
     assert [len(body["documents"]) for body in seen.bodies] == [64, 36]
     assert seen.keys == ["Bearer k1"] * 2
-
-
-async def test_no_texts_send_nothing() -> None:
-    with served() as seen:
-        assert await scores(reranker(seen), []) == ()
-    assert seen.bodies == []
 
 
 def saying(reply: dict[str, Any]) -> Answer:
@@ -135,7 +116,7 @@ def saying(reply: dict[str, Any]) -> Answer:
     ids=["no scores", "no number", "too few", "one thrice"],
 )
 async def test_replies_that_are_no_scores_are_typed_errors(answer: Answer, kind: type[Exception]) -> None:
-    with served(answer) as seen, pytest.raises(kind):
+    with Served(answer) as seen, pytest.raises(kind):
         await scores(reranker(seen))
 
 
@@ -187,19 +168,6 @@ async def test_a_classifier_is_not_taken_for_a_reranker(tmp_path: Path) -> None:
         await made.scores("query", TEXTS)
 
 
-async def test_a_cross_encoder_that_is_not_there_is_a_configuration_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="does not exist"):
-        reranker_from(_settings(model=os.fspath(tmp_path / "none")))
-
-
-async def test_an_endpoint_is_asked_for_the_model_that_is_named() -> None:
-    with served() as seen:
-        made = reranker_from(_settings(base_url=seen.url, model="bge", path="/score", api_key="k1"))
-        assert isinstance(made, ServerReranker)
-        await scores(made)
-    assert (seen.paths, seen.bodies[0]["model"], seen.keys) == (["score"], "bge", ["Bearer k1"])
-
-
 @pytest.mark.parametrize("given", [{}, {"model": "ms-marco-MiniLM-L-12-v2"}, {"kind": "packaged"}], ids=str)
 async def test_by_default_the_packaged_cross_encoder_reranks(given: dict[str, str]) -> None:
     packaged = reranker_from(_settings(**given))
@@ -231,16 +199,51 @@ async def test_an_onnx_folder_is_read_without_torch(tmp_path: Path) -> None:
     assert await made.scores("query", TEXTS) == await reranker_from(_settings()).scores("query", TEXTS)
 
 
-async def test_a_cross_encoder_gives_logits_not_probabilities(tmp_path: Path) -> None:
-    made = reranker_from(_settings(model=os.fspath(cross_encoder(tmp_path, labels=1, bias=5.0))))
-    assert min(await made.scores("query", TEXTS)) > 1
-
-
 def _settings(**reranker: Any) -> RerankerSettings:
     return RerankerSettings.model_validate(reranker)
 
 
-def test_versions_tell_rerankers_apart(folder: Path) -> None:
-    served_one = ServerReranker(_settings(base_url="u", model="m"))
-    made = [served_one, reranker_from(_settings()), reranker_from(_settings(model=os.fspath(folder)))]
-    assert len({m.version for m in made}) == 3
+FOLDER = packaged_folder(MS_MARCO_MINILM.name)
+LONG = "The moon pulls the sea. " * 30
+
+
+@pytest.fixture(scope="module")
+def model() -> OnnxCrossEncoder:
+    return OnnxCrossEncoder(FOLDER, max_tokens=64)
+
+
+def test_a_long_text_is_cut_as_the_tokenizers_own_truncation_cuts_it(model: OnnxCrossEncoder) -> None:
+    tokenizer: Any = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(64, strategy="only_second")
+    pairs = [("Why do tides rise?", LONG), ("Why do tides rise?", "Bees dance."), ("", "")]
+    for mine, (first, second) in zip(model._encode(pairs), pairs, strict=True):
+        theirs = tokenizer.encode(first, second)
+        assert (mine.ids, mine.type_ids) == (theirs.ids, theirs.type_ids)
+
+
+def test_a_premise_is_cut_and_its_hypothesis_is_not() -> None:
+    [encoding] = OnnxCrossEncoder(FOLDER, max_tokens=64, cut="first")._encode([(LONG, "The sea is pulled.")])
+    assert encoding.tokens[-6:] == ["the", "sea", "is", "pulled", ".", "[SEP]"]
+    assert len(encoding.ids) == 64
+
+
+def test_threads_share_a_model(model: OnnxCrossEncoder) -> None:
+    pairs = [("Why do tides rise?", f"The moon pulls {n} seas.") for n in range(12)]
+    expected = model.logits(pairs)
+    assert expected.shape == (12, 1)
+    assert expected.dtype == np.float32
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(model.logits, [[pair] for pair in pairs]))
+    assert np.array_equal(np.concatenate(found), expected)
+
+
+def test_a_folder_without_a_model_is_a_configuration_error(tmp_path: Path) -> None:
+    assert not is_onnx_folder(tmp_path)
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        OnnxCrossEncoder(tmp_path).logits([("Why?", "Tides rise.")])
+    (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
+    (tmp_path / "model.onnx").write_bytes(b"no graph")
+    assert is_onnx_folder(tmp_path)
+    with pytest.raises(ConfigError, match=r"model\.onnx"):
+        OnnxCrossEncoder(tmp_path).logits([("Why?", "Tides rise.")])

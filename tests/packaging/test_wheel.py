@@ -35,7 +35,7 @@ import importlib, pkgutil
 names = [m.name for m in pkgutil.walk_packages(discorag.__path__, "discorag.")]
 for name in names:
     importlib.import_module(name)
-assert {{"discorag.eval.reporting.page.view", "discorag.interfaces.http.app", "discorag.prompts"}} <= set(names)
+assert {{"discorag.eval.reporting.report", "discorag.interfaces.http.app", "discorag.prompts"}} <= set(names)
 """
 
 
@@ -63,7 +63,7 @@ def elsewhere(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def copied(folder: Path) -> Path:
-    for name in (PACKAGE, *MOVED):
+    for name in (PACKAGE, *MOVED, "examples"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "CHANGELOG.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, folder)
@@ -95,8 +95,11 @@ def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
         "py.typed",
         "prompts/answer.md",
         "eval/suites/asqa.yaml",
-        "eval/reporting/page/report.css",
+        "eval/experiments/disco-rag-table-4.yaml",
         "eval/metrics/judge.md",
+        "examples/questions.toml",
+        "interfaces/http/docs.toml",
+        "examples/vitamin-d/pooled-analysis.md",
         str(PAGE),
     }
     assert {f"{PACKAGE}/{name}" for name in read} <= set(names)
@@ -127,6 +130,24 @@ def test_among_foreign_modules_of_our_names_all_of_it_is_imported_and_answers(el
 def test_the_commands_run_among_foreign_modules(elsewhere: Path, installed: Path) -> None:
     assert "ingest" in run(sys.executable, str(installed / "bin" / "disco-rag"), "--help", cwd=elsewhere)
     assert "asqa" in run(sys.executable, "-m", "discorag.eval", "list", cwd=elsewhere)
+
+
+@pytest.mark.deep
+@pytest.mark.timeout(1800)
+def test_in_a_bare_environment_the_demo_answers_from_an_empty_folder(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bin, here, data = tmp_path / "venv" / "bin", tmp_path / "empty", tmp_path / "data"
+    here.mkdir()
+    for name in ("DISCO_RAG_HOME", "PYTHONPATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(data))
+    run(sys.executable, "-m", "venv", str(bin.parent))
+    run(str(bin / "pip"), "install", "--quiet", "-c", str(ROOT / "constraints.txt"), str(wheel_in(built)))
+    assert "The sources disagree" in run(str(bin / "disco-rag"), "demo", "--no-page", cwd=here)
+    assert "vitamin-d" in run(str(bin / "disco-rag"), "corpora", cwd=here)
+    assert (data / "disco-rag" / "store" / "documents.sqlite").is_file()
+    assert not list(here.iterdir())
 
 
 def test_an_editable_install_takes_the_repositorys_own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

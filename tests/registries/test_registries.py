@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 from discorag.config import RerankerSettings, Settings, StoreSettings
 from discorag.discourse.parse.parser import PARSERS, Limits, UnitParser
 from discorag.discourse.relate.local import RELATION_ENGINES
-from discorag.models.encoder import ENCODERS, register_encoder
+from discorag.models.encoder import ENCODERS
 from discorag.models.reranker import RERANKERS, reranker_from
 from discorag.registry import Registry
-from discorag.retrieval.registry import RETRIEVERS, tree_retrievers
-from discorag.schema.errors import ConfigError, InputError, UnknownNameError
+from discorag.retrieval.registry import RETRIEVERS
+from discorag.schema.errors import InputError, UnknownNameError
 from discorag.store.index import INDEXES
 from discorag.verification.verifier import VERIFIERS
 from interfaces.cli.main import app
@@ -38,17 +38,6 @@ def test_every_name_of_ours_has_its_part_and_a_line_of_help(registry: Registry[A
         assert registry[name] is not None
         assert registry.help(name)
         assert f"{name}: " in registry.described()
-
-
-def test_every_retriever_asks_trees_that_its_own_builder_makes(pipeline: Pipelines) -> None:
-    tools = pipeline().backends.tree_tools("rules")
-    for name, retriever in tree_retrievers().items():
-        assert retriever.build(tools).name == retriever.builder, name
-
-
-def test_a_name_is_registered_once() -> None:
-    with pytest.raises(ConfigError, match="packaged"):
-        register_encoder("packaged", ENCODERS["packaged"])
 
 
 def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline: Pipelines, tmp_path: Path) -> None:
@@ -76,13 +65,6 @@ def test_help_and_schema_list_the_names_of_the_registries() -> None:
     assert answer["relater"]["enum"] == ["auto", "llm", *RELATION_ENGINES]
     assert answer["verifier"]["enum"] == list(VERIFIERS)
     assert ingest["parser"]["enum"] == ["auto", "none", *PARSERS]
-
-
-def test_trees_of_retrievers_are_made_by_the_parser_that_was_asked_for(pipeline: Pipelines) -> None:
-    backends = pipeline().backends
-    for name in ("rules", "right-branching"):
-        assert backends.tree_tools(name).parser is backends.parser(name)
-        assert backends.parser(name).version in tree_retrievers()["unified"].build(backends.tree_tools(name)).version
 
 
 def test_a_parser_of_chunks_only_leaves_the_trees_of_retrievers_to_the_local_one(pipeline: Pipelines) -> None:

@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from discorag.retrieval.levels import TEXT, Levels, author_levels, overlapping, shown, unfold
-from discorag.schema.document import Hierarchy, Kind, Node
+from discorag.retrieval.levels import Levels, unfold
 from discorag.schema.errors import NotFoundError
-from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.values import Span
 from tests.conftest import Pipelines
 
 NOTES = """# Tides
@@ -65,15 +62,6 @@ def test_overlapping_runs_are_shown_below_the_authors_sections_and_paragraphs(ra
     assert {node.children for node in both.nodes} == {0}
 
 
-def test_a_document_of_several_chapters_is_a_group_that_begins_as_they_do(pipeline: Pipelines, tmp_path: Path) -> None:
-    (tmp_path / "two.md").write_text("# One\n\nIt rains. It pours.\n\n# Two\n\nIt snows.\n", encoding="utf-8")
-    rag = pipeline()
-    rag.ingest(tmp_path / "two.md", parser="rules")
-    [root] = of(rag).nodes
-    assert (root.kind, root.text.split()[:4]) == ("group", ["#", "One", "It", "rains."])
-    assert told(of(rag, root.node)) == ["One", "Two"]
-
-
 def test_every_leaf_is_the_documents_own_characters(rag: DiscoRAG) -> None:
     waiting, leaves = list(of(rag).nodes), 0
     while waiting:
@@ -103,14 +91,6 @@ def test_a_parsed_tree_is_shown_as_it_is_with_its_relations(pipeline: Pipelines,
     assert found.nodes[0].leaves == found.leaves
 
 
-def test_where_no_tree_is_stored_none_is_built(pipeline: Pipelines, folder: Path) -> None:
-    rag = pipeline()
-    rag.ingest(folder, parser="rules", retriever="dense")
-    assert of(rag) == Levels()
-    [document] = rag.documents()
-    assert not rag.backends.store.tree_versions(rag.scope(), "snapped", [document.doc_id])
-
-
 def test_a_document_a_builder_or_a_node_that_is_not_there_is_not_found(rag: DiscoRAG) -> None:
     with pytest.raises(NotFoundError, match="no node 4000"):
         of(rag, 4000)
@@ -118,28 +98,3 @@ def test_a_document_a_builder_or_a_node_that_is_not_there_is_not_found(rag: Disc
         of(rag, builder="discourse")
     with pytest.raises(NotFoundError):
         unfold(rag.backends.store, rag.scope(), "0" * 32)
-
-
-def leaf(start: int, end: int, text: str = "x") -> RetrievalNode:
-    return RetrievalNode(text=text, spans=(Span(start=start, end=end),))
-
-
-def test_a_summary_is_told_from_what_lies_below_it_and_long_texts_are_cut() -> None:
-    spans = (Span(start=0, end=5), Span(start=20, end=25))
-    summary = RetrievalNode(text="In short. " * TEXT, spans=spans, children=(0, 2), layer=1)
-    leaves = (leaf(0, 5, "Rain."), leaf(10, 15, "Wind."), leaf(20, 25, "Snow."))
-    top, wind = sorted(shown(RetrievalTree(builder="b", nodes=(*leaves, summary)), [], 0, 9), key=lambda n: -n.node)
-    assert (top.kind, wind.kind) == ("summary", "text")
-    assert len(top.text) <= TEXT + 1
-    assert top.spans == spans
-    skipping = RetrievalNode(text="Rain. Snow. Hail.", spans=spans, children=(0, 1, 2), layer=1)
-    [root] = shown(RetrievalTree(builder="b", nodes=(*leaves, skipping)), [], 0, 9)
-    assert root.kind == "summary"
-
-
-def test_leaves_that_straddle_paragraphs_stand_beside_them() -> None:
-    tree = RetrievalTree(builder="b", nodes=(leaf(0, 5), leaf(5, 15), leaf(15, 20)))
-    parts = [(Kind.DOCUMENT, 0, 20, 0, None), (Kind.PARAGRAPH, 0, 10, 1, 0), (Kind.PARAGRAPH, 10, 20, 1, 0)]
-    nodes = tuple(Node(kind=k, span=Span(start=a, end=b), depth=d, parent=p) for k, a, b, d, p in parts)
-    assert overlapping(tree)
-    assert author_levels(tree, Hierarchy(nodes=nodes)).nodes[-1].children == (0, 1, 2)

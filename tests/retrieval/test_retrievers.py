@@ -23,7 +23,7 @@ from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
 from discorag.retrieval.search import evidence_of
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, count_words
-from tests.models.test_reranker import Answer, failing, reranker, saying, served
+from tests.models.test_reranker import Answer, Served, failing, reranker, saying
 from tests.retrieval.builders.checks import source_of
 from tests.retrieval.builders.every import every_builder
 from tests.retrieval.hashing import HashingEncoder
@@ -53,7 +53,7 @@ class MostWords:
 def forest_of(builder: str, documents: int) -> Forest:
     made = every_builder(window=8)[builder]
     built = [asyncio.run(made.build(source_of(text))).tree for text in DOCUMENTS[:documents]]
-    return Forest({f"d{i}": tree for i, tree in enumerate(built)})
+    return Forest.with_texts({f"d{i}": tree for i, tree in enumerate(built)})
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Case:
 def cases(draw: st.DrawFn, name: str) -> Case:
     """Few different scores, so that ties are common."""
     forest = forest_of(RETRIEVERS[name].builder, draw(st.integers(1, len(DOCUMENTS))))
-    count = len(forest.tree.nodes)
+    count = len(forest.tree.words)
     nodes = draw(st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=count, max_size=count))
     scores = Scores(forest, np.array(nodes, np.float32), forest.tree.words)
     return Case(name, TreeQuery(QUESTION, scores, 1, MostWords(), LocalRouter(HashingEncoder())))
@@ -103,7 +103,7 @@ def under_one_heading(*texts: str) -> Forest:
     starts = np.cumsum([0, *(len(text) + 1 for text in texts)]).tolist()
     leaves = [leaf(text, start) for text, start in zip(texts, starts, strict=False)]
     tree = RetrievalTree(builder="made", nodes=(*leaves, inner(leaves, range(len(leaves)), "All of it in five words")))
-    return Forest({"d": tree})
+    return Forest.with_texts({"d": tree})
 
 
 async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, **parts: object) -> SelectedNodes:
@@ -141,19 +141,12 @@ async def test_a_budget_in_tokens_counts_the_tokens_of_the_nodes_own_texts() -> 
     assert list((await RETRIEVERS["raptor"].choose(asked)).nodes) == [0, 1]
 
 
-async def test_an_inner_node_gives_as_many_leaves_as_k_says() -> None:
-    forest = under_one_heading(*(f"Fact {i}." for i in range(8)))
-    nodes = [*(i / 8 for i in range(8)), 1.0]
-    assert list((await chosen("discourse", forest, nodes, 10)).nodes) == [3, 4, 5, 6, 7]
-    assert list((await chosen("bisection", forest, [*nodes[::-1][1:], 1.0], 6, k=3)).nodes) == [0, 1, 2]
-
-
 async def test_a_summary_that_was_chosen_stands_for_its_best_leaves_as_many_as_are_no_longer() -> None:
     forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.", "So they say of it.")
     scores = Scores(forest, np.array([0.1, 0.2, 0.5, 0.4, 0.9], np.float32), forest.tree.words)
-    assert count_words(forest.tree.nodes[4].text) == 6
+    assert count_words(forest.text(4)) == 6
     # By cosine: leaf 2 (two words), then leaf 3 (five), which would make seven.
-    assert evidence_of(scores, [4], 100) == {"d": [forest.tree.nodes[2].spans[0]]}
+    assert evidence_of(scores, [4], 100) == {"d": [forest.place(2)[1]]}
 
 
 class Refusing:
@@ -203,8 +196,8 @@ async def test_a_router_that_loops_ends_with_what_it_selected() -> None:
 
 async def test_routing_starts_from_the_five_best_passages_of_all_documents_or_from_k() -> None:
     tree = under_one_heading(*(f"Fact {i}." for i in range(12))).of(0)
-    forest = Forest({"a": tree, "b": tree, "c": tree})
-    scores = np.zeros(len(forest.tree.nodes))
+    forest = Forest.with_texts({"a": tree, "b": tree, "c": tree})
+    scores = np.zeros(len(forest.tree.words))
     scores[[0, 1, 2, 30]] = 1.0
     scores[[12, 13, 14]] = [0.9, 0.5, 0.4]
     router = Looping()
@@ -213,26 +206,6 @@ async def test_routing_starts_from_the_five_best_passages_of_all_documents_or_fr
     made = await chosen(ROUTED, forest, scores.tolist(), 10_000, router=router, k=4)
     assert {forest.place(node)[0] for node in made.nodes} == {"a", "c"}
     assert router.asked == 3 + 2
-
-
-class Unfolding:
-    """A router that selects nothing and unfolds one heading after another."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        self.asked += 1
-        return Decision(expand=subtree.collapsed[0])
-
-
-async def test_the_router_unfolds_as_many_headings_as_it_may() -> None:
-    text = "".join(f"# Part {i}\n\nFact {i}.\n\n" for i in range(9))
-    tree = (await every_builder()["headings"].build(source_of(text))).tree
-    for unfold in (0, 3, 5):
-        router = Unfolding()
-        made = await chosen(ROUTED, Forest({"d": tree}), [0.0] * len(tree.nodes), 9, router=router, unfold=unfold, k=1)
-        assert (router.asked, made.refused) == (unfold + 1, True)
 
 
 def not_a_number(body: dict[str, object]) -> Response:
@@ -251,12 +224,9 @@ def not_a_number(body: dict[str, object]) -> Response:
 )
 async def test_a_reranker_that_fails_leaves_the_order_of_similarity_and_is_counted(answer: Answer, kind: str) -> None:
     forest = under_one_heading("one", "two two", "three three three", "four four four four")
-    with served(answer) as seen:
+    with Served(answer) as seen:
         remote = reranker(seen)
-        try:
-            found = await chosen("htsir", forest, [0.3, 0.9, 0.1, 0.5, 0], 6, reranker=remote)
-        finally:
-            await remote.aclose()
+        found = await chosen("htsir", forest, [0.3, 0.9, 0.1, 0.5, 0], 6, reranker=remote)
     assert list(found.nodes) == [1, 3]
     [failure] = found.failures
     assert (failure.stage, failure.kind, failure.fallback) == ("retrieve", kind, "the order by similarity")

@@ -1,4 +1,4 @@
-"""What a query over trees reads: only what its scores need, in one state; and what chosen nodes say."""
+"""What a query over trees reads: only what its scores need, in one state; several documents' trees as one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.retrieval.builders.base import Builder
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder, WindowBuilder
+from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
 from discorag.retrieval.builders.node_text import Concat
 from discorag.retrieval.forest import Forest, NodeScores, node_vectors
 from discorag.retrieval.index import TreeIndex, fused
-from discorag.retrieval.search import evidence_of
-from discorag.schema.errors import StoreError
 from discorag.store.outline import leaf_terms
 from discorag.store.records import SearchQuery
-from discorag.text.bm25 import Bm25
+from discorag.text.bm25 import Bm25, TermCounts
 from tests.conftest import EXAMPLES, Pipelines
 
 QUESTION = "Why does a spring tide rise higher?"
@@ -46,10 +44,11 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
 ) -> None:
     index, ids, query = await opened(rag, builder)
     trees = {i: rag.backends.store.tree(rag.scope(), i, builder.name) for i in ids}
-    forest = Forest(trees)
+    forest = Forest.with_texts(trees)
     vectors = forest.join([await node_vectors(tree, rag.backends.encoder, "mean") for tree in trees.values()])
     cosines = vectors @ query.vector
-    terms = Bm25(leaf_terms(forest.tree)).scores(QUESTION, forest.shape.groups)
+    counts = TermCounts.joined([leaf_terms(tree) for tree in trees.values()])
+    terms = Bm25(counts).scores(QUESTION, forest.tree.groups)
     by: NodeScores
     for by, texts in product(get_args(NodeScores), (False, True)):
         found = await index.scores(query, ids, by=by, texts=texts)
@@ -58,24 +57,3 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
         assert found.forest.documents == tuple(ids)
         assert found.nodes == pytest.approx(expected, abs=1e-3)
         assert found.sizes.tolist() == forest.tree.words.tolist()
-
-
-async def test_evidence_needs_no_texts_and_an_inner_node_says_its_best_leaves_whatever_the_scale(rag: DiscoRAG) -> None:
-    index, ids, query = await opened(rag, BISECTION)
-    for by in get_args(NodeScores):
-        whole, lean = [await index.scores(query, ids, by=by, texts=texts) for texts in (True, False)]
-        tree = whole.forest.tree
-        assert tree.nodes[-1].text
-        for node in range(tree.leaves, len(tree.nodes), 7):
-            evidence = evidence_of(lean, [node], WORDS)
-            assert evidence == evidence_of(whole, [node], WORDS)
-            best = max(tree.leaves_of[node], key=lambda leaf: whole.nodes[leaf])
-            doc_id, [span] = whole.forest.place(best)
-            assert span in evidence[doc_id]
-
-
-async def test_scores_without_any_tree_are_refused(rag: DiscoRAG) -> None:
-    _, ids, query = await opened(rag, BISECTION)
-    missing = TreeIndex(rag.backends.store, rag.scope(), rag.backends.encoder, WindowBuilder(Concat()), "mean")
-    with pytest.raises(StoreError, match=rf"{len(ids)} documents by 'windows'"):
-        await missing.scores(query, ids, by="dense", texts=False)

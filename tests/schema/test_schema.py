@@ -16,32 +16,12 @@ from discorag.schema.discourse import (
     RhetoricalGraph,
     RstTree,
     Split,
-    from_splits,
 )
 from discorag.schema.document import Chunk, Hierarchy, Kind, Node
 from discorag.schema.errors import InvariantError, ModelUnavailableError, Usage
 from discorag.schema.ledger import Failure, Ledger, StageRecord
 from discorag.schema.values import Span, fingerprint, stable_id
 from tests.strategies import trees
-
-
-@given(st.integers(), st.integers())
-def test_a_span_is_never_empty_nor_negative(start: int, end: int) -> None:
-    if 0 <= start < end:
-        assert Span(start=start, end=end).end - start > 0
-    else:
-        with pytest.raises(ValidationError):
-            Span(start=start, end=end)
-
-
-spans = st.tuples(st.integers(0, 20), st.integers(1, 10)).map(lambda p: Span(start=p[0], end=p[0] + p[1]))
-
-
-@given(spans, spans)
-def test_containing_agrees_with_the_characters(a: Span, b: Span) -> None:
-    left, right = set(range(a.start, a.end)), set(range(b.start, b.end))
-    assert a.contains(b) == (right <= left)
-
 
 IDS = ["a", "b", "c", "d"]
 edges = st.builds(
@@ -63,11 +43,6 @@ def test_a_graph_has_at_most_one_real_edge_for_each_ordered_pair_of_its_chunks(d
     else:
         with pytest.raises(ValidationError):
             RhetoricalGraph(chunks=("a", "b", "c"), edges=tuple(drawn))
-
-
-def test_a_chunk_appears_once_in_a_graph() -> None:
-    with pytest.raises(ValidationError, match="twice"):
-        RhetoricalGraph(chunks=("a", "a"))
 
 
 def test_the_inventories_are_the_papers() -> None:
@@ -151,13 +126,6 @@ def test_a_fingerprint_changes_with_any_version_and_not_with_their_order(
     assert fingerprint(content, a) == fingerprint(content, dict(reversed(a.items())))
 
 
-def _nested_depths(tree: RstTree, start: int, end: int, depth: int = 1) -> list[int]:
-    if end - start < 2:
-        return []
-    mid = tree.split_at(start, end).mid
-    return [*_nested_depths(tree, start, mid, depth + 1), depth, *_nested_depths(tree, mid, end, depth + 1)]
-
-
 def _satellites_above(tree: RstTree, edu: int) -> int:
     start, end, count = 0, len(tree.edus), 0
     while end - start > 1:
@@ -166,22 +134,6 @@ def _satellites_above(tree: RstTree, edu: int) -> int:
         count += s.nuclearity == (Nuclearity.SN if left else Nuclearity.NS)
         start, end = (start, s.mid) if left else (s.mid, end)
     return count
-
-
-@given(trees())
-def test_json_gives_the_same_tree_back(tree: RstTree) -> None:
-    assert RstTree.model_validate_json(tree.model_dump_json()) == tree
-
-
-@given(trees(), st.data())
-def test_splits_in_any_order_give_the_same_tree(tree: RstTree, data: st.DataObject) -> None:
-    reordered = data.draw(st.permutations(tree.splits))
-    assert from_splits(tree.edus, {(s.start, s.end): s for s in reordered}) == tree
-
-
-@given(trees())
-def test_depths_are_the_nesting(tree: RstTree) -> None:
-    assert list(tree.depths) == _nested_depths(tree, 0, len(tree.edus))
 
 
 @given(trees())
@@ -206,20 +158,6 @@ def test_no_tree_lacks_a_split(tree: RstTree, data: st.DataObject) -> None:
         RstTree(edus=tree.edus, splits=tree.splits[:gone] + tree.splits[gone + 1 :])
 
 
-@given(trees())
-def test_no_tree_has_a_split_too_many(tree: RstTree) -> None:
-    extra = Split(start=0, mid=1, end=len(tree.edus) + 1, relation=Relation.CAUSE, nuclearity=Nuclearity.NS)
-    with pytest.raises(ValidationError, match="do not form"):
-        RstTree(edus=tree.edus, splits=(*tree.splits, extra))
-
-
-@given(trees())
-def test_splits_out_of_preorder_are_refused(tree: RstTree) -> None:
-    assume(len(tree.splits) > 1)
-    with pytest.raises(ValidationError, match="pre-order"):
-        RstTree(edus=tree.edus, splits=tree.splits[::-1])
-
-
 @given(trees(), st.data())
 def test_overlapping_edus_are_refused(tree: RstTree, data: st.DataObject) -> None:
     assume(len(tree.edus) > 1)
@@ -233,23 +171,6 @@ def test_overlapping_edus_are_refused(tree: RstTree, data: st.DataObject) -> Non
 def test_joint_has_two_nuclei(nuclearity: Nuclearity) -> None:
     with pytest.raises(ValidationError, match="JOINT"):
         Split(start=0, mid=1, end=2, relation=Relation.JOINT, nuclearity=nuclearity)
-
-
-@pytest.mark.parametrize(("start", "mid", "end"), [(0, 0, 1), (0, 1, 1), (2, 1, 3), (-1, 1, 2)])
-def test_a_split_has_two_sides(start: int, mid: int, end: int) -> None:
-    with pytest.raises(ValidationError):
-        Split(start=start, mid=mid, end=end, relation=Relation.CAUSE, nuclearity=Nuclearity.NS)
-
-
-counts = st.integers(0, 10**9)
-usages = st.builds(Usage, tokens_in=counts, tokens_out=counts, tokens_cached=counts, calls=counts)
-
-
-@given(st.lists(usages))
-def test_usage_adds_up_field_by_field(parts: list[Usage]) -> None:
-    total = sum(parts, Usage())
-    assert total.tokens_in == sum(p.tokens_in for p in parts)
-    assert total.tokens_cached == sum(p.tokens_cached for p in parts)
 
 
 def test_merging_keeps_every_failure_and_sums_per_stage_and_engine() -> None:

@@ -1,110 +1,43 @@
 """A Qdrant server on loopback for as much of the REST protocol as the store uses, over qdrant-client's local mode.
 
-    with QdrantServer(api_key="secret") as server:
-        server.fail(Fault(status=503), requests=2, on="/points/query")
-        store = open_store(StoreSettings(url=server.url, api_key="secret"), ("encoder/1", 8))
+    with QdrantServer() as server:
+        store = open_store(StoreSettings(url=server.address), ("encoder/1", 8))
+        server.is_well = False
 
 Requests are carried out one after another, each whole.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
-import socket
-import threading
-import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
-import uvicorn
 from pydantic import BaseModel, TypeAdapter
 from qdrant_client import QdrantClient
 from qdrant_client.http import models
-from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from tests.servers.loopback import LoopbackServer
 
 _SELECTOR: TypeAdapter[models.PointIdsList | models.FilterSelector] = TypeAdapter(
     models.PointIdsList | models.FilterSelector
 )
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What goes wrong with a request.
+class QdrantServer(LoopbackServer):
+    """The server, running between ``with`` and its end, in a thread; while it is not well, it answers 503."""
 
-    Args:
-        status: Answered in the place of carrying it out; None carries it out.
-        delay_s: Waited before that.
-        until: Waited for before that.
-        drops: The connection is dropped in the middle of the reply.
-        headers: Of the reply with ``status``, e.g. ``{"Retry-After": "1"}``.
-        raw: Sent with ``status`` as the whole body.
-    """
-
-    status: int | None = None
-    delay_s: float = 0.0
-    until: Callable[[], object] = lambda: True
-    drops: bool = False
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-    raw: str | None = None
-
-
-class QdrantServer:
-    """The server, running between ``with`` and its end, in a thread.
-
-    Args:
-        api_key: Asked of every request, 401 without; None asks for none.
-
-    Attributes:
-        requests: ``METHOD /path`` of every request, in order of arrival.
-    """
-
-    def __init__(self, *, api_key: str | None = None) -> None:
-        self.requests: list[str] = []
-        self._api_key = api_key
-        self._faults: list[tuple[str, Fault]] = []
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_well = True
         self._points = QdrantClient(":memory:")
         self._indexes: defaultdict[str, dict[str, Any]] = defaultdict(dict[str, Any])
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-
-    @property
-    def url(self) -> str:
-        """What goes into the store's ``url``."""
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-
-    def fail(self, fault: Fault, *, requests: int = 1, on: str = "") -> None:
-        """Let the next requests fail whose ``METHOD /path`` contains ``on``."""
-        self._faults += [(on, fault)] * requests
-
-    def recover(self) -> None:
-        """Forget the faults that have not happened."""
-        self._faults.clear()
-
-    def __enter__(self) -> QdrantServer:
-        self._socket.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(
-            Starlette(routes=self._routes()),
-            log_level="critical",
-            lifespan="off",
-            ws="none",
-            timeout_graceful_shutdown=0,
-        )
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.005)
-        return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(timeout=10)
-        self._socket.close()
+        super().__exit__()
         self._points.close()
 
     def _routes(self) -> list[Route]:
@@ -129,28 +62,13 @@ class QdrantServer:
             body = await request.body()
             path_params = dict(request.path_params)
             name = path_params.pop("name", "")
-            fault = self._fault(f"{request.method} {request.url.path}")
-            await asyncio.sleep(fault.delay_s)
-            while not fault.until():
-                await asyncio.sleep(0.002)
-            if self._api_key not in (None, request.headers.get("api-key")):
-                return _error(401, "Must provide an API key or an Authorization bearer token")
-            if fault.status is not None:
-                return _error(fault.status, "scripted", fault)
+            if not self.is_well:
+                return _error(503, "not well")
             if not missing_allowed and not self._points.collection_exists(name):
                 return _error(404, f"Not found: Collection `{name}` doesn't exist!")
-            reply = does(name, body, **path_params)
-            return StreamingResponse(_broken(), headers={"content-length": "99"}) if fault.drops else reply
+            return does(name, body, **path_params)
 
         return Route(path, endpoint, methods=[method])
-
-    def _fault(self, request: str) -> Fault:
-        self.requests.append(request)
-        for i, (on, fault) in enumerate(self._faults):
-            if on in request:
-                del self._faults[i]
-                return fault
-        return Fault()
 
     def _list(self, name: str, body: bytes) -> Response:
         return _ok(self._points.get_collections())
@@ -224,12 +142,5 @@ def _done() -> Response:
     return _ok({"operation_id": 0, "status": "completed"})
 
 
-def _error(status: int, message: str, fault: Fault | None = None) -> Response:
-    fault = fault or Fault()
-    content = json.dumps({"status": {"error": message}, "time": 0.0}) if fault.raw is None else fault.raw
-    return Response(content, status, fault.headers, "application/json")
-
-
-async def _broken() -> AsyncIterator[str]:
-    yield "{"
-    raise ConnectionAbortedError
+def _error(status: int, message: str) -> Response:
+    return JSONResponse({"status": {"error": message}, "time": 0.0}, status)

@@ -17,19 +17,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import socket
-import threading
-import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, Self
+from typing import Any
 
-import uvicorn
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+
+from tests.servers.loopback import LoopbackServer
 
 Body = dict[str, Any]
 
@@ -75,7 +72,7 @@ def hashed_vector(text: str, dimension: int = 16) -> list[float]:
     return vector
 
 
-class ScriptedServer:
+class ScriptedServer(LoopbackServer):
     """The server, running between ``with`` and its end, in a thread.
 
     Args:
@@ -98,6 +95,7 @@ class ScriptedServer:
         embed: Callable[[list[str]], list[list[float]] | Scripted] = lambda texts: [hashed_vector(t) for t in texts],
         model: Mapping[str, object] | None = None,
     ) -> None:
+        super().__init__()
         self._said = {"id": "scripted", "object": "model"} | dict(model or {})
         self._respond: Script = respond if callable(respond) else _in_order(respond)
         self._embed = embed
@@ -108,35 +106,11 @@ class ScriptedServer:
         self.streaming = 0
         self._under_way = 0
         self._prompts: list[str] = []
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
     @property
     def base_url(self) -> str:
         """What goes into ``base_url`` settings, ending in ``/v1``."""
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._socket.bind(("127.0.0.1", 0))
-        # An idle connection closed after the usual 5 s races with the next request on a busy machine.
-        config = uvicorn.Config(
-            Starlette(routes=self._routes()),
-            log_level="critical",
-            lifespan="off",
-            ws="none",
-            timeout_keep_alive=600,
-            timeout_graceful_shutdown=0,
-        )
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.005)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(timeout=10)
-        self._socket.close()
+        return f"{self.address}/v1"
 
     def _routes(self) -> list[Route]:
         return [

@@ -53,7 +53,7 @@ def qdrant() -> Iterator[str]:
         yield url
         return
     with QdrantServer() as ours:
-        yield ours.url
+        yield ours.address
 
 
 @pytest.fixture(params=KINDS)

@@ -1,7 +1,8 @@
-"""A store in one file, and back."""
+"""A store in one file, and back; what is missing or changed in the database is found."""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -13,8 +14,10 @@ from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import EncoderMismatchError, InputError, MissingPathError, StoreDamagedError
 from discorag.store.backup import backup, restore
+from discorag.store.database import FILE
+from discorag.store.edge import FOLDER
 from discorag.store.store import Store, open_store
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, sample, tree_of
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, everything, sample, tree_of
 
 BOB = Scope(tenant="bob", corpus="papers")
 PIECES = [sample(f"{i}.md", [f"text {i} part {j}" for j in range(3)], seed=i) for i in range(3)]
@@ -48,16 +51,6 @@ def test_what_is_restored_is_what_was_stored(file: Path, tmp_path: Path) -> None
             assert again.tree(piece.scope, piece.doc_id, "discourse") == tree_of(piece).tree
         report = again.check()
         assert (report.documents, report.trees, report.differences, again.index_note) == (4, 4, (), "")
-
-
-def test_a_tenants_backup_holds_nothing_of_others(store: Store, tmp_path: Path) -> None:
-    assert backup(store.database, tmp_path / "bobs", tenant="bob") == 1
-    assert b"his alone" not in (tmp_path / "bobs").read_bytes()  # it is compressed; the uris of others are not
-    assert b"0.md" not in (tmp_path / "bobs").read_bytes()
-    restore(at(tmp_path / "new"), tmp_path / "bobs")
-    with open_store(at(tmp_path / "new")) as again:
-        assert_whole(again, BOBS)
-        assert again.manifests(SCOPE) == []
 
 
 def test_a_store_that_holds_documents_is_left_alone(store: Store, file: Path) -> None:
@@ -120,3 +113,46 @@ def test_a_file_that_is_not_as_it_was_written_is_refused_and_nothing_is_restored
         with pytest.raises(MissingPathError if damage == "missing" else StoreDamagedError):
             restore(at(tmp_path / "new"), file)
     assert not (tmp_path / "new").exists()
+
+
+PIECE = sample("a.md", ["one", "two"])
+
+
+def damaged(folder: Path, statement: str) -> Store:
+    """A store of a document with two trees, opened after its database was changed."""
+    settings = StoreSettings(path=folder, min_free_mb=0)
+    with open_store(settings, (ENCODER, DIMENSION)) as store:
+        PIECE.put_in(store)
+        for builder in ("discourse", "discourse", "clusters"):
+            tree_of(PIECE, builder=builder).put_in(store)
+        report = store.check()
+        assert (report.documents, report.chunks, report.trees, report.differences) == (1, 2, 2, ())
+    with closing(sqlite3.connect(folder / FILE)) as rows, rows:
+        rows.execute(statement)
+    return open_store(settings)
+
+
+@pytest.mark.parametrize(
+    ("statement", "parts"),
+    [
+        ("DELETE FROM trees WHERE builder = 'clusters'", {"tree"}),
+        ("DELETE FROM chunks WHERE position = 1", {"chunks", "index"}),
+        ("DELETE FROM contents", {"document"}),
+        ("DELETE FROM documents", {"database", "index"}),
+        ("UPDATE documents SET uri = 'b.md'", {"document"}),
+        ("UPDATE contents SET vectors = zeroblob(40)", {"document"}),
+        ("UPDATE chunks SET body = zeroblob(40)", {"chunks"}),
+        ("UPDATE trees SET outline = zeroblob(40)", {"tree"}),
+    ],
+)
+def test_a_check_finds_damage_in_its_part(tmp_path: Path, statement: str, parts: set[str]) -> None:
+    with damaged(tmp_path, statement) as store:
+        assert {found.part for found in store.check().differences} == parts
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM contents", "UPDATE contents SET vectors = zeroblob(40)"])
+def test_an_exact_search_of_what_is_damaged_is_an_error(tmp_path: Path, statement: str) -> None:
+    with damaged(tmp_path, statement) as store:
+        shutil.rmtree(tmp_path / FOLDER)
+        with pytest.raises(StoreDamagedError):
+            everything(store)

@@ -1,4 +1,4 @@
-"""The index is derived: without it, or with a damaged one, the same is found; and it comes back."""
+"""The index is derived: without it, damaged, or on a server that fails, the same is found; and it comes back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from discorag.store import live
 from discorag.store.edge import FOLDER, LOCK
 from discorag.store.records import Hit, SearchQuery
 from discorag.store.store import Store, open_store
-from tests.store.conftest import KINDS, Place
+from tests.servers.qdrant import QdrantServer
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, everything, sample, unit
 
 PIECES = [sample(f"{i}.md", [f"alpha {'beta ' * i}part {j}" for j in range(5)], seed=i) for i in range(6)]
@@ -198,24 +198,6 @@ def test_what_lies_in_no_index_is_searched_up_to_a_limit(
         store.search(SCOPE, QUERY)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "memory"])
-def test_an_index_that_comes_back_is_used_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qdrant: str, kind: str
-) -> None:
-    monkeypatch.setattr(live, "RETRY_S", 0.0)
-    place = Place(tmp_path / "store", kind, qdrant if kind == "server" else None)
-    store = place.open()
-    for piece in PIECES:
-        piece.put_in(store)
-    before = store.search(SCOPE, QUERY)
-    assert store.index_note == ("exact (another process has it open)" if kind == "exact" else "")
-    place.remove()
-    store = place.open()
-    assert store.search(SCOPE, QUERY) == before
-    assert store.index_note == ("exact (it is missing)" if kind == "exact" else "")
-    place.leave()
-
-
 def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
     with opened(tmp_path / "new") as store:
         PIECES[0].put_in(store)
@@ -223,3 +205,51 @@ def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
     for name in ("documents.sqlite", LOCK):
         assert oct((tmp_path / "new" / name).stat().st_mode & 0o777) == "0o600"
     assert oct((tmp_path / "new" / FOLDER).stat().st_mode & 0o777) == "0o700"
+
+
+ON_SERVER = [sample(f"{i}.md", [f"alpha part {j}" for j in range(4)], seed=i) for i in range(3)]
+ALPHA = SearchQuery(vector=unit(1, 77)[0], text="alpha", retrieval="hybrid")
+
+
+@pytest.fixture
+def server() -> Iterator[QdrantServer]:
+    with QdrantServer() as running:
+        yield running
+
+
+def served(folder: Path, url: str, **more: object) -> Store:
+    settings = {"path": folder, "url": url, "min_free_mb": 0, "timeout_s": 1, **more}
+    return open_store(StoreSettings.model_validate(settings), (ENCODER, DIMENSION))
+
+
+def test_while_the_server_fails_the_database_answers_and_later_the_server_again(
+    tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "RETRY_S", 0.0)
+    with served(tmp_path, server.address) as store:
+        for piece in ON_SERVER[:2]:
+            piece.put_in(store)
+        before = store.search(SCOPE, ALPHA)
+        server.is_well = False
+        assert store.search(SCOPE, ALPHA) == before
+        assert store.index_note.startswith("exact (")
+        ON_SERVER[2].put_in(store)
+        server.is_well = True
+        assert everything(store) == {i for piece in ON_SERVER for i in piece.ids}
+        assert store.index_note == ""
+        assert not store.check().differences
+
+
+def test_a_server_that_is_not_there_is_no_error(tmp_path: Path) -> None:
+    with served(tmp_path, "http://127.0.0.1:9") as store:
+        ON_SERVER[0].put_in(store)
+        assert everything(store) == set(ON_SERVER[0].ids)
+        assert "127.0.0.1:9 does not answer" in store.index_note
+
+
+def test_two_stores_on_one_server_have_an_index_each(tmp_path: Path, server: QdrantServer) -> None:
+    with served(tmp_path / "a", server.address) as one, served(tmp_path / "b", server.address) as other:
+        ON_SERVER[0].put_in(one)
+        ON_SERVER[1].put_in(other)
+        assert (everything(one), everything(other)) == (set(ON_SERVER[0].ids), set(ON_SERVER[1].ids))
+        assert (one.index_note, other.index_note) == ("", "")

@@ -10,7 +10,6 @@ import pytest
 
 from discorag.schema.values import Vectors
 from discorag.store.records import Hit, Retrieval, SearchQuery
-from discorag.store.search import fused, ranked
 from discorag.store.store import Store
 from discorag.text.terms import sparse, sparse_query
 from tests.store.conftest import NewPlace
@@ -65,20 +64,6 @@ def test_hybrid_is_the_reciprocal_rank_fusion_of_both_rankings(store: Store) -> 
     assert [h.score for h in hits] == pytest.approx([expected[h.chunk_id] for h in hits])
 
 
-def test_hybrid_finds_a_rare_term_that_dense_ranks_last(store: Store) -> None:
-    vectors = unit(40, 3)
-    last = int(np.argmin(vectors @ QUERY))
-    texts = [f"common words number {i}" for i in range(40)]
-    texts[last] = "the part ZX-4711 is here"
-    piece = sample("a.md", texts, vectors=vectors)
-    piece.put_in(store)
-    rare = piece.ids[last]
-    dense = store.search(SCOPE, SearchQuery(vector=QUERY, top_k=10))
-    hybrid = store.search(SCOPE, SearchQuery(vector=QUERY, text="zx-4711", retrieval="hybrid", top_k=10))
-    assert rare not in [h.chunk_id for h in dense]
-    assert rare in [h.chunk_id for h in hybrid[:3]]
-
-
 def test_hybrid_without_a_known_term_keeps_the_dense_order(store: Store) -> None:
     sample("a.md", TEXTS).put_in(store)
     dense = store.search(SCOPE, SearchQuery(vector=QUERY, top_k=10))
@@ -102,27 +87,6 @@ def test_the_order_does_not_depend_on_the_order_of_writing(new_place: NewPlace, 
     assert [h.chunk_id for h in found[0]] == [
         h.chunk_id for h in sorted(found[0], key=lambda h: (-h.score, h.chunk_id))
     ]
-
-
-@pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
-def test_fewer_hits_are_the_beginning_of_more(store: Store, retrieval: Retrieval) -> None:
-    sample("a.md", TEXTS).put_in(store)
-    lists = [
-        store.search(SCOPE, SearchQuery(vector=QUERY, text="alpha", retrieval=retrieval, top_k=k)) for k in (1, 5, 100)
-    ]
-    assert lists[2][:5] == lists[1]
-    assert lists[1][:1] == lists[0]
-    assert len(lists[2]) == len(TEXTS)
-
-
-def test_ranked_asks_for_more_until_no_tie_is_left_out() -> None:
-    hits = [Hit(chunk_id=c, score=1.0) for c in "zyxwvutsrq"] + [Hit(chunk_id="a", score=0.5)]
-    assert [h.chunk_id for h in ranked(lambda limit: hits[:limit], 2)] == ["q", "r"]
-
-
-def test_fused_breaks_ties_by_chunk_id() -> None:
-    a, b = Hit(chunk_id="a", score=9.0), Hit(chunk_id="b", score=9.0)
-    assert [h.chunk_id for h in fused([[b, a], [a, b]])] == ["a", "b"]
 
 
 class TestFilters:

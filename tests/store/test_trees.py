@@ -10,8 +10,9 @@ import pytest
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, InvariantError, NotFoundError
+from discorag.schema.values import count_words
 from discorag.store.outline import node_id
-from discorag.store.records import Retrieval, SearchQuery
+from discorag.store.records import SearchQuery
 from discorag.store.store import Store
 from tests.store.samples import SCOPE, Sample, TreeSample, sample, scores_of, tree_of, unit
 
@@ -34,7 +35,7 @@ def assert_tree(store: Store, expected: TreeSample) -> None:
     assert store.tree_versions(SCOPE, builder)[doc_id] == expected.version
     for _ in range(2):  # read, and remembered
         outline = store.outlines(SCOPE, builder, [doc_id])[doc_id]
-        assert outline.shape.words.tolist() == expected.tree.words.tolist()
+        assert outline.arrays.words.tolist() == [count_words(node.text) for node in expected.tree.nodes]
         assert store.tree_of(SCOPE, outline) == expected.tree
     scores = scores_of(store, SCOPE, builder, [doc_id], QUERY)[doc_id]
     assert scores.dtype == np.float32
@@ -112,7 +113,7 @@ def test_a_reader_sees_the_old_or_the_new_tree_never_both(store: Store) -> None:
     def read() -> None:
         while not done.is_set():
             seen.add(len(store.tree(SCOPE, PIECE.doc_id, "discourse").nodes))
-            seen.add(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].shape.words))
+            seen.add(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].arrays.words))
             seen.add(len(scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id]))
 
     reader = Thread(target=read)
@@ -141,17 +142,6 @@ def test_what_does_not_fit_is_refused(store: Store) -> None:
         store.search_documents(SCOPE, SearchQuery(vector=QUERY), 0)
     with pytest.raises(InvariantError, match="shape"):
         scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY[:3])
-
-
-@pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
-def test_chunks_are_found_as_if_there_were_no_trees(store: Store, retrieval: Retrieval) -> None:
-    PIECE.put_in(store)
-    query = SearchQuery(vector=QUERY, text="alpha part 3", retrieval=retrieval, top_k=50)
-    before = store.search(SCOPE, query)
-    assert len(before) == len(TEXTS)
-    tree_of(PIECE, seed=3).put_in(store)
-    assert store.search(SCOPE, query) == before
-    assert store.chunks_of(SCOPE, PIECE.doc_id) == PIECE.chunks
 
 
 def test_documents_are_ranked_by_the_mean_of_their_chunks_and_filtered(store: Store) -> None:

@@ -1,4 +1,6 @@
-"""BM25 of nodes: the formula, over the leaves below."""
+"""BM25 of nodes and the terms that it counts."""
+
+from __future__ import annotations
 
 from collections import Counter
 from math import log1p
@@ -8,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.index import fused
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.store.outline import Shape
+from discorag.store.outline import TreeArrays
+from discorag.text import terms as module
 from discorag.text.bm25 import Bm25, Runs, TermCounts
-from discorag.text.terms import K1, B, terms
+from discorag.text.terms import K1, B, sparse, sparse_query, terms
 from tests.retrieval.strategies import cluster_trees
 
 WORDS = ("pump", "valve", "rain", "42", "网络", "the")
@@ -40,15 +42,8 @@ def test_a_node_scores_as_the_leaves_below_it_read_together(
     tree: RetrievalTree, data: st.DataObject, query: str
 ) -> None:
     texts = [data.draw(TEXTS) for _ in range(tree.leaves)]
-    scores = Bm25(TermCounts.of(texts)).scores(query, Shape.of(tree).groups)
+    scores = Bm25(TermCounts.of(texts)).scores(query, TreeArrays.of(tree).groups)
     assert scores == pytest.approx(defined(query, texts, list(tree.leaves_of)))
-
-
-@given(st.lists(st.lists(TEXTS, max_size=4), min_size=1, max_size=4))
-def test_counts_of_documents_joined_are_those_of_all_their_texts(documents: list[list[str]]) -> None:
-    joined = TermCounts.joined([TermCounts.of(texts) for texts in documents])
-    whole = TermCounts.of([text for texts in documents for text in texts])
-    assert [a.tolist() for a in vars(joined).values()] == [a.tolist() for a in vars(whole).values()]
 
 
 def test_a_question_without_a_known_term_scores_nothing() -> None:
@@ -58,14 +53,66 @@ def test_a_question_without_a_known_term_scores_nothing() -> None:
     assert bm25.scores("rain", groups)[1] > 0
 
 
-def test_an_empty_group_scores_nothing() -> None:
-    groups = Runs(*np.array([[0, 1], [0, 1], [1, 1]]))
-    assert Bm25(TermCounts.of(["pump", "rain"])).scores("pump rain", groups)[1] == 0
+def test_english_words_are_lower_cased_and_stop_words_removed() -> None:
+    assert terms("The Cats were in THE garden") == ["cats", "garden"]
+    assert terms("The Cats were", stopwords=False) == ["the", "cats", "were"]
 
 
-def test_fused_ranks_add_up_and_equal_scores_go_in_order() -> None:
-    dense, bm25 = np.array([0.1, 0.9, 0.5]), np.array([7.0, 0.0, 0.0])
-    assert fused("dense", lambda: dense, lambda: bm25) is dense
-    assert fused("bm25", lambda: dense, lambda: bm25) is bm25
-    both = fused("hybrid", lambda: dense, lambda: bm25)
-    assert both == pytest.approx([1 / 63 + 1 / 61, 1 / 61 + 1 / 62, 1 / 62 + 1 / 63])
+@pytest.mark.parametrize("text", ["not", "no", "nor", "without", "cannot", "don't", "don’t", "isn't", "won't"])
+def test_an_english_negation_is_never_removed(text: str) -> None:
+    assert terms(text) == [text.replace("’", "'")]
+
+
+@pytest.mark.parametrize("text", ["不", "没", "别", "不是", "没有", "无法", "并不"])
+def test_a_chinese_negation_is_never_removed(text: str) -> None:
+    assert terms(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12", ["12"]),
+        ("3.5", ["3.5"]),
+        ("1,000.25", ["1,000.25"]),
+        ("12%", ["12"]),
+        ("Ended in 2019.", ["ended", "2019"]),
+        ("Python3.11", ["python3.11"]),
+        ("7", ["7"]),
+    ],
+)
+def test_numbers_keep_their_form(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+def test_chinese_becomes_overlapping_bigrams() -> None:
+    assert terms("网络安全") == ["网络", "络安", "安全"]
+    assert terms("猫", stopwords=False) == ["猫"]
+
+
+def test_chinese_content_words_on_the_stop_list_stay_and_function_words_go() -> None:
+    assert terms("安全") == ["安全"]
+    assert terms("因为，我们，但是，的") == []
+
+
+def test_scripts_are_cut_apart() -> None:
+    assert terms("iPhone手机2019年") == ["iphone", "手机", "2019", "年"]
+
+
+def test_a_sparse_vector_follows_the_bm25_formula() -> None:
+    ids, weights = sparse("alpha alpha beta")
+    norm = 1.2 * (1 - 0.75 + 0.75 * 3 / module.AVERAGE_TERMS)
+    by_id = dict(zip(ids, weights, strict=True))
+    (alpha,), (beta,) = sparse_query("alpha")[0], sparse_query("beta")[0]
+    assert by_id == pytest.approx({alpha: 2 * 2.2 / (2 + norm), beta: 2.2 / (1 + norm)})
+
+
+def test_term_ids_are_the_same_in_every_process() -> None:
+    assert sparse_query("alpha")[0] == [1409586120]
+
+
+@given(st.text(max_size=60))
+def test_sparse_ids_are_ascending_and_a_texts_own_query_covers_them(text: str) -> None:
+    ids, weights = sparse(text)
+    assert ids == sorted(set(ids))
+    assert all(w > 0 for w in weights)
+    assert sparse_query(text)[0] == ids

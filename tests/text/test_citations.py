@@ -1,14 +1,18 @@
-"""The grammar of citations: what counts as ours, and what a source or a model cannot make one."""
+"""What others wrote cannot become a citation, markup or a link in any form of output."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discorag.schema.discourse import Reference
 from discorag.text.citations import escape_references, references, with_citation, without_copied, without_references
-from tests.generation.hostile import hostile_texts
+from discorag.text.escaping import code_block, markdown, mermaid, one_line
+from tests.generation.hostile import MARKUP, Page, hostile_texts, planted, rendered
+from tests.strategies import texts
 
 _bracketed = st.text(alphabet="\\[]1.2-(^ a", max_size=20)
 
@@ -26,27 +30,54 @@ def test_escapes_are_undone_whatever_the_text(text: str) -> None:
     assert without_references(escape_references(text), chunks=99) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[^1]",
-        "[1, 2]",
-        "[1-3]",
-        "[1](http://evil.example)",
-        "![1](x.png)",
-        "［1］",
-        "【1】",
-        "[１]",
-        "[\u200b1]",
-        "\\[1]",
-    ],
-)
-def test_what_other_grammars_take_for_a_citation_is_none(text: str) -> None:
-    assert references(text) == ()
-
-
 def test_a_reference_that_a_model_copied_is_not_its_own() -> None:
     passages = ["The dose is perfectly\nsafe [1]. Others agree[2]."]
     drafted = "It is safe [1]. Others agree[2]. Few disagree [2]. [1] says so."
     assert without_copied(drafted, passages) == "It is safe \\[1]. Others agree\\[2]. Few disagree [2]. [1] says so."
     assert without_copied(drafted, ["Nothing of the kind."]) == drafted
+
+
+_punctuated = st.text(alphabet="<>&[]()`*_~|$\\!#:/.@-+=1a \n", max_size=12)
+_words = st.lists(st.one_of(st.sampled_from(MARKUP), texts, _punctuated))
+anything = _words.map(" ".join)
+
+
+@pytest.mark.parametrize("text", list(dict.fromkeys(hostile_texts())))
+def test_markdown_shows_hostile_words_as_words(text: str) -> None:
+    shown = markdown(text)
+    assert planted(shown) == []
+    assert Page(rendered(shown)).text == one_line(text, None)
+    assert "[" not in shown
+
+
+@given(anything)
+@example("1) x")
+@example("`//`` ```")
+def test_markdown_of_any_text_renders_as_the_text_and_nothing_else(text: str) -> None:
+    shown = markdown(text)
+    for where in (shown, f"Before it {shown} [1] ", f"1. {shown}, p. 3", f"- X: {shown}"):
+        assert planted(where) == []
+    assert Page(rendered(shown)).text == one_line(text, None)
+
+
+@given(anything)
+@example("```\n<b>x</b>\n````")
+def test_nothing_gets_out_of_a_block_of_code(text: str) -> None:
+    page = rendered(code_block(text))
+    assert (page.count("<pre>"), page.count("<")) == (1, 4)
+
+
+def test_prose_is_not_disfigured() -> None:
+    text = "Vitamin D lowered the risk by 12 % (95 % CI 0.5-0.9; p = 0.03), e.g. in children: see fig. 2."
+    assert markdown(text) == one_line(text, None) == text
+
+
+def test_what_cannot_be_seen_is_not_shown() -> None:
+    assert one_line("pay\u200bload \x1b[31mred\u202e\x00\x9b2J\ttab\u2028end") == "payload [31mred 2J tab end"
+
+
+@given(anything)
+def test_a_mermaid_label_has_none_of_mermaids_own_characters(text: str) -> None:
+    label = mermaid(text)
+    assert not re.search(r'["&<>`%|\[\]{}()\\$*_~°¶\n]|;(?<!#\d;)(?<!#\d\d;)(?<!#\d\d\d;)|fa:fa-', label)
+    assert re.sub(r"#(\d+);", lambda m: chr(int(m[1])), label) == one_line(text, None)

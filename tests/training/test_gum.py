@@ -1,4 +1,4 @@
-"""Reading GUM: texts as people see them, trees as they are bracketed; small invented documents in its formats."""
+"""Reading GUM: texts as people see them, trees as they are bracketed; Parseval."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +9,9 @@ from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
 from tests.training.gum_corpus import DIS, corpus
-from training.parser.gold import heights, merged, paragraph_spans, restricted
+from training.parser.gold import merged, restricted
 from training.parser.gum import GoldSplit, GumDocument, load_gum
+from training.parser.parseval import Counter, Node
 
 
 @pytest.fixture
@@ -42,10 +43,6 @@ def test_tree_takes_spans_from_leaves_and_labels_from_satellites(document: GumDo
     ]
 
 
-def test_genres_can_be_left_out(tmp_path: Path):
-    assert load_gum(corpus(tmp_path), "dev", genres=frozenset({"bio"})) == []
-
-
 def test_a_tree_that_is_not_over_the_text_is_refused(tmp_path: Path):
     with pytest.raises(InvariantError, match="tokens in the tree"):
         load_gum(corpus(tmp_path, DIS.replace("wait .", "wait")), "dev")
@@ -54,10 +51,6 @@ def test_a_tree_that_is_not_over_the_text_is_refused(tmp_path: Path):
 def test_a_folder_without_the_corpus_says_what_to_do(tmp_path: Path):
     with pytest.raises(ConfigError, match="no GUM corpus"):
         load_gum(tmp_path, "dev")
-
-
-def test_heights_are_where_promotion_ends(document: GumDocument):
-    assert heights(document.splits, 4) == [1, 3, 0, 2]
 
 
 def test_a_window_keeps_the_nodes_of_which_both_sides_are_left(document: GumDocument):
@@ -96,6 +89,41 @@ def test_the_two_conversions_part_where_a_sentence_is_no_subtree(document: GumDo
     assert [s.label for s in merged(replace(odd, conversion="parents"), halves)[1]] == ["top"]
 
 
-def test_paragraphs_go_from_their_first_sentence_to_their_last(document: GumDocument):
-    spans = paragraph_spans(document.sentences, document.paragraphs)
-    assert [document.text[s.start : s.end] for s in spans] == ["Tea", "If it's (really) hot, wait. It burns."]
+_GOLD = [Node(0, 30, "NS", "elaboration"), Node(0, 20, "NN", "joint"), Node(20, 30, "SN", "causal")]
+
+
+def _score(found: list[Node]) -> tuple[float, float, float, float]:
+    counter = Counter()
+    counter.add(found, _GOLD)
+    r = counter.result()
+    return r.span, r.nuclearity, r.relation, r.full
+
+
+def test_a_tree_finds_itself():
+    assert _score(_GOLD) == (100, 100, 100, 100)
+
+
+def test_each_part_counts_for_itself():
+    wrong_label, wrong_nuclei = Node(0, 30, "NS", "causal"), Node(0, 20, "SN", "joint")
+    third = 100 / 3
+    assert _score([wrong_label, wrong_nuclei, Node(10, 30, "NN", "joint")]) == pytest.approx(
+        (2 * third, third, third, 0)
+    )
+
+
+def test_f1_takes_the_nodes_of_both_trees():
+    assert _score(_GOLD[:1])[0] == pytest.approx(200 / 4)  # 1 hit among 1 + 3 nodes
+
+
+def test_documents_are_summed_before_dividing():
+    counter = Counter()
+    counter.add(_GOLD, _GOLD)
+    counter.add([Node(0, 5, "NN", "joint")], [Node(0, 6, "NN", "joint")])
+    assert counter.result().span == pytest.approx(200 * 3 / 8)
+
+
+def test_segmentation_counts_starts_and_is_absent_without_them():
+    counter = Counter()
+    assert counter.result().seg is None
+    counter.add_starts([4, 9, 15], [4, 15])
+    assert counter.result().seg == pytest.approx(200 * 2 / 5)

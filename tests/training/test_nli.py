@@ -19,10 +19,10 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from training.nli.apart import Apart, apart
 from training.nli.graph import INSIDE, floats_of, start_folder, start_model, written
-from training.nli.judge import Judge, probabilities, temperature_of, threshold_of
+from training.nli.judge import Judge
 from training.nli.pairs import closest, epoch
 from training.nli.sources import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT_ENTAILED, Pair, held_out
-from training.nli.train import Options, Training, batches, encoded, loss_of, rate_at
+from training.nli.train import Options, Training, encoded, loss_of
 
 FM2 = {
     "text": "Stargell never left Florida.",
@@ -91,11 +91,6 @@ def test_an_epoch_holds_out_groups_draws_edits_anew_and_keeps_them_few() -> None
     assert 0.2 < sum(held_out("mnli", str(i)) for i in range(2000)) / 2000 < 0.3
 
 
-def test_the_rate_rises_and_falls_to_nothing() -> None:
-    assert [rate_at(x) for x in (0, 0.05, 1, 1.1)] == [0, 1, 0, 0]
-    assert 0 < rate_at(0.02) < 1 > rate_at(0.5) > rate_at(0.9) > 0
-
-
 @pytest.fixture
 def words() -> Tokenizer:
     known = {word: i for i, word in enumerate(["[PAD]", "e", "s", *map(str, range(60))])}
@@ -143,23 +138,6 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path, wo
     assert {**asdict(again.position), "seconds": 0} == {**asdict(whole.position), "seconds": 0}
     for mine, theirs in zip(again.model.parameters(), whole.model.parameters(), strict=True):
         torch.testing.assert_close(mine, theirs)
-
-
-def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(words: Tokenizer) -> None:
-    rows = encoded([Pair("mnli", "g", "e " * (i % 9), "s", NEUTRAL) for i in range(50)], words)
-    found = batches(rows, 24, "0")
-    assert sorted(i for part in found for i in part) == list(range(50))
-    assert all(len(part) * max(len(rows[i].ids) for i in part) <= 24 for part in found)
-
-
-def test_temperature_and_threshold_are_those_of_the_labels() -> None:
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 3, 600)
-    logits = rng.normal(size=(600, 3)) + 2.0 * np.eye(3)[labels]
-    calm = temperature_of(logits, labels)
-    assert temperature_of(3 * logits, labels) == pytest.approx(3 * calm, rel=0.1)
-    found = probabilities(logits, calm)[:, ENTAILMENT]
-    assert 0.2 < threshold_of(found, labels, ["one", "other"] * 300) < 0.7
 
 
 @pytest.fixture

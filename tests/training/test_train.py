@@ -4,40 +4,28 @@
 # pyright: reportUnknownMemberType=false
 import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from discorag.discourse.parse.gum_labels import RELATIONS
-from discorag.discourse.parse.parser import ParsedTree
 from discorag.discourse.parse.trained.decode import decode
 from discorag.discourse.parse.trained.network import Cuts as RuntimeCuts
 from discorag.discourse.parse.trained.network import Network, sentences_of
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.discourse.parse.trained.pieces import layout_of
 from discorag.models.packaged import MINILM, packaged_folder
-from discorag.schema.discourse import Relation, Split, from_splits
-from discorag.schema.document import Chunk
-from discorag.schema.errors import ConfigError, InvalidOutputError
+from discorag.schema.errors import ConfigError
 from tests.training.gum_corpus import corpus
 from training.parser import export
-from training.parser.calibration import calibrated
-from training.parser.classes import CLASSES, class_of_relation
 from training.parser.evaluate import main as evaluate
-from training.parser.evaluate import right_branching
-from training.parser.gum import GumDocument, load_gum
+from training.parser.gum import load_gum
 from training.parser.model import sentences_of as torch_units_of
 from training.parser.network import Cuts
-from training.parser.oracle import possible, reliability
-from training.parser.parseval import Node
-from training.parser.prompted import score_prompted, whole_documents
 from training.parser.record import RECORD, Record, sources
-from training.parser.score import CASES, score
 from training.parser.silver import annotated
-from training.parser.train import Rates, Recipe, Run, epoch, prepared
+from training.parser.train import Recipe, Run, epoch, prepared
 from training.parser.train import main as train
 
 _RECIPE = Recipe(warm=2)
@@ -99,42 +87,6 @@ def test_one_command_writes_weights_that_load_and_what_they_were_made_of(
     assert json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["fast"]["free"] is True
 
 
-def test_what_is_measured_is_the_mean_of_the_weights(run: Run, tmp_path: Path):
-    epoch(run, load_gum(corpus(tmp_path), "train"), 1, tuned=False)
-    last = run.model.network.score.weight.clone()
-    with run.averaged() as model:
-        assert not torch.equal(model.network.score.weight, last)
-    assert torch.equal(run.model.network.score.weight, last)
-
-
-def test_a_fitted_confidence_keeps_the_order(written: tuple[Run, Path]):
-    network = Network(written[1])
-    assert network.confidence(0.7) == 0.7
-    export.describe(written[1], network.description.model_copy(update={"confidence": (0.5, -1.25)}))
-    fitted = Network(written[1])
-    assert fitted.confidence(0.2) < fitted.confidence(0.7) < fitted.confidence(1.0) < 0.97
-
-
-def test_calibration_says_how_often_the_parser_is_right(tmp_path: Path):
-    slope, _ = calibrated(Network(), load_gum(corpus(tmp_path), "dev")) or (0, 0)
-    assert slope > 0
-
-
-def test_every_case_is_scored(tmp_path: Path):
-    assert set(score(Network(), load_gum(corpus(tmp_path), "dev"))) == set(CASES)
-
-
-def test_being_as_sure_as_right_is_no_error():
-    assert reliability([0.5, 0.5, 1.0], [True, False, True])["ece"] == 0
-    assert reliability([0.9, 0.9], [True, False])["ece"] == pytest.approx(0.4)
-
-
-def test_gold_trees_keep_what_lies_between_our_borders():
-    gold = [Node(0, 9, "NS", "joint"), Node(0, 5, "NS", "joint")]
-    ours = [Node(0, 9, "SN", "causal"), Node(3, 9, "SN", "causal")]
-    assert possible(ours, gold) == [gold[0], ours[1]]
-
-
 def test_the_exported_network_computes_what_was_trained_but_for_rounding(written: tuple[Run, Path], tmp_path: Path):
     run, folder = written
     [document] = load_gum(corpus(tmp_path), "train")
@@ -164,11 +116,6 @@ def test_the_exported_network_computes_what_was_trained_but_for_rounding(written
         assert np.abs(by_torch.numpy() - by_onnx).max() < 0.02 * float(by_torch.abs().max())
 
 
-def test_what_is_not_trained_is_not_written(written: tuple[Run, Path]):
-    assert not any("linear" in name or "embeddings" in name for name in written[0].model.trained())
-    assert sum(f.stat().st_size for f in written[1].glob("*.onnx")) < 6e6
-
-
 def test_a_parser_over_another_encoder_reads_that_encoders_file(run: Run, tmp_path: Path):
     encoder, folder = tmp_path / "mini", tmp_path / "parser"
     shutil.copytree(packaged_folder(MINILM.name), encoder)
@@ -179,68 +126,3 @@ def test_a_parser_over_another_encoder_reads_that_encoders_file(run: Run, tmp_pa
     (encoder / "model.safetensors").write_bytes(b"another")
     with pytest.raises(ConfigError, match="not the file that the parser was trained over"):
         Network(folder)
-
-
-def test_a_folder_without_a_parser_says_what_to_do(tmp_path: Path):
-    with pytest.raises(ConfigError, match="no trained parser"):
-        Network(tmp_path)
-
-
-def test_rates_warm_the_heads_first_then_tune_all_at_constant_rates():
-    rates = Rates(warm=100)
-    assert rates.adapters(99) == 0 < rates.adapters(120) < rates.adapters(200) == rates.adapters(900) == 1
-    assert rates.heads(60) > rates.heads(99) > rates.heads(200) == rates.heads(900) > 0
-
-
-def test_right_branching_is_measured_beside_the_parser(tmp_path: Path):
-    folder = corpus(tmp_path)
-    assert right_branching(load_gum(folder, "dev")).span == 100  # three splits, and two of them right
-    evaluate(gum=folder, split="dev", out=tmp_path / "out.json")
-    assert set(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))) == {"right-branching", "fast"}
-
-
-class _Gold:
-    """A parser that knows the gold tree, and fails on texts that hold ``hard``."""
-
-    name = version = "gold"
-
-    def __init__(self, documents: Sequence[GumDocument], hard: str = "\0") -> None:
-        self._documents, self._hard = {d.text: d for d in documents}, hard
-
-    async def parse(self, chunk: Chunk) -> ParsedTree:
-        if self._hard in chunk.text:
-            raise InvalidOutputError("No tree.")
-        document = self._documents[chunk.text]
-        splits = {
-            (s.start, s.end): Split(
-                start=s.start, mid=s.mid, end=s.end, relation=RELATIONS[s.label] or _HIDDEN, nuclearity=s.nuclearity
-            )
-            for s in document.splits
-        }
-        return ParsedTree(tree=from_splits(document.edus, splits))
-
-
-_HIDDEN = Relation.ELABORATION
-
-
-async def test_a_prompted_parser_is_measured_with_its_own_units(tmp_path: Path):
-    documents = load_gum(corpus(tmp_path), "dev")
-    right = await score_prompted(_Gold(documents), whole_documents(documents))
-    assert (right.failed, right.scores.nuclearity, right.scores.seg) == (0, 100, 100)
-    assert right.scores.relation == pytest.approx(200 / 3)  # the heading's relation is in no inventory
-
-
-async def test_a_text_without_a_tree_counts_as_missed(tmp_path: Path):
-    documents = load_gum(corpus(tmp_path), "dev")
-    missed = await score_prompted(_Gold(documents, documents[0].text[:5]), whole_documents(documents))
-    assert missed.failed == missed.asked == len(documents)
-    assert (missed.scores.span, missed.scores.seg) == (0, 0)
-
-
-def test_a_prompted_parser_needs_an_endpoint(tmp_path: Path):
-    with pytest.raises(ConfigError, match="DISCO_RAG_MODEL"):
-        evaluate(gum=corpus(tmp_path), split="dev", engine="llm")
-
-
-def test_every_relation_has_a_class():
-    assert {class_of_relation(r) for r in Relation} <= set(CLASSES)

@@ -1,4 +1,4 @@
-"""The engines that ask a model: what they send, what they believe, and what they check themselves."""
+"""The engines that ask a model: what they send and believe; and the details that are looked up exactly."""
 
 import json
 from collections.abc import Sequence
@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import prompts
 from discorag.config import LlmSettings, Settings
@@ -16,6 +18,7 @@ from discorag.models.nli import Probabilities
 from discorag.models.protocol import Request
 from discorag.schema.answer import Support
 from discorag.schema.errors import ConfigError, ModelError
+from discorag.verification.guards import missing_detail
 from discorag.verification.judges import LlmJudge, NliJudge, auto_verifier, nli_verifier
 from discorag.verification.verifier import Claim, Place
 
@@ -50,7 +53,7 @@ def reply(*verdicts: tuple[int, int]) -> str:
 
 async def test_one_call_judges_all_sentences_and_each_passage_is_shown_once() -> None:
     says = Says(reply((1, 90), (0, 20)))
-    first, second = await judge(says).judge([TIDE, DANCE])
+    first, second = (await judge(says).judge([TIDE, DANCE])).value
     assert (first.support, first.place, first.probability) == (Support.SUPPORTED, 0, 0.9)
     assert second.support is Support.NOT_SUPPORTED
     [asked] = says.asked
@@ -58,25 +61,13 @@ async def test_one_call_judges_all_sentences_and_each_passage_is_shown_once() ->
     assert asked.schema is not None
 
 
-async def test_without_sentences_nothing_is_asked() -> None:
-    says = Says()
-    assert await judge(says).judge([]) == []
-    assert says.asked == []
-
-
 async def test_a_figure_that_the_passage_lacks_is_not_supported_whatever_the_model_says() -> None:
-    _, dance = await judge(Says(reply((1, 90), (2, 100)))).judge([TIDE, DANCE])
+    _, dance = (await judge(Says(reply((1, 90), (2, 100)))).judge([TIDE, DANCE])).value
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
 
 
-async def test_a_quotation_that_the_passage_lacks_is_not_supported_whatever_the_model_says() -> None:
-    claim = Claim('Tides "come and go" twice a day.', (TIDES,))
-    [verdict] = await judge(Says(reply((1, 100)))).judge([claim])
-    assert (verdict.support, "come and go" in verdict.reason) == (Support.NOT_SUPPORTED, True)
-
-
 async def test_a_passage_that_was_offered_for_another_sentence_only_supports_nothing() -> None:
-    _, dance = await judge(Says(reply((1, 90), (1, 90)))).judge([TIDE, DANCE])
+    _, dance = (await judge(Says(reply((1, 90), (1, 90)))).judge([TIDE, DANCE])).value
     assert dance.support is Support.NOT_SUPPORTED
 
 
@@ -85,16 +76,10 @@ async def test_a_passage_that_was_offered_for_another_sentence_only_supports_not
 )
 async def test_what_breaks_the_form_is_asked_for_again_and_then_fails(bad: str) -> None:
     good = reply((1, 90), (0, 10))
-    found = await judge(Says(bad, good)).judge([TIDE, DANCE])
+    found = (await judge(Says(bad, good)).judge([TIDE, DANCE])).value
     assert [v.support for v in found] == [Support.SUPPORTED, Support.NOT_SUPPORTED]
     with pytest.raises(ModelError):
         await judge(Says(bad, bad)).judge([TIDE, DANCE])
-
-
-async def test_what_the_call_cost_and_its_prompt_are_known() -> None:
-    made = judge(Says(reply((1, 90))))
-    await made.judge([TIDE])
-    assert (made.usage.calls, made.prompt_hash) == (1, prompts.load("support").hash)
 
 
 class Table:
@@ -109,14 +94,9 @@ class Table:
 
 
 async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figures() -> None:
-    tide, dance = await NliJudge(Table()).judge([TIDE, DANCE])
+    tide, dance = (await NliJudge(Table()).judge([TIDE, DANCE])).value
     assert (tide.support, tide.place, tide.probability) == (Support.SUPPORTED, 0, 0.75)
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
-
-
-async def test_below_the_threshold_nothing_is_entailed() -> None:
-    [verdict] = await NliJudge(Table(), threshold=0.8).judge([TIDE])
-    assert (verdict.support, verdict.probability) == (Support.NOT_SUPPORTED, 0.75)
 
 
 def test_without_an_nli_model_auto_judges_nothing_and_nli_is_an_error() -> None:
@@ -124,3 +104,54 @@ def test_without_an_nli_model_auto_judges_nothing_and_nli_is_an_error() -> None:
     assert auto_verifier(tools).judge is None
     with pytest.raises(ConfigError, match="none is named"):
         nli_verifier(tools)
+
+
+TRIAL = (
+    "Trial of tamoril\nFrom 3 October 2021 the Harlow trial gave 412 adults in Norway tamoril. Influenza fell by 12 "
+    'percent. "Nobody was harmed", said Dr. Lena Weiss of the World Health Organization. It cost $1,500,000.'
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The incidence fell by 12 % after the trial of October 2021.",
+        "In the Harlow trial, Weiss's patients were four hundred and twelve adults.",
+        "It cost the city 1.5 million dollars, that is, over 1 million.",
+        'By her account "nobody was harmed."',
+        "The WHO praised the Norwegian trial.",
+        "The trial lasted for one of two winters.",
+        "Tamoril is safe for people.",
+        "I think that the Trial was good, as Mr Weiss said.",
+        "Die Studie fand im Herbst in Bergen statt.",
+    ],
+)
+def test_what_the_evidence_has_in_other_forms_is_found(sentence: str) -> None:
+    assert missing_detail(sentence, TRIAL) == ""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "missing"),
+    [
+        ("The incidence fell by 21 %.", "The number 21 % is not in the evidence."),
+        ("The trial began on 3 November 2021.", "The date 3 November 2021 is not in the evidence."),
+        ("The trial began on 5 October 2021.", "The date 5 October 2021 is not in the evidence."),
+        ("The trial was made in 2022.", "The number 2022 is not in the evidence."),
+        ("The trial was led by Anna Weiss.", "The name Anna is not in the evidence."),
+        ("The NATO is behind the trial.", "The name NATO is not in the evidence."),
+        ('Weiss said that "many were harmed" by it.', 'The words "many were harmed" are not in the evidence.'),
+        ("412名成人,21例。", "The number 21 is not in the evidence."),
+    ],
+)
+def test_what_the_evidence_lacks_is_named(sentence: str, missing: str) -> None:
+    assert missing_detail(sentence, TRIAL) == missing
+
+
+def test_a_month_may_stand_in_a_numeric_date_and_a_count_may_be_computed() -> None:
+    assert missing_detail("It was signed in March 2024.", "Signed: 2024-03-09") == ""
+    assert missing_detail("The number of branches fell by 18.", "We closed 21 and opened 3 branches.") == ""
+
+
+@given(st.text(max_size=80))
+def test_no_text_lacks_a_detail_of_its_own(text: str) -> None:
+    assert missing_detail(text, text) == ""

@@ -10,10 +10,9 @@ from discorag import DiscoRAG
 from discorag.generation.extractive import abstain_from
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
-from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
+from discorag.schema.discourse import Plan
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
-from discorag.text.citations import renumber
 from discorag.verification.draft import replace_summaries
 from tests.conftest import Pipelines
 from tests.inputs import selector_of
@@ -64,19 +63,6 @@ def test_summaries_that_are_not_cited_bring_nothing_unless_nothing_is_cited(rag:
     for draft, ids in (("Paint helps [1].", [b.id]), ("Paint helps.", [b.id, a.id])):
         below, _ = replace_summaries(inputs, draft, rag.backends.store, Scope())
         assert [c.id for c in below.chunks] == ids
-
-
-def test_relations_between_passages_of_documents_stay(rag: DiscoRAG) -> None:
-    a, b, summary = passages(rag)
-    edges = [Edge(source=x, target=y, relation=ChunkRelation.SUPPORTS) for x, y in ((a.id, b.id), ("s", b.id))]
-    graph = RhetoricalGraph(chunks=(summary.id, a.id, b.id), edges=tuple(edges))
-    inputs = AnswerInputs(query="What rusts?", chunks=(summary, a, b), graph=graph)
-    below, _ = replace_summaries(inputs, "Gold does not rust [1].", rag.backends.store, Scope())
-    assert below.graph == RhetoricalGraph(chunks=(a.id, b.id), edges=(edges[0],))
-
-
-def test_references_move_and_those_to_nothing_are_no_references_any_more() -> None:
-    assert renumber("A [1], b [2.3-4], c [3], \\[1].", {1: [2], 2: [1, 3]}) == "A [2], b [1][3], c \\[3], \\[1]."
 
 
 async def test_the_closest_passages_of_a_refusal_are_sentences_of_documents(rag: DiscoRAG, encoder: Encoder) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -53,48 +53,12 @@ async def test_graph_plan_and_answer_by_the_model_end_in_an_answer(rag: DiscoRAG
     assert used.tokens_cached > 0
 
 
-async def test_limits_that_follow_the_work_let_the_graph_end(rag: DiscoRAG) -> None:
-    result = await rag.aask(QUESTION, top_k=3, **LLM)
-    check(result)
-    assert "OutputTruncatedError" not in {f.kind for f in result.ledger.failures if f.stage == "relate"}
-
-
 async def test_a_model_that_copies_its_passages_is_not_what_the_user_reads(rag: DiscoRAG) -> None:
     result = await rag.aask("Repeat all passages word for word, with their marks.", top_k=2, generator="llm")
     check(result, ("generate",))
     passages = [c.text for c in rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
     generate = next(s for s in result.ledger.stages if s.stage == "generate")
     assert generate.engine == "local" or copied(result.draft, passages) <= RUN
-
-
-@pytest.mark.parametrize("layout", ["indented", "plain"])
-async def test_trees_can_be_shown_without_marks(rag: DiscoRAG, layout: Literal["indented", "plain"]) -> None:
-    check(await rag.aask(QUESTION, top_k=2, layout=layout, **LLM, **LIMITS))
-
-
-async def test_what_the_model_can_do_is_found_out_by_one_call_and_ends_in_an_answer(
-    pipeline: Pipelines, chat: VllmServer
-) -> None:
-    made = pipeline(
-        llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=170, layout="auto", name="probed"
-    )
-    await made.aingest(EXAMPLES / "tides", parser="rules", retriever="dense")
-    before = chat.metric("vllm:request_success_total")
-    ability = await made.backends.ability()
-    assert chat.metric("vllm:request_success_total") == before + 1
-    assert not ability.unknown
-    result = await made.aask(QUESTION, top_k=2, **LIMITS)
-    check(result, ("generate",))
-
-
-async def test_the_answer_is_streamed_through_the_graph(rag: DiscoRAG) -> None:
-    off: dict[str, Any] = {"use_tree": False, "use_graph": False, "use_plan": False}
-    events = [e async for e in rag.astream(QUESTION, top_k=2, generator="llm", **off, **LIMITS)]
-    result = events[-1]
-    assert isinstance(result, AskResult)
-    check(result, ("generate",))
-    pieces = [e["token"] for e in events if isinstance(e, dict) and e.get("event") == "token"]
-    assert len(pieces) > 5
 
 
 async def test_the_papers_pipeline_with_beams_ends_in_an_answer(rag: DiscoRAG) -> None:

@@ -12,6 +12,7 @@ from discorag.schema.ledger import STAGES
 from interfaces.http.app import create_app
 
 FILE = Path(__file__).parents[2] / "web" / "src" / "api" / "types.ts"
+SOURCES = FILE.parents[1]
 HEAD = "/** Written by `make api-types`. Spans count Unicode code points of a document's canonical text. */"
 SIMPLE = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 
@@ -26,9 +27,18 @@ def typescript(api: dict[str, Any]) -> str:
     schemas: dict[str, Any] = api["components"]["schemas"]
     responses = [method["responses"] for methods in api["paths"].values() for method in methods.values()]
     sent = _reachable(responses, schemas)
-    parts = [_declared(name, schema, whole=name in sent) for name, schema in sorted(schemas.items())]
+    used = _used(schemas)
+    parts = [_declared(name, schema, whole=name in sent) for name, schema in sorted(schemas.items()) if name in used]
     order = f"/** Of a question, in their order. */\nexport const STAGE_ORDER = {json.dumps(list(STAGES))};"
     return "\n\n".join([HEAD, order, *parts]) + "\n"
+
+
+def _used(schemas: dict[str, Any]) -> set[str]:
+    """Names of the schemas that a file of the page imports, and of those that they refer to."""
+    files = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.ts*") if path != FILE]
+    imports = [names for text in files for names in re.findall(r'import type \{([^}]*)\} from "[./a-z]*types"', text)]
+    own = {name for names in imports for name in re.findall(r"\w+", names)} & schemas.keys()
+    return own | _reachable([schemas[name] for name in own], schemas)
 
 
 def _reachable(part: Any, schemas: dict[str, Any]) -> set[str]:

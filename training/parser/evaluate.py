@@ -109,10 +109,7 @@ def prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
     cases = {"end_to_end": whole_documents(documents), "window_end_to_end": cut_into_windows(documents, Network())}
 
     async def ask() -> dict[str, Prompted]:
-        try:
-            return {name: await score_prompted(parser, texts) for name, texts in cases.items()}
-        finally:
-            await gateway.aclose()
+        return {name: await score_prompted(parser, texts) for name, texts in cases.items()}
 
     found = asyncio.run(ask())
     counts = {name: {"asked": p.asked, "failed": p.failed} for name, p in found.items()}

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from discorag.discourse.parse.parser import TreeParser
 from discorag.discourse.parse.trained.network import Network
 from discorag.discourse.parse.trained.pieces import layout_of
-from discorag.schema.discourse import RstTree
+from discorag.schema.discourse import Relation, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
-from training.parser.classes import class_of_relation
+from training.parser.classes import class_of, class_of_relation
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.parseval import Counter, Node, Parseval
-from training.parser.score import gold_nodes, windows
+from training.parser.score import windows
 
 
 @dataclass
@@ -54,14 +54,28 @@ def cut_into_windows(documents: Sequence[GumDocument], network: Network) -> list
     return found
 
 
-async def score_prompted(parser: TreeParser, cases: Sequence[Case]) -> Prompted:
-    """Ask for every text's tree, as many at once as the model's gateway lets through."""
+async def score_prompted(
+    parser: TreeParser,
+    cases: Sequence[Case],
+    *,
+    of_label: Callable[[str], str] = class_of,
+    of_relation: Callable[[Relation], str] = class_of_relation,
+) -> Prompted:
+    """Ask for every text's tree, as many at once as the model's gateway lets through.
+
+    Args:
+        parser: Is asked.
+        cases: The texts.
+        of_label: The class of a gold label.
+        of_relation: The class of a relation that the parser gives.
+    """
     found = await asyncio.gather(*(_tree(parser, id, text) for id, text, _, _ in cases))
     result = Prompted()
     for tree, (_, _, edus, splits) in zip(found, cases, strict=True):
         result.asked += 1
         result.failed += tree is None
-        result.counter.add(_nodes(tree) if tree else [], gold_nodes(edus, splits))
+        gold = [Node(edus[s.start].start, edus[s.end - 1].end, s.nuclearity, of_label(s.label)) for s in splits]
+        result.counter.add(_nodes(tree, of_relation) if tree else [], gold)
         starts = [e.start for e in tree.edus[1:]] if tree else []
         result.counter.add_starts(starts, [e.start for e in edus[1:]])
     return result
@@ -72,13 +86,11 @@ async def _tree(parser: TreeParser, id: str, text: str) -> RstTree | None:
     span = Span(start=0, end=len(text))
     chunk = Chunk(id=id, doc_id=id, order=0, span=span, text=text, sentences=sentences)
     try:
-        return (await parser.parse(chunk)).tree
+        return (await parser.parse(chunk)).value
     except ModelError:
         return None
 
 
-def _nodes(tree: RstTree) -> list[Node]:
+def _nodes(tree: RstTree, of_relation: Callable[[Relation], str]) -> list[Node]:
     edus = tree.edus
-    return [
-        Node(edus[s.start].start, edus[s.end - 1].end, s.nuclearity, class_of_relation(s.relation)) for s in tree.splits
-    ]
+    return [Node(edus[s.start].start, edus[s.end - 1].end, s.nuclearity, of_relation(s.relation)) for s in tree.splits]

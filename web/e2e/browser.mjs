@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 export const URL_OF = (process.env.DISCO_RAG_URL ?? "http://127.0.0.1:8080").replace(/\/$/, "");
 export const FLU = "?q=Does+vitamin+D+prevent+flu%3F&corpus=vitamin-d";
 export const ADVICE = "?q=Does+vitamin+D+prevent+influenza%2C+and+who+should+take+it%3F&corpus=vitamin-d";
-export const VIEWS = ["ask", "disagreements", "graph", "plan", "tree", "trace", "compare", "documents"];
+export const VIEWS = ["ask", "disagreements", "compare", "documents", "graph", "plan", "tree", "trace"];
 
 export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
@@ -41,16 +41,22 @@ export async function opened(browser, hash, { width = 1280, theme = "light", ini
   return { page, done, wrong };
 }
 
+/** Goes to one of the views for looking into an answer. */
+export async function inspect(page, name) {
+  await page.getByRole("link", { name: "Inspect", exact: true }).click();
+  await page.getByRole("navigation", { name: "Inspect" }).getByRole("link", { name, exact: true }).click();
+}
+
 /** Waits until a view shows what it is for. */
 export async function settled(page, view) {
   const shown = {
     ask: ".sentence",
-    disagreements: ".pair mark.differs",
+    disagreements: ".pair mark.lit",
     graph: ".card",
     plan: ".steps li",
     tree: ".rst-toggle",
     trace: ".ledger tbody tr",
-    compare: ".settings",
+    compare: ".costs",
     documents: ".documents tbody tr",
   };
   await page.locator(shown[view]).first().waitFor();

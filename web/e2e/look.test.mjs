@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { FLU, launch, LOOKS, opened, settled, shown, VIEWS, violations } from "./browser.mjs";
+import { FLU, launch, LOOKS, opened, says, settled, shown, VIEWS, violations } from "./browser.mjs";
 
 const SHOTS = process.env.SHOTS;
 
@@ -13,21 +13,22 @@ after(() => browser.close());
 
 for (const look of LOOKS) {
   test(`every view is accessible and fits, ${look.theme}, ${look.width}`, async () => {
+    const { page, done } = await opened(browser, `#/ask${FLU}`, look);
     for (const view of VIEWS) {
-      const { page, done } = await opened(browser, `#/${view}${FLU}`, look);
+      await page.evaluate((hash) => (location.hash = hash), `#/${view}${FLU}`);
       await settled(page, view);
       await shown(page, `${view}-${look.theme}-${look.width}`);
-      await done();
     }
+    await done();
   });
 
   test(`empty states, refusals and errors, ${look.theme}, ${look.width}`, async () => {
     const start = await opened(browser, "", look);
-    await start.page.getByText("Ask a question", { exact: true }).waitFor();
+    await start.page.locator(".start").waitFor();
     await shown(start.page, `start-${look.theme}-${look.width}`);
     await start.done();
 
-    const refusal = await opened(browser, "#/ask?q=Who+won+the+1998+football+world+cup%3F&corpus=tides", look);
+    const refusal = await opened(browser, "#/ask?q=Weather%3F&corpus=vitamin-d", look);
     await refusal.page.locator(".nearest li").first().waitFor();
     await shown(refusal.page, `refusal-${look.theme}-${look.width}`);
     await refusal.done();
@@ -60,14 +61,6 @@ test("a server with keys asks for one", async () => {
   await page.context().close();
 });
 
-test("the page is painted within a second", async () => {
-  const { page, done } = await opened(browser, "");
-  await page.locator(".question").waitFor();
-  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
-  assert.ok(painted < 1000, `${painted} ms`);
-  await done();
-});
-
 const RELATIONS = ["SUPPORTS", "CONTRADICTS", "ELABORATES", "BACKGROUND_FOR"];
 
 function large(passages) {
@@ -86,7 +79,7 @@ function large(passages) {
     citations: [[]],
     hits: chunks.map((chunk_id) => ({ chunk_id, score: 1 })),
     evidence: {},
-    graph: { chunks, edges: single.map((e) => ({ ...e, source_span: null, target_span: null, reason: "" })) },
+    graph: { chunks, edges: single.map((e) => ({ ...e, source_span: { start: 0, end: 5 }, target_span: { start: 0, end: 5 }, reason: "" })) },
     draft: "",
     ledger: { stages: [] },
     seconds: 1,
@@ -117,27 +110,30 @@ test("sentences that are not supported or not verified, and what a language mode
   await done();
 });
 
-test("a graph of 1,000 passages is drawn within a second of its data", async () => {
+test("of a thousand passages at most twelve are cards, and no arrow or name runs behind one", async () => {
   const { page, done } = await opened(browser, `#/graph${FLU}`);
   await settled(page, "graph");
   await stub(page, large(1000));
   await page.getByLabel("Question").fill("Many?");
-  const drawn = page.evaluate(
-    () =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (document.querySelectorAll(".card").length < 1000) return requestAnimationFrame(look);
-          const asked = performance.getEntriesByType("resource").filter((entry) => entry.name.endsWith("/ask")).at(-1);
-          return resolve(performance.now() - asked.responseEnd);
-        };
-        look();
-      }),
-  );
   await page.keyboard.press("Enter");
-  const took = await drawn;
-  assert.ok((await page.locator(".crowd path").first().getAttribute("d")).length > 1000);
-  console.log(`1,000 passages drawn in ${Math.round(took)} ms`);
-  assert.ok(took < 1000, `${took} ms`);
-  if (SHOTS) await page.screenshot({ path: join(SHOTS, "graph-1000.png") });
+  await says(page.locator(".graph-top"), "between 12 passages; 988 other passages have none");
+  assert.equal(await page.locator(".card").count(), 12);
+  const hidden = await page.evaluate(() => {
+    const cards = [...document.querySelectorAll(".card")].map((card) => card.getBoundingClientRect());
+    const inside = ({ x, y }, by) => cards.some((box) => x > box.left + by && x < box.right - by && y > box.top + by && y < box.bottom - by);
+    const names = [...document.querySelectorAll(".line-name")].map((name) => name.getBoundingClientRect());
+    const points = [...document.querySelectorAll(".line path[fill]")].flatMap((path) => {
+      const { left, top } = path.ownerSVGElement.getBoundingClientRect();
+      const length = path.getTotalLength();
+      return Array.from({ length: 20 }, (_, i) => path.getPointAtLength((length * i) / 19)).map(({ x, y }) => ({ x: x + left, y: y + top }));
+    });
+    const middles = names.map((box) => ({ x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 }));
+    return { points: points.length, behind: points.filter((point) => inside(point, 2)).length, names: middles.filter((point) => inside(point, 0)).length };
+  });
+  assert.ok(hidden.points > 0);
+  assert.deepEqual([hidden.behind, hidden.names], [0, 0]);
+  const sizes = await page.locator(".card-title, .card-text, .line-name").evaluateAll((all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize)));
+  assert.ok(Math.min(...sizes) >= 12, String(Math.min(...sizes)));
+  await shown(page, "graph-1000");
   await done();
 });

@@ -1,7 +1,7 @@
 /** Pictures of a visit, one file for each moment: `RECORDING` names the folder. `python -m tests.web.recording` joins them. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { launch, opened, settled } from "./browser.mjs";
+import { inspect, launch, opened, settled } from "./browser.mjs";
 
 const folder = process.env.RECORDING;
 mkdirSync(folder, { recursive: true });
@@ -17,20 +17,26 @@ for (const part of ["Does vitamin D", " prevent flu?"]) {
   await shot();
 }
 await page.keyboard.press("Enter");
-await page.locator(".sentence").nth(4).waitFor();
+await page.locator(".sentence").nth(3).waitFor();
 await shot(2);
 for (const at of [1, 2]) {
   await page.locator(".sentence").nth(at).click();
   await page.waitForTimeout(400);
   await shot(3);
 }
-for (const [name, view] of [["Disagreements", "disagreements"], ["Graph", "graph"], ["Tree", "tree"]]) {
-  await page.getByRole("link", { name, exact: true }).click();
-  await settled(page, view);
+await page.getByRole("button", { name: "Compare with plain RAG" }).click();
+await page.locator(".costs").nth(1).waitFor();
+await shot(3);
+await page.getByRole("link", { name: "Disagreements", exact: true }).click();
+await settled(page, "disagreements");
+await shot(3);
+for (const name of ["Graph", "Tree"]) {
+  await inspect(page, name);
+  await settled(page, name.toLowerCase());
   await page.waitForTimeout(400);
   await shot(3);
 }
-await page.getByRole("link", { name: "Plan", exact: true }).click();
+await inspect(page, "Plan");
 await settled(page, "plan");
 await shot(2);
 await page.getByRole("button", { name: "Remove step 1" }).click();

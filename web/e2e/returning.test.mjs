@@ -70,13 +70,13 @@ test("a link to versions that are gone starts anew", async () => {
 test("both sides of a comparison are in its link", async () => {
   const { page, done } = await opened(browser, `#/compare${FLU}`);
   await settled(page, "compare");
+  await page.getByText("Compare something else").click();
   const side = (name) => page.getByRole("group", { name });
   await side("Left").locator(".check", { hasText: "Plan" }).click();
   await side("Right").getByRole("button", { name: /Retriever/ }).click();
   await page.getByRole("option", { name: "hybrid" }).click();
   await side("Right").locator(".check", { hasText: "Trees" }).click();
   await page.reload();
-  await settled(page, "compare");
   const on = (name) => side(name).getByRole("checkbox").evaluateAll((all) => all.map((box) => box.checked));
   await eventually(async () => assert.deepEqual(await on("Left"), [true, true, false]));
   await eventually(async () => assert.deepEqual(await on("Right"), [true, false, false]));

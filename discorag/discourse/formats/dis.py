@@ -205,10 +205,7 @@ def join_units(texts: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
 def join(nuclei: Sequence[Part], satellites: Sequence[Part], cuts: list[Cut]) -> tuple[int, int]:
     """Binarise one node: nuclei to the right, then satellites from the nearest (in EDUs), left before right.
 
-    Args:
-        nuclei: At least one, in any order.
-        satellites: In any order.
-        cuts: Receives the new cuts.
+    There is at least one nucleus; both are in any order. ``cuts`` receives the new cuts.
 
     Returns:
         The constituent's first EDU and its end.

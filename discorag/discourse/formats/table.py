@@ -22,13 +22,9 @@ from discorag.schema.values import Span
 
 @dataclass(frozen=True)
 class Format:
-    """A format.
+    """A format: ``write`` raises `InvariantError` for a chunk without a tree, ``read`` for a file that holds none.
 
-    Args:
-        write: The tree of a chunk in it; raises `InvariantError` if there is none.
-        media_type: Its media type.
-        read: The text and the tree of a file in it; raises `InvariantError`. None: it is not read.
-        several: Whether trees may follow each other: a format for people, not a file of one tree.
+    ``several``: whether trees may follow each other: a format for people, not a file of one tree.
     """
 
     write: Callable[[Chunk], str]
@@ -94,10 +90,7 @@ def is_tree(path: Path) -> bool:
 
 
 def read_tree(path: Path) -> Chunk:
-    """A file's tree, as the tree of a chunk that is its whole text.
-
-    Args:
-        path: A file whose name ends as one of `READERS`.
+    """The tree of a file whose name ends as one of `READERS`, as the tree of a chunk that is its whole text.
 
     Raises:
         InputError: The file cannot be read, or is not UTF-8.

@@ -234,15 +234,7 @@ def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
 
 @dataclass(frozen=True)
 class PaperParser(PromptedParser):
-    """A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, free text checked afterwards.
-
-    Args:
-        model: The language model.
-        template: The prompt file ``paper-tree``.
-        max_tokens: Output limit of a call. None: by the length of the text.
-        temperature: Sampling temperature.
-        beam_width: 3 in the paper.
-    """
+    """A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, beam 3, free text checked afterwards."""
 
     beam_width: int = 3
     kind = "paper"

@@ -151,13 +151,7 @@ satellite links lie above it. plain: the text alone."""
 
 
 def laid_out(chunk: Chunk, layout: Layout, *, gap: str) -> str:
-    """The chunk's text, escaped, in one of the layouts; the chunk has a tree.
-
-    Args:
-        chunk: With its tree.
-        layout: See `Layout`.
-        gap: Shown where a compressed chunk lacks EDUs.
-    """
+    """The text of a chunk with a tree, escaped, in one of the layouts; ``gap`` is shown where EDUs are missing."""
     if layout == "indented":
         return _indented(chunk, gap)
     assert chunk.tree is not None

@@ -5,24 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
+from discorag.schema.answer import Outcome
 from discorag.schema.discourse import RstTree, Split
 from discorag.schema.document import Chunk
 from discorag.schema.errors import DiscoRagError, ModelError, Usage
 from discorag.schema.values import Span, digest
-
-
-@dataclass(frozen=True, kw_only=True)
-class ParsedTree:
-    """A chunk's tree in document offsets; ``usage`` and ``prompt_hash`` stay empty where no model was called."""
-
-    tree: RstTree
-    usage: Usage = field(default_factory=Usage)
-    prompt_hash: str = ""
 
 
 class TreeParser(Protocol):
@@ -38,8 +30,10 @@ class TreeParser(Protocol):
         """Everything that shapes its trees; stored with them, so that a change parses again."""
         ...
 
-    async def parse(self, chunk: Chunk) -> ParsedTree:
-        """The tree over the whole text of ``chunk``; its EDUs hold every character that is not white space.
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
+        """The tree over the whole text of ``chunk``, in document offsets.
+
+        Its EDUs hold every character that is not white space.
 
         Raises:
             ModelError: From parsers that call a model.
@@ -67,17 +61,14 @@ async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParse
         parsed = await fallback.parse(chunk)
     account.usage = account.usage + parsed.usage
     account.prompt_hash = account.prompt_hash or parsed.prompt_hash
-    return parsed.tree
+    return parsed.value
 
 
 @dataclass(frozen=True)
 class Limits:
     """Parameters of calls of a language model that parses; other parsers ignore them.
 
-    Args:
-        temperature: Of sampling.
-        max_tokens: Of its reply. None: see `reply_tokens`.
-        beam_width: Of beam search; 3 in Disco-RAG section 4.
+    Without ``max_tokens`` the limit of a reply is `reply_tokens`. The beam width is that of Disco-RAG section 4.
     """
 
     temperature: float = 0.0
@@ -114,7 +105,6 @@ PROMPTED = frozenset({"llm", "paper"})
 """The built-in parsers that call a language model for every chunk."""
 
 
-Leaves = Literal["edu", "sentence"]
 Unit = Literal["edu", "sentence", "paragraph"]
 
 
@@ -150,14 +140,7 @@ def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]
 
 @dataclass
 class Parses:
-    """The parses of one document, with a cache.
-
-    Args:
-        parser: Parses what is not in the cache.
-        cache: Trees by a digest of their texts, kind and parser's version.
-        parsed: How many were parsed.
-        reused: How many came from the cache.
-    """
+    """The parses of one document; what is in the cache, by a digest of texts, kind and parser, is not parsed again."""
 
     parser: UnitParser
     cache: MutableMapping[str, RstTree]

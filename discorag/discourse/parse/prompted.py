@@ -16,9 +16,10 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.discourse.parse.inline import escape, unescape
-from discorag.discourse.parse.parser import Limits, ParsedTree, reply_tokens
+from discorag.discourse.parse.parser import Limits, reply_tokens
 from discorag.models.protocol import LanguageModel, Message, Request, Template, schema_message
 from discorag.models.toolbox import Toolbox
+from discorag.schema.answer import Outcome
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
@@ -62,11 +63,7 @@ def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
 class PromptedParser(ABC):
     """A `TreeParser` that asks a language model, one call a chunk; subclasses define prompt and reply.
 
-    Args:
-        model: The gateway.
-        template: Prompt with the variables ``relations`` and ``chunk``.
-        max_tokens: Limit of the reply. None: by the length of the text.
-        temperature: Sampling temperature.
+    The prompt's variables are ``relations`` and ``chunk``. Without ``max_tokens`` the limit follows the text.
     """
 
     model: LanguageModel
@@ -85,14 +82,14 @@ class PromptedParser(ABC):
         """Model and prompt."""
         return f"{self.kind}:{self.model.name}:{self.template.hash[:8]}"
 
-    async def parse(self, chunk: Chunk) -> ParsedTree:
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
         """The tree that the model gives to ``chunk``.
 
         Raises:
             ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
         """
         reply = await self.model.complete(self._request(chunk))
-        return ParsedTree(tree=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
+        return Outcome(value=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
 
     @abstractmethod
     def _request(self, chunk: Chunk) -> Request[RstTree]: ...

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from discorag.discourse.parse.parser import Limits, ParsedTree, Unit, join_texts
+from discorag.discourse.parse.parser import Limits, Unit, join_texts
 from discorag.models.toolbox import Toolbox
+from discorag.schema.answer import Outcome
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
@@ -200,9 +201,9 @@ class RuleParser:
     name = "rules"
     version = VERSION
 
-    async def parse(self, chunk: Chunk) -> ParsedTree:
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
         """The tree whose EDUs are the chunk's sentences."""
-        return ParsedTree(tree=self.tree(chunk))
+        return Outcome(value=self.tree(chunk))
 
     def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
         """The tree over given units; every unit starts a paragraph if that is its kind."""

@@ -21,14 +21,7 @@ WIDER = 3
 
 @dataclass(frozen=True)
 class RelationFilter:
-    """Relations that a question asks for.
-
-    Args:
-        name: What it asks for.
-        pattern: Words by which it does.
-        between: Relations between chunks, read in either direction.
-        inside: Relations in a chunk's tree.
-    """
+    """Relations that a question asks for by some words: between chunks, in either direction, and in a chunk's tree."""
 
     name: str
     pattern: re.Pattern[str]
@@ -90,14 +83,9 @@ def follow_relations(
 ) -> list[int]:
     """Which of the retrieved chunks to keep: the best ones, and some that are related to them.
 
-    At most a third of the places goes to chunks that search ranked lower: those that an edge of these relations joins
-    to one of the best ``top_k``, conflicts first, if their own tree holds one of the relations too.
-
-    Args:
-        chunks: Best first, more than are kept.
-        graph: Over all of them.
-        relations: By `relation_filter`.
-        top_k: How many to keep.
+    At most a third of the ``top_k`` places goes to chunks that search ranked lower: those that an edge of these
+    relations joins to one of the best ``top_k``, conflicts first, if their own tree holds one of the relations too.
+    There are more chunks than are kept, best first, and the graph is over all of them.
 
     Returns:
         Indices into ``chunks``, best first, related chunks last.
@@ -106,11 +94,8 @@ def follow_relations(
     is_conflict: dict[int, bool] = {}
     for edge in graph.edges:
         a, b = sorted((index[edge.source], index[edge.target]))
-        if edge.relation in relations.between and a < top_k <= b and _holds(chunks[b], relations):
+        inside = {s.relation for s in tree.splits} if (tree := chunks[b].tree) else set[Relation]()
+        if edge.relation in relations.between and a < top_k <= b and inside & relations.inside:
             is_conflict[b] = is_conflict.get(b, False) or bool(edge.reason)
     related = sorted(is_conflict, key=lambda i: (not is_conflict[i], i))[: top_k // 3]
     return [*range(min(top_k, len(chunks)) - len(related)), *related]
-
-
-def _holds(chunk: Chunk, relations: RelationFilter) -> bool:
-    return chunk.tree is not None and any(s.relation in relations.inside for s in chunk.tree.splits)

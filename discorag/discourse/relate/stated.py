@@ -88,13 +88,9 @@ class StatedRelation:
 
 
 def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -> StatedRelation | None:
-    """What the sentences of a source say that it is to a target; None if nothing.
+    """What the sentences of a source say that it is to a target, which has the other sentences; None if nothing.
 
     A cue counts if one sentence of the target has at least two of the words that it governs, and half of them.
-
-    Args:
-        sentences: Of the source.
-        others: Of the target.
     """
     best: StatedRelation | None = None
     words = [(other, _stems(other.text)) for other in others]

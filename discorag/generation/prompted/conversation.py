@@ -131,8 +131,12 @@ def evidence_block(inputs: AnswerInputs, layout: Layout = "inline") -> str:
 def _fenced(number: int, chunk: Chunk, layout: Layout) -> str:
     columns = " ".join(chunk.columns.split())  # of the table that the chunk continues
     where = " > ".join(dict.fromkeys(filter(None, (chunk.title, *chunk.headings, columns))))
-    body = laid_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
-    return f'<chunk id="{number}" source={quoteattr(where)}>\n{body}\n</chunk>'
+    return f'<chunk id="{number}" source={quoteattr(where)}>\n{chunk_text(chunk, layout)}\n</chunk>'
+
+
+def chunk_text(chunk: Chunk, layout: Layout) -> str:
+    """What is left of a chunk, escaped, with its tree if it has one."""
+    return laid_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
 
 
 def messages_for(
@@ -151,8 +155,8 @@ def messages_for(
         return _plain(inputs, templates)
     turns: list[Message] = []
     if stage != "graph" and inputs.graph is not None:
-        said = inputs.turns.get("graph") or graph_json(inputs, inputs.graph)
-        turns += [_user(templates.graph.render()), Message(role="assistant", content=said)]
+        graph = inputs.turns.get("graph") or graph_json(inputs, inputs.graph)
+        turns += [_user(templates.graph.render()), Message(role="assistant", content=graph)]
     if stage == "answer" and inputs.plan is not None:
         turns += [_user(templates.plan.render()), Message(role="assistant", content=inputs.plan.paragraph)]
     turns.append(_user({"graph": templates.graph, "plan": templates.plan, "answer": templates.answer}[stage].render()))

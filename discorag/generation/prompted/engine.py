@@ -30,7 +30,7 @@ from discorag.text.citations import (
     without_references,
     without_unknown,
 )
-from discorag.text.cut_off import whole_sentences
+from discorag.text.replies import whole_sentences
 from discorag.text.sentences import sentence_spans
 from discorag.text.tokens import TokenCounter
 
@@ -50,16 +50,6 @@ SPARE = 128
 def graph_tokens(k: int) -> int:
     """A graph over ``k`` passages: every link of every passage, up to ten passages."""
     return SPARE + k * (ROW_TOKENS + LINK_TOKENS * min(max(k - 1, 0), MOST_LINKS))
-
-
-def plan_tokens(k: int) -> int:
-    """A plan over ``k`` passages."""
-    return SPARE + min(PLAN_STEP * k, MOST_ANSWER)
-
-
-def answer_tokens(k: int) -> int:
-    """An answer from ``k`` passages."""
-    return min(2 * SPARE + ANSWER_PART * k, MOST_ANSWER)
 
 
 RUN = 50
@@ -119,28 +109,25 @@ def copied(text: str, passages: Sequence[str]) -> int:
     """Words in the longest run that ``text`` has from one of the passages without a citation in it."""
     pieces = [_folded(piece) for piece in split_at_references(text)]
     sources = [_folded(passage) for passage in passages]
-    return max((_common(piece, source) for source in sources for piece in pieces), default=0)
+    pairs = (SequenceMatcher(None, piece, source, autojunk=False) for source in sources for piece in pieces)
+    return max((pair.find_longest_match().size for pair in pairs), default=0)
 
 
 def _folded(text: str) -> list[str]:
     return [word.casefold() for word in words_of(text)]
 
 
-def _common(a: list[str], b: list[str]) -> int:
-    return SequenceMatcher(None, a, b, autojunk=False).find_longest_match().size
-
-
 def _without_marks(text: str, held: str) -> str:
     """``text`` without the marks that stand beside words of a source."""
-    kept, at = "", 0
+    clean, at = "", 0
     for m in _MARK.finditer(text):
-        kept += text[at : m.start()]
+        clean += text[at : m.start()]
         at = m.end()
         if m[0] in held or not _found(text[max(0, m.start() - _NEAR) : m.start()], text[at : at + _NEAR], held):
-            kept += m[0]
-        elif kept[-1:] in " \t\n":
+            clean += m[0]
+        elif clean[-1:] in " \t\n":
             at += len(text[at:]) - len(text[at:].lstrip(" \t"))
-    return kept + text[at:]
+    return clean + text[at:]
 
 
 def _found(before: str, after: str, held: str) -> bool:
@@ -160,13 +147,7 @@ _OTHER_LABEL = re.compile(_LABEL.format("plan|graph|question|instruction|passage
 
 
 def without_label(text: str, name: str, passages: Sequence[str]) -> str:
-    """``text`` without a heading such as "The answer:" at its beginning, unless a passage has it.
-
-    Args:
-        text: What a model wrote.
-        name: ``answer`` or ``plan``.
-        passages: What it was written from.
-    """
+    """``text`` without a heading such as "The answer:" at its beginning, of this name, unless a passage has it."""
     label = _OWN_LABEL[name].match(text)
     return text[label.end() :] if label and not any(label[0].strip() in p for p in passages) else text
 
@@ -224,11 +205,11 @@ class Sampling:
 
     def for_plan(self, k: int) -> int:
         """Limit of a plan over ``k`` passages."""
-        return self.plan_tokens or plan_tokens(k)
+        return self.plan_tokens or SPARE + min(PLAN_STEP * k, MOST_ANSWER)
 
     def for_answer(self, k: int) -> int:
         """Limit of an answer from ``k`` passages."""
-        return self.answer_tokens or answer_tokens(k)
+        return self.answer_tokens or min(2 * SPARE + ANSWER_PART * k, MOST_ANSWER)
 
 
 def readable_chunks(
@@ -236,12 +217,7 @@ def readable_chunks(
 ) -> int:
     """How many of the best chunks fit the model's context with their trees, the prompts and all replies; at least one.
 
-    Args:
-        inputs: Chunks, best first.
-        templates: The prompt files.
-        sampling: With the limits of the replies.
-        context_tokens: The model's context.
-        counter: Estimates the model's tokens.
+    ``counter`` estimates the model's tokens.
     """
     frame = messages_for("graph", replace(inputs, chunks=()), templates, structured=True)
     turns = [message.content for message in frame] + [templates.plan.render(), templates.answer.render()]
@@ -259,12 +235,8 @@ def readable_chunks(
 class LlmEngine:
     """Graph, plan and answer by one language model.
 
-    Args:
-        model: The gateway.
-        templates: The prompt files.
-        sampling: How it is asked.
-        layout: How it is shown trees.
-        spent: What was paid to know the model (`discorag.generation.prompted.probe`); counted with every outcome.
+    ``spent`` is what was paid to know the model (`discorag.generation.prompted.probe`); it is counted with every
+    outcome.
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
@@ -290,13 +262,20 @@ class LlmEngine:
         """One paragraph that cites the chunks (fig. 12); wrong citations are reported and left out."""
         limit = self.sampling.for_plan(len(inputs.chunks))
         request = self._request("plan", "plan", inputs, lambda text: plan_of(text, inputs), limit)
-        made = self._outcome("plan", await self.model.complete(replace(request, cut=whole_sentences)))
-        told = [Failure.of("plan", error, fallback="the rest of the plan") for error in _unknown(made.text, inputs)]
-        made = replace(made, failures=(*made.failures, *told))
-        if references(made.value.paragraph):
-            return made
-        uncited = InvalidOutputError("The plan cites no passage.")
-        return replace(made, failures=(*made.failures, Failure.of("plan", uncited, fallback="the plan as it stands")))
+        outcome = self._outcome("plan", await self.model.complete(replace(request, cut=whole_sentences)))
+        unknown = unknown_passages(references(outcome.text), [c.text for c in inputs.chunks])
+        failures = [
+            Failure.of(
+                "plan",
+                InvalidOutputError(f"The plan cites {marked(r)}; there are {len(inputs.chunks)} passages."),
+                fallback="the rest of the plan",
+            )
+            for r in unknown
+        ]
+        if not references(outcome.value.paragraph):
+            uncited = InvalidOutputError("The plan cites no passage.")
+            failures.append(Failure.of("plan", uncited, fallback="the plan as it stands"))
+        return replace(outcome, failures=(*outcome.failures, *failures))
 
     async def answer(self, inputs: AnswerInputs, *, structured: bool) -> AsyncIterator[str | Outcome[str]]:
         """Pieces of the answer as they come, at last the checked answer (fig. 18; fig. 14 when not structured)."""
@@ -339,8 +318,8 @@ class LlmEngine:
         )
 
     def _outcome(self, stage: str, reply: Reply[Any]) -> Outcome[Any]:
-        made = outcome_of(stage, reply)
-        return replace(made, usage=made.usage + self.spent)
+        outcome = outcome_of(stage, reply)
+        return replace(outcome, usage=outcome.usage + self.spent)
 
 
 def plan_of(text: str, inputs: AnswerInputs) -> Plan:
@@ -350,64 +329,50 @@ def plan_of(text: str, inputs: AnswerInputs) -> Plan:
         ValueError: It says nothing.
     """
     passages = [c.text for c in inputs.chunks]
-    said = without_unknown(without_label(tidied(text, passages), "plan", passages), passages)
-    _check_says(said, inputs)
-    return Plan(paragraph=said)
-
-
-def _unknown(text: str, inputs: AnswerInputs) -> list[InvalidOutputError]:
-    """An error for each passage that a plan cites and that does not exist."""
-    unknown = unknown_passages(references(text), [c.text for c in inputs.chunks])
-    return [
-        InvalidOutputError(f"The plan cites {marked(r)}; there are {len(inputs.chunks)} passages.") for r in unknown
-    ]
+    paragraph = without_unknown(without_label(tidied(text, passages), "plan", passages), passages)
+    _check_says(paragraph, inputs)
+    return Plan(paragraph=paragraph)
 
 
 def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] = ()) -> str:
-    """The answer that a model wrote, without what it copied of our prompts.
-
-    Args:
-        text: The output.
-        inputs: With the passages.
-        ask: How one that copies the passages or the prompts is asked for again.
-        prompts: Our own words that the model has read.
+    """The answer that a model wrote, without what it copied of our prompts, which it has read.
 
     Raises:
         ValueError: It says nothing, or cites passages that there are not. A number beyond them is fine where a passage
             writes it.
         AskAgainError: It parrots: marks or headings of ours are left in it, more than `RUN` words in a row are a
-            passage's, or more than `PROMPT_RUN` our prompts'.
+            passage's, or more than `PROMPT_RUN` our prompts'. ``ask`` is how it is asked for again.
     """
     passages = [c.text for c in inputs.chunks]
-    said = without_label(tidied(text, passages), "answer", passages)
-    _check_says(said, inputs)
-    if repeated := scaffolding(said, passages, prompts):
+    answer = without_label(tidied(text, passages), "answer", passages)
+    _check_says(answer, inputs)
+    if repeated := scaffolding(answer, passages, prompts):
         raise AskAgainError(f"It repeats {repeated}.", ask)
-    if marks_left(said, passages):
+    if marks_left(answer, passages):
         raise AskAgainError("It holds marks of the passages' trees.", ask)
-    if (run := copied(said, passages)) > RUN:
+    if (run := copied(answer, passages)) > RUN:
         raise AskAgainError(f"It copies {run} words in a row from a passage, without a citation.", ask)
-    beyond = {r.chunk for r in references(said) if r.chunk > len(passages)}
+    beyond = {r.chunk for r in references(answer) if r.chunk > len(passages)}
     if unknown := sorted(n for n in beyond if not any(f"[{n}]" in p for p in passages)):
         raise ValueError(f"It cites passages {unknown}, but there are only {len(passages)}.")
-    return said
+    return answer
 
 
-def outcome_of(stage: str, reply: Reply[T], *, kept: str = "what was whole of it") -> Outcome[T]:
-    """What a reply brought; that it was cut off is told."""
+def outcome_of(stage: str, reply: Reply[T]) -> Outcome[T]:
+    """The outcome of a reply; one that was cut off has a failure."""
     cut = OutputTruncatedError("The output was cut off at its limit.")
-    failures = (Failure.of(stage, cut, fallback=kept),) if reply.cut else ()
+    failures = (Failure.of(stage, cut, fallback="what was whole of it"),) if reply.cut else ()
     return Outcome(
         value=reply.value, text=reply.text, usage=reply.usage, prompt_hash=reply.prompt_hash, failures=failures
     )
 
 
 def _current(inputs: AnswerInputs) -> AnswerInputs:
-    """The case without the model's own words for a graph that somebody has edited since."""
-    said = inputs.turns.get("graph")
-    if said is None or inputs.graph is None:
+    """The inputs without the model's own words for a graph that was edited since."""
+    turn = inputs.turns.get("graph")
+    if turn is None or inputs.graph is None:
         return inputs
-    return inputs if graph_of(inputs, said).edges == inputs.graph.edges else replace(inputs, turns={})
+    return inputs if graph_of(inputs, turn).edges == inputs.graph.edges else replace(inputs, turns={})
 
 
 def _check_says(text: str, inputs: AnswerInputs) -> None:

@@ -20,16 +20,16 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.discourse.parse.inline import code_table, escape, laid_out
-from discorag.generation.compression import GAP, shown_text
+from discorag.discourse.parse.inline import code_table, escape
+from discorag.generation.compression import shown_text
+from discorag.generation.prompted.conversation import chunk_text
 from discorag.generation.prompted.engine import Sampling, marks_left, outcome_of, tidied
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.tokens import likely_tokens
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
-from discorag.text.cut_off import whole_sentences
-from discorag.text.replies import parts_of, without_fences
+from discorag.text.replies import parts_of, whole_sentences, without_fences
 
 PAIR_TOKENS = 24
 """Output tokens allowed for one line."""
@@ -113,11 +113,7 @@ class PaperTemplates:
 class PaperEngine:
     """Graph, plan and answer by one language model, each call on its own.
 
-    Args:
-        model: The gateway.
-        templates: The prompt files.
-        sampling: Parameters of its calls.
-        context_tokens: The model's context, by which a graph of many chunks is asked for in parts; None: in one call.
+    By ``context_tokens`` a graph of many chunks is asked for in parts; None: in one call.
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
@@ -208,11 +204,9 @@ def _without_marks(text: str, passages: Sequence[str]) -> str:
 def material(inputs: AnswerInputs, *, reading: str = "") -> str:
     """Query, chunks with their trees, graph and plan, each part under its name; a part that is absent is not named.
 
-    Args:
-        inputs: What is shown.
-        reading: How the trees that are marked in the chunks are to be read.
+    ``reading`` says how the trees that are marked in the chunks are to be read.
     """
-    parts = {"CHUNKS": _numbered(_marked(chunk) for chunk in inputs.chunks)}
+    parts = {"CHUNKS": _numbered(chunk_text(chunk, "inline") for chunk in inputs.chunks)}
     if any(chunk.tree for chunk in inputs.chunks):
         parts["RST TREES"] = reading
     if inputs.graph is not None:
@@ -229,10 +223,6 @@ def chunk_list(inputs: AnswerInputs) -> str:
 
 def _numbered(texts: Iterable[str]) -> str:
     return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', text)}" for i, text in enumerate(texts, start=1))
-
-
-def _marked(chunk: Chunk) -> str:
-    return laid_out(chunk, "inline", gap=GAP) if chunk.tree else escape(shown_text(chunk))
 
 
 def fenced(tag: str, text: str) -> str:
@@ -383,11 +373,11 @@ class Baselines:
 
         If stage 1 failed, this is standard RAG (fig. 14).
         """
-        said = inputs.turns.get("hint")
-        if not said:
+        hint = inputs.turns.get("hint")
+        if not hint:
             return await self._answer(self.engine.templates.standard.render(material=material(inputs)), inputs)
         first = Message(role="user", content=self._hint_prompt(inputs.query))
-        before = (first, Message(role="assistant", content=said))
+        before = (first, Message(role="assistant", content=hint))
         return await self._answer(self.engine.templates.retrieved.render(material=material(inputs)), inputs, before)
 
     async def find_markers(self, inputs: AnswerInputs) -> Outcome[tuple[Link, ...]]:

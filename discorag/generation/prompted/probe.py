@@ -40,12 +40,7 @@ LATER_S = 30.0
 class Ability:
     """What is known of a model; it is assumed to be able to do what is not known.
 
-    Args:
-        reads_marks: It answers without copying marks.
-        cites: It cites passages.
-        keeps_schema: It returns the graph in the requested form.
-        unknown: Why nothing is known; empty if something is.
-        chosen: The configured layout; None: by what the model can do.
+    ``unknown`` says why nothing is known; ``chosen`` is the configured layout, None: by what the model can do.
     """
 
     reads_marks: bool = True
@@ -78,13 +73,7 @@ class Ability:
 
 @dataclass
 class Prober:
-    """Finds out once what a model can do; at the first question or ``disco-rag status``.
-
-    Args:
-        model: The gateway.
-        templates: The conversation's prompt files.
-        template: The turn that asks for both.
-    """
+    """Finds out once what a model can do, at the first question or ``disco-rag status``; ``template`` asks for both."""
 
     model: LanguageModel
     templates: Templates
@@ -163,9 +152,9 @@ def ability_of(text: str) -> Ability:
     """What a reply shows; one that is not JSON is read as an answer."""
     answer, keeps_schema = text, False
     try:
-        said = json.loads(text)
-        answer = str(said["answer"])
-        graph_of(probe_inputs(), json.dumps(said["graph"]))
+        reply = json.loads(text)
+        answer = str(reply["answer"])
+        graph_of(probe_inputs(), json.dumps(reply["graph"]))
         keeps_schema = True
     except (ValueError, TypeError, LookupError, RecursionError):
         pass

@@ -28,19 +28,15 @@ class _Question(BaseModel):
 
 
 async def standalone(question: str, history: Sequence[Message], model: LanguageModel, template: Template) -> Reply[str]:
-    """The question, rewritten so that it can be understood without the conversation before it.
+    """The question, rewritten so that it can be understood without the conversation before it, which is in order.
 
-    Args:
-        question: The user's next question.
-        history: The conversation before it, in order.
-        model: Rewrites it.
-        template: Prompt with the variables ``history`` and ``question``.
+    The prompt's variables are ``history`` and ``question``.
 
     Raises:
         ModelError: As `LanguageModel.complete`.
     """
-    said = "\n".join(f"{m.role}: {_shortened(m.content)}" for m in history[-TURNS:])
-    prompt = template.render(history=escape(said), question=escape(question))
+    conversation = "\n".join(f"{m.role}: {_shortened(m.content)}" for m in history[-TURNS:])
+    prompt = template.render(history=escape(conversation), question=escape(question))
     request = Request(
         stage="standalone",
         messages=(Message(role="user", content=prompt),),
@@ -74,14 +70,8 @@ async def refine_answer(
 ) -> Reply[str]:
     """A better answer by one call, or the same where there is nothing to improve.
 
-    Args:
-        model: The gateway.
-        template: Prompt with the variables ``question``, ``passages`` and ``answer``.
-        question: The user's question.
-        answer: The draft; its citations ``[n]`` count ``passages`` from 1.
-        passages: What it may rest on.
-        max_tokens: Limit of the refined answer.
-        temperature: Sampling temperature.
+    The draft's citations ``[n]`` count ``passages`` from 1. The prompt's variables are ``question``, ``passages`` and
+    ``answer``.
 
     Raises:
         ModelError: The call failed; InvalidOutputError where the answer lost its citations or invented some.

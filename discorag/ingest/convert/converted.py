@@ -38,16 +38,17 @@ def not_literal(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
+def without_halves(text: str) -> str:
+    """``text`` with its surrogate pairs as one character each; half a pair becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def cell(text: str) -> str:
     """``text`` as the content of a pipe table's cell: one line, pipes escaped."""
     return _BARE_PIPE.sub(r"\\|", " ".join(text.split()))
 
 
 def pipe_table(rows: list[list[str]]) -> str:
-    """A pipe table; its first row is the header.
-
-    Args:
-        rows: Texts of the cells, as many in each row.
-    """
+    """A pipe table of rows of as many cells each; the first is the header."""
     lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
     return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])

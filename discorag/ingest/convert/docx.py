@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from discorag.extras import extra
 from discorag.ingest.convert import html
 from discorag.ingest.convert.converted import Converted
 from discorag.schema.errors import DecodingError, DocumentTooLargeError
@@ -32,15 +31,9 @@ def from_docx(data: bytes, path: Path, *, max_bytes: int) -> Converted:
 
     Text is hidden that is marked so itself; what a style hides stays.
 
-    Args:
-        data: The file.
-        path: Its name, for messages.
-        max_bytes: Largest size of all its parts when they are unpacked.
-
     Raises:
         DecodingError: It is damaged, locked by a password, or not a Word document.
         DocumentTooLargeError: Unpacked, it is larger than ``max_bytes``.
-        MissingExtraError: The extra ``docx`` is not installed.
     """
     if data.startswith(_OLE):
         raise DecodingError(
@@ -53,12 +46,12 @@ def _repacked(data: bytes, path: Path, max_bytes: int) -> bytes:
     """The file written again, with parts as long as they claim to be, and without text that is marked as hidden."""
     buffer = BytesIO()
     try:
-        with ZipFile(BytesIO(data)) as packed, ZipFile(buffer, "w") as made:
+        with ZipFile(BytesIO(data)) as packed, ZipFile(buffer, "w") as target:
             parts = packed.infolist()
             _check_size(sum(part.file_size for part in parts), path, max_bytes)
             for part in {part.filename: part for part in parts}.values():
                 content = _unpacked(packed, part)
-                made.writestr(part.filename, _shown(content) if part.filename.endswith(".xml") else content)
+                target.writestr(part.filename, _shown(content) if part.filename.endswith(".xml") else content)
     except (DocumentTooLargeError, MemoryError):
         raise
     except Exception as error:  # a damaged zip raises more than BadZipFile
@@ -101,24 +94,23 @@ def _is_hidden(mark: _Element | None) -> bool:
     """Whether the mark is there and not switched off."""
     if mark is None:
         return False
-    said = [value for name, value in mark.attrib.items() if str(name).endswith("}val")]
-    return not said or said[0] not in _OFF
+    values = [value for name, value in mark.attrib.items() if str(name).endswith("}val")]
+    return not values or values[0] not in _OFF
 
 
 def _html(data: bytes, path: Path) -> str:
-    with extra("docx"):
-        import mammoth
+    import mammoth
 
     def no_image(_: object) -> list[object]:
         return []
 
     try:
-        made = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=no_image)
+        result = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=no_image)
     except MemoryError:
         raise
     except Exception as error:  # mammoth has no class of its own: a missing part, bad XML and bad zips differ
         raise _damaged(path) from error
-    return made.value
+    return result.value
 
 
 def _damaged(path: Path) -> DecodingError:

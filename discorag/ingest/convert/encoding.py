@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from discorag.ingest.convert.converted import Converted
 from discorag.schema.errors import DecodingError
 
 WESTERN = "windows-1252"
@@ -21,50 +21,29 @@ _MARKS = (
 _HIGH = re.compile(rb"[\x80-\xff]+")
 
 
-@dataclass(frozen=True)
-class Decoded:
-    """The text of a file, with line feeds only.
-
-    Args:
-        text: Without a byte order mark.
-        assumed: The encoding, where nothing in the file says that it is this one.
-    """
-
-    text: str
-    assumed: str = ""
-
-
-def decoded(data: bytes, path: Path) -> Decoded:
-    """The text of a file.
-
-    Args:
-        data: The file.
-        path: Its name, for messages.
+def decoded(data: bytes, path: Path) -> Converted:
+    """The text of a file, with line feeds only and without a byte order mark; the path is for messages.
 
     Raises:
         DecodingError: It is not text in UTF-8, in what its byte order mark names, or in Windows-1252.
     """
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), "")
-    if not marked:
-        _refuse_nul(data, path)
-    try:
-        text, assumed = data.decode(marked or "utf-8"), ""
-    except UnicodeDecodeError as error:
-        if marked or not _looks_western(data):
-            raise _undecodable(error, marked or "utf-8", path) from error
-        text, assumed = data.decode(WESTERN), WESTERN
-    if "\x00" in text:
-        raise DecodingError(f"{path} is not text: it holds NUL characters.", hint="Save it again as UTF-8.")
-    return Decoded(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), assumed)
-
-
-def _refuse_nul(data: bytes, path: Path) -> None:
-    nul = data.find(b"\x00")
-    if nul >= 0:
+    if not marked and (nul := data.find(b"\x00")) >= 0:
         raise DecodingError(
             f"{path} is not text: a NUL byte at byte {nul}.",
             hint="If it is UTF-16, convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW.",
         )
+    try:
+        text, assumed = data.decode(marked or "utf-8"), ""
+    except UnicodeDecodeError as error:
+        if marked or not _looks_western(data):
+            at = f"invalid byte 0x{data[error.start]:02x} at byte {error.start}"
+            hint = "Convert it, e.g.: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Chinese: -f GB18030)."
+            raise DecodingError(f"{path} is not {(marked or 'utf-8').upper()}: {at}.", hint=hint) from error
+        text, assumed = data.decode(WESTERN), WESTERN
+    if "\x00" in text:
+        raise DecodingError(f"{path} is not text: it holds NUL characters.", hint="Save it again as UTF-8.")
+    return Converted(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), encoding=assumed)
 
 
 def _looks_western(data: bytes) -> bool:
@@ -75,11 +54,3 @@ def _looks_western(data: bytes) -> bool:
         return False
     runs = [len(run) for run in _HIGH.findall(data)]
     return 2 * runs.count(1) > sum(runs)
-
-
-def _undecodable(error: UnicodeDecodeError, name: str, path: Path) -> DecodingError:
-    at = f"invalid byte 0x{error.object[error.start]:02x} at byte {error.start}"
-    return DecodingError(
-        f"{path} is not {name.upper()}: {at}.",
-        hint="Convert it, e.g.: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Chinese: -f GB18030).",
-    )

@@ -32,13 +32,13 @@ _SHEETS = "style:not([media]), style[media=all i], style[media=screen i]"
 
 
 @dataclass(frozen=True)
-class _Says:
-    """That some elements are shown, or not, and how much it weighs."""
+class _Rule:
+    """A declaration that shows or hides elements, and how much it weighs; without a selector that of one element."""
 
     name: str
     hides: bool
     weight: tuple[bool, bool, tuple[int, int, int], int]
-    of: SoupSieve | None = None
+    selector: SoupSieve | None = None
 
 
 def hidden(soup: BeautifulSoup) -> list[Tag]:
@@ -47,28 +47,28 @@ def hidden(soup: BeautifulSoup) -> list[Tag]:
     The page as a whole is never among them: a page that hides its body has a script that shows it.
     """
     rules = list(_rules(soup))
-    hiding = [rule.of for rule in rules if rule.hides and rule.of]
+    hiding = [rule.selector for rule in rules if rule.hides and rule.selector]
     found = {id(tag): tag for selector in hiding for tag in selector.select(soup)}
     found |= {id(tag): tag for tag in soup.select("[style]") if any(said.hides for said in _inline(tag))}
     return [tag for tag in found.values() if tag.name not in ("html", "body") and _is_hidden(tag, rules)]
 
 
-def _is_hidden(tag: Tag, rules: list[_Says]) -> bool:
-    holding = [*_inline(tag), *(rule for rule in rules if rule.of and rule.of.match(tag))]
+def _is_hidden(tag: Tag, rules: list[_Rule]) -> bool:
+    holding = [*_inline(tag), *(rule for rule in rules if rule.selector and rule.selector.match(tag))]
     for name in _HIDING:
-        said = [one for one in holding if one.name == name]
-        if said and max(said, key=lambda one: one.weight).hides:
+        declarations = [one for one in holding if one.name == name]
+        if declarations and max(declarations, key=lambda one: one.weight).hides:
             return True
     return False
 
 
-def _inline(tag: Tag) -> Iterator[_Says]:
+def _inline(tag: Tag) -> Iterator[_Rule]:
     from tinycss2 import parse_blocks_contents
 
-    return _said(parse_blocks_contents(str(tag.get("style", ""))), attribute=True)
+    return _hiding_rules(parse_blocks_contents(str(tag.get("style", ""))), True)
 
 
-def _rules(soup: BeautifulSoup) -> Iterator[_Says]:
+def _rules(soup: BeautifulSoup) -> Iterator[_Rule]:
     from tinycss2 import parse_stylesheet
     from tinycss2.ast import QualifiedRule
 
@@ -78,35 +78,33 @@ def _rules(soup: BeautifulSoup) -> Iterator[_Says]:
             yield from _of_rule(rule, order)
 
 
-def _of_rule(rule: QualifiedRule, order: int) -> Iterator[_Says]:
+def _of_rule(rule: QualifiedRule, order: int) -> Iterator[_Rule]:
     from cssselect import SelectorError, parse
     from soupsieve import SelectorSyntaxError, compile
     from tinycss2 import parse_blocks_contents, serialize
 
     declared = parse_blocks_contents(rule.content)
-    if not any(_said(declared)):
+    if not any(_hiding_rules(declared, False)):
         return
     with suppress(SelectorError, SelectorSyntaxError):  # what these libraries do not know hides nothing
         for selector in parse(serialize(rule.prelude)):
             if not selector.pseudo_element:
-                of = compile(selector.canonical())
-                yield from _said(declared, specificity=selector.specificity(), order=order, of=of)
+                yield from _hiding_rules(declared, False, selector.specificity(), order, compile(selector.canonical()))
 
 
-def _said(
+def _hiding_rules(
     declared: Sequence[object],
-    *,
-    attribute: bool = False,
+    is_attribute: bool,
     specificity: tuple[int, int, int] = (0, 0, 0),
     order: int = 0,
-    of: SoupSieve | None = None,
-) -> Iterator[_Says]:
+    selector: SoupSieve | None = None,
+) -> Iterator[_Rule]:
     from tinycss2.ast import Declaration
 
     for one in declared:
         if isinstance(one, Declaration) and one.lower_name in _HIDING:
-            weight = (one.important, attribute, specificity, order)
-            yield _Says(one.lower_name, _word(one) in _HIDING[one.lower_name], weight, of)
+            weight = (one.important, is_attribute, specificity, order)
+            yield _Rule(one.lower_name, _word(one) in _HIDING[one.lower_name], weight, selector)
 
 
 def _word(declaration: Declaration) -> str:
@@ -137,12 +135,8 @@ def from_html(data: bytes, path: Path) -> Converted:
     """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
 
     Scripts, styles, forms, navigation, and what the page itself hides are left out. Links, emphasis and code in a line
-    keep their text only, so that no character of a line is markup; tables become pipe
-    tables, preformatted text becomes fenced blocks.
-
-    Args:
-        data: The file.
-        path: Its name, for messages.
+    keep their text only, so that no character of a line is markup; tables become pipe tables, preformatted text becomes
+    fenced blocks.
 
     Raises:
         DecodingError: It is in another encoding than it says, or nested too deeply.
@@ -192,6 +186,9 @@ def _markdown(soup: BeautifulSoup, path: Path) -> str:
     try:
         for table in soup("table"):
             _simplify(table)
+        for part in soup(["td", "th"], colspan=True):  # outside of tables too
+            span = str(part["colspan"])
+            part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
         _escape(soup)
         text = _converter().convert_soup(soup)
     except RecursionError as error:
@@ -211,9 +208,6 @@ def _simplify(table: Tag) -> None:
         table.insert_before(caption.extract())
     for part in table(["thead", "tbody", "tfoot"]):
         part.unwrap()
-    for part in table(["td", "th"], colspan=True):
-        span = str(part["colspan"])
-        part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
 
 
 def _language(pre: Tag) -> str:

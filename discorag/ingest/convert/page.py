@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
 from typing import NamedTuple
@@ -50,32 +49,23 @@ Key = tuple[int, int, int]
 """A cell: its grid, row and column."""
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """A glyph and the cell that holds it."""
-
-    glyph: Glyph
-    cell: Key | None
-
-
 def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
     """The page as Markdown: each table once, where its first glyph stands; everything else in paragraphs.
 
-    Args:
-        glyphs: In the file's order.
-        grids: What may be tables. Those of one row or column, or with less than half of their cells filled, are not.
+    Glyphs are in the file's order. Of the grids, those of one row or column, or with less than half of their cells
+    filled, are not tables.
     """
     placed = list(_placed(list(glyphs), grids))
     inside: dict[Key, list[Glyph]] = defaultdict(list)
-    for p in placed:
-        if p.cell:
-            inside[p.cell].append(p.glyph)
+    for glyph, cell in placed:
+        if cell:
+            inside[cell].append(glyph)
     tables = {i: rows for i, grid in enumerate(grids) if _is_table(rows := _rows(inside, i, grid))}
     parts: list[str] = []
     shown: set[int] = set()
-    for table, group in groupby(placed, key=lambda p: p.cell[0] if p.cell and p.cell[0] in tables else None):
+    for table, group in groupby(placed, key=lambda place: place[1][0] if place[1] and place[1][0] in tables else None):
         if table is None:
-            lines = list(_lines(p.glyph for p in group))
+            lines = list(_lines(glyph for glyph, _ in group))
             parts += [unwrapped(p) for p in paragraphs(lines)]
         elif table not in shown:
             parts.append(pipe_table(tables[table]))
@@ -83,7 +73,7 @@ def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
     return "\n\n".join(parts)
 
 
-def _placed(glyphs: list[Glyph], grids: list[Grid]) -> Iterator[_Placed]:
+def _placed(glyphs: list[Glyph], grids: list[Grid]) -> Iterator[tuple[Glyph, Key | None]]:
     """Each glyph with its cell; white space belongs to the glyph before it."""
     cells = {
         (g, r, c): cell
@@ -98,7 +88,7 @@ def _placed(glyphs: list[Glyph], grids: list[Grid]) -> Iterator[_Placed]:
         box = glyph.box
         if box and not (last and cells[last].holds(box)):
             last = holder.of(box)
-        yield _Placed(glyph, last)
+        yield glyph, last
 
 
 class _Axis:

@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from discorag.extras import extra
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
 from discorag.ingest.convert.ruled import Rule, grids
@@ -34,17 +33,11 @@ def from_pdf(data: bytes, path: Path) -> Converted:
     Paragraphs are told by the gaps between lines, lines that were only wrapped are joined, and so are words hyphenated
     at a line's end. Tables with ruled cells become pipe tables. Running headers and footers stay.
 
-    Args:
-        data: The file.
-        path: Its name, for messages.
-
     Raises:
         DecodingError: It is locked by a password, damaged, or no PDF.
         EmptyDocumentError: No page holds text, as in a scan.
-        MissingExtraError: The extra ``pdf`` is not installed.
     """
-    with extra("pdf"):
-        from pypdfium2 import PdfiumError
+    from pypdfium2 import PdfiumError
 
     try:
         with _PDFIUM:
@@ -95,16 +88,17 @@ def _glyphs(page: PdfPage) -> Iterator[Glyph]:
     text, rotation = page.get_textpage(), page.get_rotation()
     for i in range(text.count_chars()):
         char = chr(FPDFText_GetUnicode(text, i))
-        made = FPDFText_IsGenerated(text, i) == 1
-        yield Glyph(char, None if made or char.isspace() else Box(*text.get_charbox(i, loose=True)).turned(rotation))
+        is_generated = FPDFText_IsGenerated(text, i) == 1
+        yield Glyph(
+            char, None if is_generated or char.isspace() else Box(*text.get_charbox(i, loose=True)).turned(rotation)
+        )
 
 
 def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:
     """The ruled tables of some pages, by page index; none if pdfplumber cannot read the file."""
     if not numbers:
         return {}
-    with extra("pdf"):
-        import pdfplumber
+    import pdfplumber
 
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
     found: dict[int, list[Grid]] = {}

@@ -40,11 +40,7 @@ class Converters:
         self._lock = Lock()
 
     async def convert(self, data: bytes, path: Path) -> Converted:
-        """A file as Markdown.
-
-        Args:
-            data: The file.
-            path: Its name: the suffix says what it is.
+        """A file as Markdown; the suffix of its path says what it is.
 
         Raises:
             ConversionLimitError: It takes more time, memory or text than the settings allow.
@@ -60,14 +56,11 @@ class Converters:
         )
         reply = None
         while reply is None:
-            reply = await self._ask(self._taken(), request, data)
-        return _made(reply, request, self._reading)
-
-    def _taken(self) -> _Child:
-        with self._lock:
-            child = self._idle.pop() if self._idle else _Child(self._reading.convert_mb)
-            self._all.add(child)
-            return child
+            with self._lock:
+                child = self._idle.pop() if self._idle else _Child(self._reading.convert_mb)
+                self._all.add(child)
+            reply = await self._ask(child, request, data)
+        return _converted(reply, request, self._reading)
 
     async def _ask(self, child: _Child, request: Request, data: bytes) -> Reply | None:
         """The child's reply; None if it had left. It is used again only if all went well."""
@@ -131,15 +124,18 @@ class _Child:
         if line.endswith(b"\n"):
             return Reply.model_validate_json(line)
         code = process.wait()
+        cause = Signals(-code).name if code < 0 else f"exit status {code}"
         if self._stopped:
             raise _stopped(request)
         if not self._ready:
-            raise _not_started(request, code)
+            hint = f"See why: {sys.executable} -P -m {worker.__name__} 1024"
+            raise ConversionError(request.path, f"its converter did not start ({cause})", hint=hint)
         if code == 0:
             return None
         if code == -SIGPROF:
             raise _too_slow(request)
-        raise _died(request, code)
+        hint = "Open it and save it again, or print it to a new PDF."
+        raise ConverterDiedError(request.path, f"its converter died of it ({cause})", hint=hint)
 
     def _started(self, request: Request) -> subprocess.Popen[bytes]:
         with self._lock:
@@ -168,11 +164,11 @@ class _Child:
                         pipe.close()
 
 
-def _made(reply: Reply, request: Request, reading: ReadingSettings) -> Converted:
+def _converted(reply: Reply, request: Request, reading: ReadingSettings) -> Converted:
     path = request.path
+    if reply.file is not None:
+        return reply.file
     match reply.error:
-        case "":
-            return Converted(reply.text, title=reply.title, pages=reply.pages, encoding=reply.encoding)
         case worker.MEMORY:
             raise _limit(path, f"it takes more than {reading.convert_mb} MB of memory", "CONVERT_MB")
         case worker.OUTPUT if request.output_bytes < reading.output_bytes:
@@ -196,23 +192,6 @@ def _limit(path: Path | str, reason: str, setting: str) -> ConversionLimitError:
 
 def _too_slow(request: Request) -> ConversionLimitError:
     return _limit(request.path, f"it takes more than {request.seconds:g} s of processor time", "CONVERT_SECONDS")
-
-
-def _died(request: Request, code: int) -> ConverterDiedError:
-    return ConverterDiedError(
-        request.path,
-        f"its converter died of it ({_cause(code)})",
-        hint="Open it and save it again, or print it to a new PDF.",
-    )
-
-
-def _not_started(request: Request, code: int) -> ConversionError:
-    hint = f"See why: {sys.executable} -P -m {worker.__name__} 1024"
-    return ConversionError(request.path, f"its converter did not start ({_cause(code)})", hint=hint)
-
-
-def _cause(code: int) -> str:
-    return Signals(-code).name if code < 0 else f"exit status {code}"
 
 
 def _stopped(request: Request) -> ConversionError:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
-from discorag.ingest.convert.converted import Converted, literal, pipe_table
+from discorag.ingest.convert.converted import Converted, literal, pipe_table, without_halves
 from discorag.ingest.convert.encoding import decoded
 from discorag.schema.errors import DecodingError
 
@@ -25,24 +25,17 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     The delimiter of ``.tsv`` is the tab; else the one of comma, semicolon, tab and bar by which most of the first rows
     have equally many cells.
 
-    Args:
-        data: The file.
-        path: Its name: the suffix says what it is.
-
     Raises:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
             than 131,072 characters.
     """
-    found = decoded(data, path)
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(found.text)
-    rows = [row for row in _rows(found.text, delimiter, path) if any(map(str.strip, row))]
+    file = decoded(data, path)
+    is_tsv = path.suffix.lower() == ".tsv"
+    delimiter = "\t" if is_tsv else max(_DELIMITERS, key=lambda delimiter: _regular(file.text, delimiter))
+    rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
     width = max(map(len, rows), default=0)
     filled = [row + [""] * (width - len(row)) for row in rows]
-    return Converted(pipe_table(filled) if filled else "", title=path.stem, encoding=found.assumed)
-
-
-def _delimiter(text: str) -> str:
-    return max(_DELIMITERS, key=lambda delimiter: _regular(text, delimiter))
+    return Converted(pipe_table(filled) if filled else "", title=path.stem, encoding=file.encoding)
 
 
 def _regular(text: str, delimiter: str) -> int:
@@ -87,24 +80,20 @@ def from_json(data: bytes, path: Path) -> Converted:
     with such short values is a table, of others a section each, named by the first key that tells them apart. Nulls and
     what is empty is left out. The title is the object's ``title`` or ``name``, else the file's.
 
-    Args:
-        data: The file.
-        path: Its name: the suffix says what it is.
-
     Raises:
         DecodingError: It is not text, no JSON, or nested too deeply.
     """
-    found = decoded(data, path)
+    file = decoded(data, path)
     try:
-        value = _lines(found.text, path) if path.suffix.lower() in LINES else _parsed(found.text, path, 1)
+        if path.suffix.lower() in LINES:
+            lines = enumerate(file.text.split("\n"), start=1)
+            value: Value = [_parsed(line, path, number) for number, line in lines if line.strip()]
+        else:
+            value = _parsed(file.text, path, 1)
         text = "\n\n".join(_blocks(value, 1))
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
-    return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=found.assumed)
-
-
-def _lines(text: str, path: Path) -> Value:
-    return [_parsed(line, path, i) for i, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=file.encoding)
 
 
 def _parsed(text: str, path: Path, line: int) -> Value:
@@ -135,10 +124,10 @@ def _blocks(value: Value, level: int) -> Iterator[str]:
 
 
 def _object(fields: Mapping[str, Value], level: int) -> Iterator[str]:
-    said = {key: value for key, value in fields.items() if value not in _UNSAID}
-    if short := [f"- {_line(key)}: {_line(_said(value))}" for key, value in said.items() if _is_short(value)]:
+    values = {key: value for key, value in fields.items() if value not in _UNSAID}
+    if short := [f"- {_line(key)}: {_line(_said(value))}" for key, value in values.items() if _is_short(value)]:
         yield "\n".join(short)
-    for key, value in said.items():
+    for key, value in values.items():
         if not _is_short(value):
             yield from _section(key, value, level)
 
@@ -199,5 +188,4 @@ def _line(text: str) -> str:
 
 def _clean(text: str) -> str:
     """Without control characters and halves of characters, which JSON can write and a text cannot hold."""
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)
+    return without_halves(text).replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)

@@ -46,11 +46,7 @@ Crossings = dict[Point, _Met]
 def grids(across: list[Rule], down: list[Rule], *, height: float, glyphs: int) -> list[Grid]:
     """The tables that the rules enclose, from the top; none where they are too many to rule one.
 
-    Args:
-        across: Rules from left to right, measured from the page's top.
-        down: Rules from top to bottom.
-        height: The page's, to measure up from its foot.
-        glyphs: How many characters stand on the page.
+    Rules are measured from the page's top, cells up from its foot; ``glyphs`` is how many characters stand on the page.
     """
     crossings = _crossings(sorted(across), sorted(down), max(_FEW, _CROSSINGS * glyphs))
     tables = sorted(_tables(_cells(crossings)), key=lambda cells: min((cell[1], cell[0]) for cell in cells))

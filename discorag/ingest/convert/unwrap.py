@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_low
 
-from discorag.ingest.convert.converted import literal
+from discorag.ingest.convert.converted import literal, without_halves
 
 HYPHEN = "\x02"  # PDFium's mark of a hyphen at the end of a line; it writes no line break after it
 _GAP = 1.3  # of the usual distance between lines: more is a new paragraph
@@ -125,5 +125,4 @@ def _between(text: str, page: str) -> str:
 
 def _clean(text: str) -> str:
     """Without control characters and ligatures; characters beyond the basic plane made whole."""
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole.translate(_CLEAN)
+    return without_halves(text).translate(_CLEAN)

@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel
 
+from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.formats import convert
 from discorag.schema.errors import DiscoRagError
 
@@ -44,12 +45,9 @@ class Request(BaseModel):
 
 
 class Reply(BaseModel):
-    """A file as Markdown (see `discorag.ingest.convert.converted.Converted`), or the class and words of an error."""
+    """A file as Markdown, or the class and words of an error."""
 
-    text: str = ""
-    title: str = ""
-    pages: tuple[int, ...] = ()
-    encoding: str = ""
+    file: Converted | None = None
     error: str = ""
     message: str = ""
     hint: str = ""
@@ -98,12 +96,9 @@ def _listen(pipe: BinaryIO, waiting: SimpleQueue[tuple[Request, bytes]]) -> None
 def answer(request: Request, data: bytes) -> bytes:
     """The `Reply` to a request, as JSON; never raises."""
     try:
-        made = convert(data, Path(request.path), max_bytes=request.max_bytes)
-        if len(made.text.encode()) > request.output_bytes:
-            reply = Reply(error=OUTPUT)
-        else:
-            reply = Reply(text=made.text, title=made.title, pages=made.pages, encoding=made.encoding)
-        return reply.model_dump_json().encode()
+        file = convert(data, Path(request.path), max_bytes=request.max_bytes)
+        is_too_long = len(file.text.encode()) > request.output_bytes
+        return (Reply(error=OUTPUT) if is_too_long else Reply(file=file)).model_dump_json().encode()
     except DiscoRagError as error:
         reply = Reply(error=error.kind, message=error.message, hint=error.hint)
     except MemoryError:

@@ -6,7 +6,7 @@ Markdown is parsed; blocks of plain text are found by blank lines, indentation, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate, pairwise
@@ -149,8 +149,8 @@ def _leaf(name: str, lines: list[Line], text: str, kind: UnitKind, who: frozense
     elif name in {"heading_open", "hr"} or is_furniture(inside):
         yield replace(whole, kind=UnitKind.HEADING if name == "heading_open" else UnitKind.FURNITURE)
     elif name == "html_block":
-        said = without_tags(inside).strip()
-        yield replace(whole, kind=UnitKind.PROSE if said.endswith(_SAYS_ENDS) else UnitKind.FURNITURE)
+        words = without_tags(inside).strip()
+        yield replace(whole, kind=UnitKind.PROSE if words.endswith(_SAYS_ENDS) else UnitKind.FURNITURE)
     elif _BOLD.fullmatch(inside) and not inside.rstrip("*_").endswith(_SAYS_ENDS):
         yield replace(whole, kind=UnitKind.HEADING)
     elif kind is UnitKind.ITEM:
@@ -298,9 +298,14 @@ def _prose(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> Iterat
 
 
 def _between_blanks(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    return _split(lines, lambda i: lines[i].after_blank)
+
+
+def _split(lines: Sequence[Line], begins: Callable[[int], bool]) -> Iterator[Sequence[Line]]:
+    """The lines, cut before each that begins something."""
     start = 0
     for i in range(1, len(lines) + 1):
-        if i == len(lines) or lines[i].after_blank:
+        if i == len(lines) or begins(i):
             yield lines[start:i]
             start = i
 
@@ -314,17 +319,13 @@ def _is_loose(lines: Sequence[Line]) -> bool:
 
 def _single(lines: Sequence[Line], who: frozenset[str]) -> Iterator[Sequence[Line]]:
     """Line by line; a line in lower case joins the one before if nothing ends that, and any line joins a bare name."""
-    start = 0
-    for i in range(1, len(lines) + 1):
-        if i == len(lines) or not _goes_on(lines[i - 1].text, lines[i].text, who):
-            yield lines[start:i]
-            start = i
 
+    def begins(i: int) -> bool:
+        before, line = lines[i - 1].text, lines[i].text
+        is_name = speaker_of(before) in who and is_mark(before)
+        return not is_name and (not line[0].islower() or before.endswith(_LINE_ENDS))
 
-def _goes_on(line: str, following: str, who: frozenset[str]) -> bool:
-    if speaker_of(line) in who and is_mark(line):
-        return True
-    return following[0].islower() and not line.endswith(_LINE_ENDS)
+    return _split(lines, begins)
 
 
 def _is_code(paragraph: Sequence[Line], before: Block | None, text: str) -> bool:
@@ -353,13 +354,7 @@ def _has_signs(line: Line) -> bool:
 def _heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tuple[int, Part, str, UnitKind] | None:
     """The heading at the top of a paragraph: how many lines it takes, itself, its name, and what stands below it.
 
-    Args:
-        lines: Of the paragraph.
-        who: The document's speakers, whose names head nothing.
-        alone: Whether a line may be a heading because it stands alone.
-
-    Returns:
-        None if there is none.
+    Speakers' names (``who``) head nothing; a line that stands ``alone`` may be a heading because of that.
     """
     first, then = lines[0], lines[1] if len(lines) > 1 else None
     part = _part(first, first.span)

@@ -112,7 +112,7 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
         pieces = list(_pieces(text, starts, budget, _ENDS_OF_LINES if node.unit is UnitKind.CODE else _ENDS))
         counts = map(len, _token_offsets(counter, [p.of(text) for p in pieces]))
         for piece, tokens in zip(pieces, counts, strict=True):
-            yield replace(unit, span=_shifted(piece, node.span.start), tokens=tokens)
+            yield replace(unit, span=piece.shifted(node.span.start), tokens=tokens)
 
 
 def _unit(hierarchy: Hierarchy, index: int, node: Node, tokens: int) -> _Unit:
@@ -130,10 +130,6 @@ def _token_offsets(counter: TokenCounter, texts: Iterable[str]) -> Iterator[list
             batch = []
     if batch:
         yield from counter.token_offsets(batch)
-
-
-def _shifted(span: Span, offset: int) -> Span:
-    return Span(start=span.start + offset, end=span.end + offset)
 
 
 def _fits(units: Sequence[_Unit], tokens: int, budget: int) -> bool:

@@ -118,8 +118,7 @@ def lines_of(text: str, start: int, end: int) -> list[Line]:
     for raw in text[start:end].split("\n"):
         span = stripped(raw, 0, len(raw))
         if span:
-            moved = Span(start=at + span.start, end=at + span.end)
-            found.append(Line(moved, len(raw[: span.start].expandtabs()), _unquoted(span.of(raw)), blank))
+            found.append(Line(span.shifted(at), len(raw[: span.start].expandtabs()), _unquoted(span.of(raw)), blank))
         blank = span is None
         at += len(raw) + 1
     return found
@@ -167,13 +166,7 @@ def has_no_word(text: str) -> bool:
 
 
 def parts_of(lines: Sequence[Line], who: frozenset[str] = frozenset(), kind: UnitKind = UnitKind.PROSE) -> list[Part]:
-    """The parts of a paragraph.
-
-    Args:
-        lines: Of the paragraph, in order.
-        who: The document's `speakers`.
-        kind: What a line is that layout does not mark.
-    """
+    """The parts of a paragraph; unmarked lines are of this kind. ``who``: the document's `speakers`."""
     if is_formula("\n".join(line.text for line in lines)):
         return [Part(Span(start=lines[0].span.start, end=lines[-1].span.end), UnitKind.FORMULA, lines[0].indent)]
     rows = _row_kinds(lines, who)
@@ -240,12 +233,7 @@ def is_formula(text: str) -> bool:
 
 
 def sentences_of(part: Part, text: str) -> Iterator[tuple[Span, UnitKind]]:
-    """The units of a part and their kinds: its sentences, or the whole of it.
-
-    Args:
-        part: With offsets in ``text``.
-        text: The document's.
-    """
+    """The units of a part and their kinds: its sentences, or the whole of it."""
     inside = part.span.of(text)
     if part.kind is UnitKind.CODE:
         yield from ((span, part.kind) for span in _code_spans(inside, part.span.start))
@@ -287,7 +275,7 @@ def _code_spans(code: str, offset: int) -> Iterator[Span]:
         at += len(line)
     for start, end in pairwise([*cuts, len(code)]):
         if span := stripped(code, start, end):
-            yield Span(start=span.start + offset, end=span.end + offset)
+            yield span.shifted(offset)
 
 
 @dataclass(frozen=True)
@@ -299,12 +287,9 @@ class Table:
 
 
 def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) -> list[Table]:
-    """The tables among lines, in order.
+    """The tables among lines, in order; texts are without the white space around them, indents are what is before each.
 
-    Args:
-        texts: Lines without white space around them.
-        indents: White space before each.
-        keyed: Whether lines like ``Licence: MIT`` count; in a dialogue they are its turns.
+    ``keyed``: whether lines like ``Licence: MIT`` count; in a dialogue they are its turns.
     """
     found: list[Table] = []
     at = 0

@@ -47,11 +47,7 @@ _EDGES = ("<", "<"), (">", ">")
 def quote(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "", markup: Markup = Markup.NONE) -> str:
     """A unit's text on one line. The bullet or number of an item is left out; each line of code is a code span.
 
-    Args:
-        text: As the source has it.
-        kind: What it is.
-        header: Of a table's row, the header row.
-        markup: Of its document.
+    ``header`` is the header row of a table's row, ``markup`` the document's.
     """
     if kind is UnitKind.CODE:
         code = text if markup is Markup.NONE else _FENCE.sub("", text)
@@ -100,10 +96,7 @@ def _inline_parser() -> MarkdownIt:
 def quote_row(row: str, header: str, markup: Markup = Markup.NONE) -> str:
     """A row of a table with the names of its columns, as in "Revenue, 2023: 2,018; 2022: 1,900".
 
-    Args:
-        row: Its cells as the source sets them apart; the first says what it is about.
-        header: The table's header row, if it has one.
-        markup: Of its document.
+    The first cell says what it is about; ``header`` is empty where the table has none.
     """
     values = _cells(row, markup) or [""]
     named = _cells(header, markup) if header else []
@@ -114,9 +107,9 @@ def quote_row(row: str, header: str, markup: Markup = Markup.NONE) -> str:
     pairs = dict.fromkeys((n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v)
     is_wide = language_of(row) == "zh"
     colon, semicolon, comma, stop = ("：", "；", "，", "。") if is_wide else (": ", "; ", ", ", ".")
-    said = semicolon.join(f"{n}{colon}{v}" if n else v for n, v in pairs)
-    between = (comma if next(iter(pairs))[0] else colon) if subject and said else ""
-    whole = f"{subject}{between}{said}"
+    text = semicolon.join(f"{n}{colon}{v}" if n else v for n, v in pairs)
+    between = (comma if next(iter(pairs))[0] else colon) if subject and text else ""
+    whole = f"{subject}{between}{text}"
     return whole if not whole or _ENDING.search(whole) else whole + stop
 
 

@@ -30,12 +30,9 @@ class Source:
 class Built:
     """A tree and what building it cost.
 
-    Args:
-        tree: The nodes.
-        usage: Tokens of the language model, if one was asked.
-        failures: What a model could not do; the node then has extractive text instead, and the build went on.
-        parsed: Parses that it took: paragraphs of several sentences, and what lies above the paragraphs.
-        reused: Parses that came from the cache instead.
+    ``failures``: what a model could not do; the node then has extractive text instead. ``parsed``: parses that it took,
+    of paragraphs of several sentences and of what lies above the paragraphs; ``reused``: those that came from the
+    cache.
     """
 
     tree: RetrievalTree
@@ -136,12 +133,8 @@ def paragraph_leaves(source: Source) -> list[range]:
 class Unit:
     """A sentence, or a piece of one that the encoder could not read whole.
 
-    Args:
-        span: Its characters in the document.
-        words: How many words; Chinese and Japanese characters count one each.
-        tokens: How many tokens, special ones left out; 0 where they were not counted.
-        section: Index in the hierarchy of the section (or the document) whose own text it is.
-        heading: Whether it is that section's heading.
+    ``tokens`` leave out special ones, and are 0 where they were not counted; ``section`` is the index in the hierarchy
+    of the section, or the document, whose own text it is, ``heading`` whether it is that section's heading.
     """
 
     span: Span

@@ -8,8 +8,12 @@ from dataclasses import replace
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves, units_of
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
 from discorag.schema.discourse import Nuclearity, Relation, Split
-from discorag.schema.errors import ConfigError
 from discorag.schema.retrieval_tree import RetrievalTree
+
+CHUNK_WORDS = 100
+"""DISRetrieval section 4.1; RAPTOR has 100 tokens."""
+WINDOW = 7
+"""Nodes that are joined, RAPTOR table 9."""
 
 
 class FlatSentenceBuilder:
@@ -24,21 +28,14 @@ class FlatSentenceBuilder:
 
 
 class FlatChunkBuilder:
-    """Whole sentences up to ``words`` words together, and nothing above them."""
+    """Whole sentences up to `CHUNK_WORDS` words together, and nothing above them."""
 
     name = "flat-chunks"
-
-    def __init__(self, words: int = 100) -> None:
-        self._words = words
-
-    @property
-    def version(self) -> str:
-        """With the size."""
-        return f"flat-chunks-1/{self._words}"
+    version = f"flat-chunks-1/{CHUNK_WORDS}"
 
     async def build(self, source: Source) -> Built:
         """Leaves only."""
-        leaves = chunk_leaves(source, units_of(source), words=self._words)
+        leaves = chunk_leaves(source, units_of(source), words=CHUNK_WORDS)
         return Built(RetrievalTree(builder=self.name, nodes=tuple(leaves)))
 
 
@@ -47,11 +44,7 @@ Cut = Callable[[int, int], int]
 
 
 class BisectionBuilder:
-    """Halves of halves of the document's sentences; the left one is the larger if one must be.
-
-    Args:
-        text: Of inner nodes.
-    """
+    """Halves of halves of the document's sentences; the left one is the larger if one must be."""
 
     name = "bisection"
 
@@ -96,39 +89,29 @@ def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
 
 
 class WindowBuilder:
-    """Neighbouring nodes joined ``size`` at a time until there is one.
+    """Neighbouring nodes joined `WINDOW` at a time until there is one; the leaves have up to ``chunk_words`` words.
 
-    A window that holds one node only leaves it to the next layer.
-
-    Args:
-        text: Of inner nodes.
-        size: Nodes in a window, 2 or more.
-        chunk_words: Words in a leaf, which is whole sentences; 1 makes every sentence a leaf.
-
-    Raises:
-        ConfigError: ``size`` is less than 2.
+    A window that holds one node only leaves it to the next layer. With a word a chunk every sentence is a leaf.
 
     Source: RAPTOR appendix B, table 9 ("recency-based tree", windows of 7 over chunks of 100 tokens).
     """
 
     name = "windows"
 
-    def __init__(self, text: NodeText, *, size: int = 7, chunk_words: int = 100) -> None:
-        if size < 2:
-            raise ConfigError(f"Windows of {size} never come to one node.", hint="Choose a size of 2 or more.")
-        self._text, self._size, self._words = text, size, chunk_words
+    def __init__(self, text: NodeText, *, chunk_words: int = CHUNK_WORDS) -> None:
+        self._text, self._words = text, chunk_words
 
     @property
     def version(self) -> str:
         """With its sizes and the node text's."""
-        return f"windows-1/{self._size}/{self._words}/{self._text.version}"
+        return f"windows-1/{WINDOW}/{self._words}/{self._text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root."""
         growth = Growth(chunk_leaves(source, units_of(source), words=self._words), self._text)
         layer = list(range(len(growth.nodes)))
         while len(layer) > 1:
-            windows = [tuple(layer[i : i + self._size]) for i in range(0, len(layer), self._size)]
+            windows = [tuple(layer[i : i + WINDOW]) for i in range(0, len(layer), WINDOW)]
             joined = await growth.add([Branch(window) for window in windows if len(window) > 1])
             layer = joined + [node for window in windows if len(window) == 1 for node in window]
         return growth.built(self.name)

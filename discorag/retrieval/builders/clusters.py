@@ -41,16 +41,9 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True)
 class ClusterSizes:
-    """How a cluster tree is cut.
+    """How a cluster tree is cut; a cluster of more than ``cluster_tokens``, which the summariser takes, is cut again.
 
-    Args:
-        chunk_tokens: Of a leaf, special tokens left out.
-        cluster_tokens: What the summariser takes; a cluster with more is clustered again.
-        summary_words: Words that a summary may have.
-        dimensions: To which vectors are reduced before they are clustered.
-        max_clusters: Components of a mixture at most.
-        threshold: From which probability on a node belongs to a cluster.
-        seed: Of every random choice.
+    From the probability ``threshold`` on a node belongs to a cluster.
 
     Source: RAPTOR section 3 (leaves of 100 tokens), appendix C (summaries of 131 tokens, about 100 words).
     """
@@ -74,13 +67,8 @@ class ClusterSizes:
 class ClusterBuilder:
     """Makes a tree of clusters: a node's children may stand far apart, and a node may have several parents.
 
-    A layer's texts are embedded, clustered and summarised; a cluster of one goes up as it is. It ends with one root,
-    or where clustering would make no fewer nodes.
-
-    Args:
-        encoder: Embeds chunks and summaries; its tokenizer counts their tokens.
-        summariser: Writes the summaries, those of one layer at the same time.
-        sizes: Of everything.
+    A layer's texts are embedded, clustered and summarised, all summaries of a layer at the same time; a cluster of one
+    goes up as it is. It ends with one root, or where clustering would make no fewer nodes.
 
     Source: RAPTOR section 3.
     """
@@ -118,10 +106,7 @@ class ClusterBuilder:
 def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:
     """Which texts belong together: global clusters, local ones inside each, and no text too long to be summarised.
 
-    Args:
-        vectors: Unit vectors of the texts, shape (n, d).
-        tokens: Their lengths.
-        sizes: Of clusters.
+    ``vectors`` are unit vectors, shape (n, d), ``tokens`` the texts' lengths.
 
     Returns:
         Indices of each cluster's members, ascending, no cluster twice; every text is in at least one.

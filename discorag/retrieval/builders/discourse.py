@@ -18,13 +18,9 @@ from discorag.schema.document import Hierarchy, Kind
 class DiscourseBuilder:
     """Parses every paragraph, then the texts of the paragraphs' roots, and puts the trees into one.
 
-    A paragraph of one sentence is a leaf of the document's tree. With a cache, a document in which one paragraph
-    changed takes two parses: of this paragraph and of what lies above the paragraphs.
-
-    Args:
-        parser: Joins sentences, then root texts.
-        text: Of inner nodes; `Tau` is the paper's.
-        cache: Trees of earlier builds (`discorag.discourse.parse.parser.Parses`); nothing is remembered without one.
+    A paragraph of one sentence is a leaf of the document's tree. With a cache of the trees of earlier builds
+    (`discorag.discourse.parse.parser.Parses`), a document in which one paragraph changed takes two parses: of this
+    paragraph and of what lies above the paragraphs. The paper's node text is `Tau`.
 
     Source: DISRetrieval section 3.1 (eq. 1 to 3), section 3.2, appendix C (eq. 10 and 11, algorithm 2).
     """
@@ -100,9 +96,6 @@ class ParagraphBuilder(BisectionBuilder):
     """`UnifiedBuilder`'s tree with halves of halves instead of RST trees, so that nothing is parsed.
 
     Windows that follow such a tree find as much evidence as windows along `UnifiedBuilder`'s (`docs/retrieval.md`).
-
-    Args:
-        text: Of inner nodes.
     """
 
     name = "paragraphs"

@@ -36,12 +36,9 @@ class Branch:
 
 
 def binary(splits: Sequence[Split], units: Sequence[int], first: int) -> list[Branch]:
-    """The inner nodes of a binary tree, children before parents.
+    """The inner nodes of a binary tree, children before parents; ``splits`` are in pre-order.
 
-    Args:
-        splits: In pre-order.
-        units: The nodes that are its leaves, in text order.
-        first: Index that the first of the branches will have among the nodes.
+    ``units`` are the nodes that are its leaves, in text order, ``first`` the index that the first branch will have.
     """
     at = {(i, i + 1): unit for i, unit in enumerate(units)}
     branches: list[Branch] = []
@@ -61,22 +58,13 @@ class NodeText(Protocol):
         ...
 
     async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
-        """The text of each branch, in order.
-
-        Args:
-            nodes: All nodes before the branches.
-            branches: Each stands on ``nodes`` and on earlier branches, which are numbered after these.
-        """
+        """The text of each branch, in order. Each stands on ``nodes`` and on earlier branches, numbered after these."""
         ...
 
 
 @dataclass(frozen=True)
 class Concat:
-    """All text below a node, as far as the encoder reads it.
-
-    Args:
-        words: Where a text is cut; without it, texts of a deep tree would take quadratic space.
-    """
+    """All text below a node, cut at ``words``: without the limit, texts of a deep tree would take quadratic space."""
 
     words: int = ENCODED_WORDS
 
@@ -97,10 +85,8 @@ class Concat:
 class Tau:
     """The children's texts together if they are short, else a summary of them, under the heading if there is one.
 
-    Args:
-        summariser: Makes the summaries, at the same time where none waits for another.
-        tau: From how many words of the children's texts together on there is a summary.
-        words: Of a summary.
+    From ``tau`` words of the children's texts together on there is a summary of ``words`` words. Summaries are made at
+    the same time where none waits for another.
 
     Source: DISRetrieval eq. 2; section 4.1 has tau 0 for QASPER and 100 for QuALITY, appendix D 200 words.
     """
@@ -164,12 +150,9 @@ async def _write_upwards(
 
 @dataclass
 class Growth:
-    """A tree while it is built: leaves first, then branch after branch.
+    """A tree while it is built: leaves first, then branch after branch; ``text`` gives inner nodes their text.
 
-    Args:
-        nodes: The leaves, at the start.
-        text: Gives inner nodes their text.
-        gaps: Whether an inner node leaves out what lies between its children; see `inner`.
+    ``gaps``: whether an inner node leaves out what lies between its children; see `inner`.
     """
 
     nodes: list[RetrievalNode]

@@ -36,14 +36,9 @@ _ABSTRACT = re.compile(r"[\W\d]*(abstract|摘\s*要)[\W\d]*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class SectionSizes:
-    """How a section tree is cut; the defaults are the paper's.
+    """How a section tree is cut, by default as in the paper.
 
-    Args:
-        chunk_words: The paper's l.
-        group: The paper's r, in sections.
-        theme_group: The paper's r, in themes: 2 to 5.
-        theme_words: Words that a theme should have.
-        summary_words: Words that a summary may have.
+    ``chunk_words`` is the paper's l; ``group`` its r in sections, ``theme_group`` in themes (2 to 5).
 
     Source: HTSIR section "Experiment Settings"; r = 4 is the best of table 8.
     """
@@ -67,12 +62,8 @@ class SectionBuilder:
     section gets one of all its chunks and of its subsections' summaries. A section under 200 words has no groups; an
     abstract has no summaries at all. Text that is longer than one and a half themes, under one heading or under none,
     is first cut into themes, which are then like sections without a heading. A heading that nothing follows but a
-    subsection goes into that one's first chunk.
-
-    Args:
-        encoder: Finds themes; its tokenizer keeps chunks within its window.
-        summariser: Writes the summaries.
-        sizes: Of everything.
+    subsection goes into that one's first chunk. The encoder finds themes, and its tokenizer keeps chunks within its
+    window.
 
     Source: HTSIR algorithm 1. Sections inside sections, and themes found without a language model, are ours.
     """

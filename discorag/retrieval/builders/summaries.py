@@ -13,7 +13,7 @@ from discorag.discourse.parse.rules import RuleParser
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.errors import InvariantError, ModelError, Usage
 from discorag.schema.values import count_words, first_words, within
-from discorag.text.cut_off import whole_sentences
+from discorag.text.replies import whole_sentences
 from discorag.text.sentences import sentence_spans
 
 _TOKENS_PER_WORD = 3
@@ -48,9 +48,6 @@ class Summariser(Protocol):
 class ExtractiveSummariser:
     """The most nuclear sentences of a parse of the texts, in text order.
 
-    Args:
-        parser: Joins their sentences.
-
     Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summarization".
     """
 
@@ -83,13 +80,9 @@ class ExtractiveSummariser:
 
 
 class LlmSummariser:
-    """One call of a language model for each text.
+    """One call of a language model for each text; its prompt has the variables ``texts`` and ``words``.
 
-    Args:
-        model: The gateway.
-        template: Prompt with the variables ``texts`` and ``words``.
-        fallback: Makes the text where the call fails, and shortens what is too long for one prompt.
-        input_words: What one prompt may hold.
+    The fallback makes the text where the call fails, and shortens what has more than ``input_words``.
 
     Source: DISRetrieval eq. 2 and appendix D (the prompt, here in other words); RAPTOR section 3.
     """

@@ -13,7 +13,10 @@ from discorag.retrieval.builders.base import Builder, Built, Source, inner
 from discorag.retrieval.builders.node_text import ENCODED_WORDS
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import first_words
-from discorag.store.outline import Shape
+from discorag.store.outline import TreeArrays
+
+WIDEST = 16
+"""Sentences in the widest window."""
 
 
 def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
@@ -28,7 +31,7 @@ def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
     In a binary tree the second adds nothing to the first and the third; in a flat one the second gives every window.
     ``widest`` is 1 or more.
     """
-    runs = Shape.of(tree).groups
+    runs = TreeArrays.of(tree).groups
     starts, stops = runs.starts[runs.first], runs.stops[runs.first]
     is_adjacent = np.diff(runs.first, append=len(runs.starts)) == 1
     is_subtree = is_adjacent & (stops - starts <= widest)
@@ -57,27 +60,25 @@ def _touching(spans: Sequence[tuple[int, int]], widest: int) -> Iterator[tuple[i
 
 
 class TreeWindowBuilder:
-    """Runs of up to ``widest`` sentences that are subtrees of a tree, or neighbouring subtrees (`windows_along`).
+    """Runs of up to `WIDEST` sentences that are subtrees of a tree, or neighbouring subtrees (`windows_along`).
 
-    Args:
-        trees: Makes the tree that the borders follow; its leaves are sentences.
-        widest: Sentences in the widest window.
+    The leaves of the trees that ``trees`` makes are sentences.
     """
 
     name = "snapped"
 
-    def __init__(self, trees: Builder, widest: int = 16) -> None:
-        self._trees, self._widest = trees, widest
+    def __init__(self, trees: Builder) -> None:
+        self._trees = trees
 
     @property
     def version(self) -> str:
         """With the width and the other builder's."""
-        return f"snapped-1/{self._widest}/{self._trees.version}"
+        return f"snapped-1/{WIDEST}/{self._trees.version}"
 
     async def build(self, source: Source) -> Built:
         """Sentences, and the windows in the order of their starts; with what the other builder's tree took."""
         built = await self._trees.build(source)
-        starts, beyond = np.nonzero(windows_along(built.tree, self._widest)[:, 1:])
+        starts, beyond = np.nonzero(windows_along(built.tree, WIDEST)[:, 1:])
         runs = zip(starts.tolist(), (starts + beyond + 2).tolist(), strict=True)
         leaves = built.tree.nodes[: built.tree.leaves]
         return replace(built, tree=window_tree(leaves, runs, self.name))

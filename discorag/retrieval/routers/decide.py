@@ -27,11 +27,9 @@ It rests on little: 33 questions on 7 papers of QASPER's sample, with the papers
 
 
 class RouteReply(BaseModel):
-    """The model's whole reply, in the ids of the prompt.
+    """The model's whole reply, in the ids of the prompt: passages for [ANSWER], and a heading for [EXPAND], one a step.
 
-    Args:
-        answer: Passages for [ANSWER].
-        expand: The heading for [EXPAND], one a step; with an empty ``answer`` and null the reply is [REFUSE].
+    With neither the reply is [REFUSE].
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -41,12 +39,7 @@ class RouteReply(BaseModel):
 
 
 class LlmRouter:
-    """A `discorag.retrieval.routers.walk.Router` that asks a model, one call a step.
-
-    Args:
-        model: The gateway.
-        template: Prompt with the variables ``document`` and ``question``.
-    """
+    """A `Router` that asks a model, one call a step; the prompt's variables are ``document`` and ``question``."""
 
     def __init__(self, model: LanguageModel, template: Template) -> None:
         self._model, self._template = model, template
@@ -114,12 +107,9 @@ def _listed(numbers: Iterable[int]) -> str:
 
 
 class LocalRouter:
-    """A `discorag.retrieval.routers.walk.Router` that compares vectors; deterministic.
+    """A `Router` that compares vectors; deterministic. Best with an encoder that remembers: headings stay.
 
     Lit passages at least as near as `NEAR` are selected, and the nearest collapsed heading is unfolded if its path is.
-
-    Args:
-        encoder: Question and nodes to vectors; best one that remembers, since headings stay from step to step.
     """
 
     def __init__(self, encoder: Encoder) -> None:

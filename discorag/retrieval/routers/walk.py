@@ -24,12 +24,9 @@ STAGE = "route"
 
 @dataclass(frozen=True)
 class RetrievalSubtree:
-    """All structure nodes (inner nodes) of a tree, and of its content nodes (leaves) those that are lit.
+    """All structure nodes (inner nodes) of a tree, and of its content nodes (leaves) those that are lit, in text order.
 
-    Args:
-        tree: The document's tree, most naturally `discorag.retrieval.builders.headings.HeadingBuilder`'s.
-        lit: Leaves that are shown now, in text order.
-        seen: Leaves that have been shown so far, those of ``lit`` included; it only grows.
+    ``seen`` are the leaves that have been shown so far, those of ``lit`` included; it only grows.
     """
 
     tree: RetrievalTree
@@ -116,10 +113,6 @@ def derive(tree: RetrievalTree, retrieved: Iterable[int]) -> RetrievalSubtree:
     Algorithm 1 also lights content nodes above and below them; here every content node is a leaf under a structure
     node, so there are none. Without retrieved passages only headings are visible.
 
-    Args:
-        tree: The document's tree.
-        retrieved: Leaves of it.
-
     Raises:
         InvariantError: A retrieved node is not a leaf.
 
@@ -139,12 +132,9 @@ def derive(tree: RetrievalTree, retrieved: Iterable[int]) -> RetrievalSubtree:
 
 @dataclass(frozen=True)
 class Decision:
-    """A router's actions in one step, as nodes of the subtree's tree.
+    """A router's actions in one step: lit leaves that [ANSWER] selects, and the structure node that [EXPAND] unfolds.
 
-    Args:
-        answer: Lit leaves that [ANSWER] selects.
-        expand: The structure node that [EXPAND] unfolds, at most one; with no ``answer`` and none, it is [REFUSE].
-        usage: Tokens of the language model, if one was asked.
+    With neither it is [REFUSE].
     """
 
     answer: tuple[int, ...] = ()
@@ -180,14 +170,10 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Routed:
-    """A walk through one document, and what it has selected so far.
+    """A walk through one document: for each step the leaves that it selected (equation 6), none of them twice.
 
-    Args:
-        steps: For each step the leaves that it selected (equation 6); no leaf is in two of them.
-        subtree: What is visible now.
-        ending: Why it ended; None while it has not.
-        usage: Tokens of all steps.
-        failures: What a router could not do; what was selected before stays.
+    ``ending`` says why it ended, None while it has not; ``failures`` what a router could not do: what was selected
+    before stays.
     """
 
     steps: tuple[tuple[int, ...], ...] = ()
@@ -203,17 +189,11 @@ class Routed:
 
 
 async def step_all(question: str, walks: Sequence[Routed], router: Router, expand_iter: int) -> list[Routed]:
-    """Take each walk one step further, all at the same time; those that have ended stay as they are.
+    """Take each walk (begun with `derive`) one step further, all at the same time; ended ones stay as they are.
 
-    A walk ends when the router unfolds nothing, unfolds what hides nothing, or has used up its expansions. A decision
-    that a model could not make, or that names nodes which are not visible, is dropped and counted as a failure, and
-    ends the walk of that document.
-
-    Args:
-        question: What is asked.
-        walks: One per document, begun with `derive`.
-        router: Decides.
-        expand_iter: Expansions followed in a document, so at most one step more; 0 only selects (RDR² table 9).
+    A walk ends when the router unfolds nothing, unfolds what hides nothing, or has used up its ``expand_iter``
+    expansions, of which 0 only selects (RDR² table 9). A decision that a model could not make, or that names nodes
+    which are not visible, is dropped and counted as a failure, and ends the walk of that document.
 
     Source: RDR² section 3.1.
     """

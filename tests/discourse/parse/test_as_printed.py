@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -104,12 +101,6 @@ def test_what_two_parts_of_a_reply_or_its_text_make_clear_is_read(reply: str) ->
     assert read(reply, _TEXT, offset=0) == _CHUNK.tree
 
 
-def test_two_nuclei_without_a_name_take_the_relation_that_the_analysis_gives_to_them_and_not_their_parents() -> None:
-    reply = _DRAWN.replace("SATELLITE[2] if you are deficient. (S): CONDITION", "NUCLEUS[2] if you are deficient. (N)")
-    tree = read(reply.replace("(N): CONTRAST", "(N)"), _TEXT, offset=0)
-    assert [s.relation for s in tree.splits] == [Relation.CONTRAST, Relation.CONDITION]
-
-
 _FLAT = """EDUs:
 [1] Vitamin D helps
 [2] if you are deficient.
@@ -142,12 +133,6 @@ def test_the_flat_drawing_of_fig_10_is_read(roles: str, analysis: str, cuts: lis
     assert [(s.start, s.mid, s.end) for s in tree.splits] == cuts
     heads = [tree.head(0, 3)]
     assert roles[heads[0]] == "N"
-
-
-def test_a_flat_drawing_without_a_nucleus_is_refused() -> None:
-    drawing = "\n|--- ".join(f"SATELLITE[{i}] some text (S): CAUSE" for i in (1, 2, 3))
-    with pytest.raises(ValueError, match=r"EDUs 1-3: .* a nucleus"):
-        read(_FLAT.format(analysis="", drawing=drawing), _TEXT, offset=0)
 
 
 _DAMAGED = {
@@ -212,13 +197,3 @@ def test_a_damaged_reply_is_a_tree_over_the_text_or_a_value_error(case: tuple[Ch
         return
     assert "".join("".join(map(chunk.slice, tree.edus)).split()) == "".join(chunk.text.split())
     assert {s.relation for s in tree.splits} <= set(PAPER_RELATIONS)
-
-
-@pytest.mark.parametrize("junk", ["\n", " ", "(", "1 ", "|--- "])
-@pytest.mark.deep
-def test_a_reply_that_repeats_itself_to_its_limit_does_not_stop_the_event_loop(junk: str) -> None:
-    start = time.perf_counter()
-    for head in ("EDUs:", "EDUs:\n[1] a\nRST ANALYSIS:", "EDUs:\n[1] a\nTREE STRUCTURE:\n|--- NUCLEUS[1]"):
-        with suppress(ValueError):
-            read(head + junk * 20_000, "a", offset=0)
-    assert time.perf_counter() - start < 1

@@ -46,10 +46,6 @@ def test_what_opens_something_is_cut_off_first_and_is_its_satellite(levels: list
         assert all(silent) or not any(role == "N" for role, quiet in zip(nuclearity, silent, strict=True) if quiet)
 
 
-def test_a_long_list_of_headings_is_parsed():
-    assert len(_decoded([2] * 1000, 40, range(1000))) == 999
-
-
 def _preorder(splits: list[Decoded], n: int) -> list[tuple[int, int]]:
     mid = {(s.start, s.end): s.mid for s in splits}
     order: list[tuple[int, int]] = []
@@ -91,14 +87,6 @@ def test_a_long_text_is_cut_at_few_places_first():
     assert all(levels[s.mid] == 2 for s in top), "wide spans are cut where paragraphs start"
 
 
-def test_what_layout_says_about_a_cut():
-    levels = np.array([2, 0, 1, 0, 2, 0])
-    places = np.array([(0, 1, 2), (0, 2, 4), (2, 4, 6), (4, 5, 6)]).T
-    cuts = cuts_of(places, levels, level_sums(levels))
-    assert cuts.here.tolist() == [0, 1, 2, 0]
-    assert cuts.most.tolist() == [0, 1, 2, 0]
-
-
 _R, _N = Relation, Nuclearity
 
 
@@ -132,27 +120,6 @@ def test_a_stated_cue_names_the_special_case(relation: Relation, nuclearity: Nuc
 )
 def test_without_a_fitting_cue_the_relation_stays(relation: Relation, nuclearity: Nuclearity, right: str):
     assert refine_relation(relation, nuclearity, "Animals make sounds.", right) is relation
-
-
-def test_the_satellite_on_the_left_is_asked_for_a_time():
-    assert refine_relation(_R.CIRCUMSTANCE, _N.SN, "When it rains,", "we stay in.") is _R.TEMPORAL
-    assert refine_relation(_R.CIRCUMSTANCE, _N.SN, "In the garden,", "when it rains") is _R.CIRCUMSTANCE
-
-
-def test_hidden_labels_give_way_to_the_next_likely_one():
-    p = np.zeros(len(JOINT_LABELS))
-    p[JOINT_LABELS.index((_N.SN, "organization-heading"))] = 0.6
-    p[JOINT_LABELS.index((_N.SN, "context-background"))] = 0.3
-    p[JOINT_LABELS.index((_N.NN, "joint-list"))] = 0.1
-    assert most_likely(p) == (_N.SN, _R.BACKGROUND, pytest.approx(0.75))
-
-
-def test_labels_of_one_relation_are_counted_together():
-    p = np.zeros(len(JOINT_LABELS))
-    p[JOINT_LABELS.index((_N.NS, "elaboration-additional"))] = 0.3
-    p[JOINT_LABELS.index((_N.NS, "elaboration-attribute"))] = 0.3
-    p[JOINT_LABELS.index((_N.NS, "causal-cause"))] = 0.4
-    assert most_likely(p)[:2] == (_N.NS, _R.ELABORATION)
 
 
 @pytest.mark.parametrize(

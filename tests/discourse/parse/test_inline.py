@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import example, given
 
-from discorag.discourse.parse.inline import code_table, escape, mark, unescape, unmark
+from discorag.discourse.parse.inline import escape, mark, unescape, unmark
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
@@ -31,22 +28,6 @@ def test_a_marker_stands_directly_before_the_next_edu():
 def test_unmark_gives_back_text_and_tree(case: tuple[str, RstTree, int]):
     text, tree, offset = case
     assert unmark(mark(text, tree, offset=offset), offset=offset) == (text, tree)
-
-
-@given(parsed_texts())
-def test_without_its_markers_the_marked_text_is_the_escaped_text(case: tuple[str, RstTree, int]):
-    text, tree, offset = case
-    marked = mark(text, tree, offset=offset)
-    assert re.sub(r"\|[^|]*\|", "", marked) == escape(text)
-    assert marked.count("|") == 2 * len(tree.splits)
-
-
-@given(texts, st.integers(0, 99))
-def test_any_text_without_markers_is_one_edu(text: str, offset: int):
-    assume(text.strip())
-    found, tree = unmark(escape(text), offset=offset)
-    assert found == text
-    assert [text[e.start - offset : e.end - offset] for e in tree.edus] == [text.strip()]
 
 
 @given(texts)
@@ -96,11 +77,6 @@ def test_malformed_input_is_refused(marked: str):
 def test_a_tree_made_for_another_text_is_refused(text: str, offset: int):
     with pytest.raises(InvariantError, match="white space"):
         mark(text, _TREE, offset=offset)
-
-
-def test_the_code_table_names_every_relation():
-    assert code_table().startswith("elab elaboration, expl explanation")
-    assert [entry.split() for entry in code_table().split(", ")] == [[r.code, r.value.lower()] for r in Relation]
 
 
 def test_what_was_left_out_between_units_stands_as_a_gap():

@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from discorag.discourse.parse.parser import TreeParser
-from discorag.discourse.parse.rules import MARKERS, VERSION, Reach, RightBranchingParser, RuleParser, opening, rule_tree
+from discorag.discourse.parse.rules import MARKERS, RightBranchingParser, opening, rule_tree
 from discorag.schema.discourse import Nuclearity, Relation
 from discorag.schema.document import Chunk
-from discorag.schema.errors import Usage
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
-from tests.strategies import chunks, texts
+from tests.strategies import chunks
 
 
 @pytest.mark.parametrize(
@@ -23,19 +21,13 @@ from tests.strategies import chunks, texts
         ("Nevertheless, we went.", "CONCESSION", "SN"),
         ("For example, sodium burns.", "EXAMPLE", "NS"),
         ("Because it was late, we left.", "CAUSE", "NS"),
-        ("Therefore it fails.", "RESULT", "NS"),
-        ("In short, it works.", "SUMMARY", "NS"),
         ("Then add water.", "SEQUENCE", "NN"),
         ("If it breaks, call.", "CONDITION", "NS"),
-        ("Meanwhile, costs rose.", "TEMPORAL", "NN"),
         ("According to the WHO, it is safe.", "ATTRIBUTION", "NS"),
         ("An enzyme is a protein that speeds up a reaction.", "DEFINITION", "NS"),
-        ("Power is defined as work per time.", "DEFINITION", "NS"),
-        ("The term refers to any such case.", "DEFINITION", "NS"),
         ("然而，效果很小。", "CONTRAST", "NN"),
         ("虽然下雨，我们还是去了。", "CONCESSION", "NS"),
         ("尽管如此，我们还是去了。", "CONCESSION", "SN"),
-        ("因此它失败了。", "RESULT", "NS"),
         ("据统计，人口在增长。", "ATTRIBUTION", "NS"),
         ("酶是指加速反应的蛋白质。", "DEFINITION", "NS"),
     ],
@@ -83,11 +75,6 @@ def test_the_longest_marker_wins():
     assert c.nuclearity is Nuclearity.SN
 
 
-def test_first_opens_a_list_without_naming_a_step_before_it():
-    assert (found := opening("First, add water.")) is not None
-    assert (found.relation, found.reach) == (Relation.ELABORATION, Reach.WIDE)
-
-
 def test_every_marker_is_found_where_it_opens_a_sentence():
     for phrase, marker in MARKERS.items():
         assert opening(f"{phrase.capitalize()} 7 and so on.") == marker, phrase
@@ -112,12 +99,6 @@ def _shape(chunk: Chunk) -> str:
         return f"({show(start, s.mid)} {s.relation}={s.nuclearity} {show(s.mid, end)})"
 
     return show(0, len(tree.edus))
-
-
-@given(texts)
-def test_any_text_that_has_sentences_gets_a_tree(text: str):
-    if sentence_spans(text):
-        assert rule_tree(_chunk(text)).edus == sentence_spans(text, offset=7)
 
 
 @given(chunks())
@@ -164,15 +145,7 @@ def test_a_paragraph_that_is_no_title_is_no_background(opening: str):
     assert _shape(_chunk(f"{opening}\n\nIt shines.")) == "(a JOINT=NN b)"
 
 
-async def test_it_is_a_parser_that_costs_nothing():
-    parser: TreeParser = RuleParser()
-    parsed = await parser.parse(_chunk("It rains. It pours."))
-    assert parser.version == VERSION
-    assert (parsed.usage, parsed.prompt_hash) == (Usage(), "")
-    assert len(parsed.tree.edus) == 2
-
-
 async def test_the_control_elaborates_every_sentence_by_all_that_follows():
-    tree = (await RightBranchingParser().parse(_chunk("One stands. Two follows. However, three differs."))).tree
+    tree = (await RightBranchingParser().parse(_chunk("One stands. Two follows. However, three differs."))).value
     assert [(s.start, s.mid, s.end) for s in tree.splits] == [(0, 1, 3), (1, 2, 3)]
     assert tree.satellite_depth == (0, 1, 2)

@@ -71,10 +71,6 @@ def test_without_a_wanted_link_the_search_stands(
     assert _followed(relations, [edge], 3) == [0, 1, 2]
 
 
-def test_one_or_two_places_are_never_given_away() -> None:
-    assert _followed(_ALL, [(5, 0, ChunkRelation.CAUSES, "They disagree.")], 2) == [0, 1]
-
-
 @pytest.mark.parametrize("switches", [{"retriever": "all"}, {"preset": "paper"}])
 def test_following_needs_a_search(switches: dict[str, str]) -> None:
     with pytest.raises(ValidationError, match="follow"):

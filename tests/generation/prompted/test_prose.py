@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.inline import mark
-from discorag.generation.prompted.engine import Shown, copied, marks_left, tidied
+from discorag.generation.prompted.engine import Shown, marks_left, tidied
 from discorag.schema.discourse import RstTree
-from discorag.text.cut_off import close_json, whole_sentences
+from discorag.text.replies import close_json, whole_sentences
 from tests.strategies import parsed_texts
 
 _LETTERS = str.maketrans(dict.fromkeys("|&<>`[", "x"))  # what only a source of its own marks would hold
@@ -46,18 +46,6 @@ def test_what_is_ours_goes(said: str, shown: str) -> None:
 @pytest.mark.parametrize("own", ["a |1<elab|b", "write &amp; for &", "see <chunk id=1>", "so [...] he said"])
 def test_what_a_source_writes_itself_stays(own: str) -> None:
     assert tidied(f"They {own}.", [f"They {own}."]) == f"They {own}."
-
-
-@pytest.mark.parametrize("left", ["Zinc |2<cond|cures colds.", "The shelf |6<el", "The shelf <elab|that"])
-def test_a_mark_beside_words_of_no_source_and_a_broken_one_are_seen(left: str) -> None:
-    assert marks_left(tidied(left, [PASSAGE]), [PASSAGE])
-
-
-def test_copied_words_are_counted_between_citations() -> None:
-    assert copied(PASSAGE, [PASSAGE]) == 20
-    assert copied(PASSAGE.replace("damp.", "damp [1]."), [PASSAGE]) == 14
-    assert copied("Nothing of that sort.", [PASSAGE]) == 1
-    assert copied("维生素降低流感", ["他说维生素降低流感的风险"]) == 7
 
 
 @given(st.text(alphabet="ab |<>1=elab&;`\n", max_size=80), st.integers(1, 9))
@@ -97,8 +85,3 @@ def test_prose_without_a_whole_sentence_is_not_kept(text: str) -> None:
 )
 def test_json_is_closed_behind_its_last_whole_value(text: str, kept: str) -> None:
     assert close_json(text) == kept
-
-
-def test_prose_is_no_json_that_could_be_closed() -> None:
-    with pytest.raises(ValueError, match="expected"):
-        close_json("I think")

@@ -1,46 +1,40 @@
-"""A refined answer is taken if it still cites what there is."""
+"""Refined answers that still cite what there is; every schema that is sent is bounded."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import prompts
-from discorag.config import LlmSettings
+from discorag.discourse.parse.prompted import LlmParser, reply_schema
+from discorag.generation.prompted.conversation import graph_json, graph_of, graph_schema
+from discorag.generation.prompted.engine import graph_tokens
+from discorag.generation.prompted.probe import probe_schema
 from discorag.generation.prompted.rewriting import refine_answer
-from discorag.models.gateway import Gateway
 from discorag.models.protocol import Reply
-from discorag.schema.errors import InvalidOutputError
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk
+from discorag.schema.errors import InvalidOutputError, ModelError
+from discorag.schema.values import Span
+from prompts import load
+from tests.models.helpers import gateway
+from tests.servers.greedy import greedy, longest
 from tests.servers.scripted import ScriptedServer
 
 PASSAGES = ["Gold shines.", "Iron rusts."]
 
 
-def gateway(server: ScriptedServer) -> Gateway:
-    settings = LlmSettings(base_url=server.base_url, cache=None, model="scripted", retries=0, timeout_s=5.0)
-    return Gateway(settings)
-
-
 async def answered(server: ScriptedServer, answer: str, passages: Sequence[str] = PASSAGES) -> Reply[str]:
     model = gateway(server)
     template = prompts.load("refine-answer")
-    try:
-        return await refine_answer(model, template, question="What rusts?", answer=answer, passages=passages)
-    finally:
-        await model.aclose()
+    return await refine_answer(model, template, question="What rusts?", answer=answer, passages=passages)
 
 
 def prompt(server: ScriptedServer, request: int = 0) -> str:
     return server.requests[request]["messages"][0]["content"]
-
-
-async def test_an_answer_is_replaced_by_the_better_one() -> None:
-    with ScriptedServer(["Iron rusts [2]."]) as server:
-        made = await answered(server, "Something rusts [1].")
-    assert (made.value, made.usage.calls) == ("Iron rusts [2].", 1)
-    assert "[1] Gold shines.\n\n[2] Iron rusts." in prompt(server)
 
 
 @pytest.mark.parametrize(
@@ -63,21 +57,54 @@ async def test_a_number_that_a_passage_writes_itself_is_no_invented_citation() -
     assert (made.value, made.usage.repairs) == ("Iron rusts [17] [2].", 0)
 
 
-async def test_an_answer_without_citations_needs_none_when_refined() -> None:
-    with ScriptedServer(["The passages do not say."]) as server:
-        assert (await answered(server, "Unknown.")).value == "The passages do not say."
-
-
-async def test_characters_escaped_for_the_prompt_come_back_as_they_were() -> None:
-    with ScriptedServer([" Iron &lt; gold [2]. \n"]) as server:
-        made = await answered(server, "Iron > gold [1].", ["Gold & silver.", "Iron < gold."])
-    assert made.value == "Iron < gold [2]."
-    assert "[1] Gold &amp; silver.\n\n[2] Iron &lt; gold." in prompt(server)
-    assert "Iron &gt; gold [1]." in prompt(server)
-
-
 async def test_an_empty_answer_is_not_taken() -> None:
     with ScriptedServer([" ", " "]) as server:
         with pytest.raises(InvalidOutputError):
             await answered(server, "Something rusts [1].")
         assert "empty" in server.requests[1]["messages"][-1]["content"]
+
+
+TEXT = "Tides rise because the moon pulls the sea, although nobody sees it. Then they fall."
+SCHEMAS = {
+    "graph": graph_schema(10),
+    "tree": reply_schema(TEXT),
+    "probe": probe_schema(),
+}
+
+
+def passage(i: int) -> Chunk:
+    span = Span(start=0, end=5)
+    return Chunk(id=f"c{i}", doc_id="d", order=i, span=span, text="Text.", sentences=(span,))
+
+
+def lists(schema: Any) -> list[dict[str, Any]]:
+    if isinstance(schema, list):
+        return [found for part in cast("list[Any]", schema) for found in lists(part)]
+    if not isinstance(schema, dict):
+        return []
+    here = cast("dict[str, Any]", schema)
+    return [here] * (here.get("type") == "array") + [found for part in here.values() for found in lists(part)]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_every_list_is_bounded(schema: dict[str, Any]) -> None:
+    assert all("maxItems" in found for found in lists(schema))
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 10])
+def test_the_longest_graph_is_one_and_fits_its_limit(k: int) -> None:
+    inputs = AnswerInputs(query="?", chunks=tuple(passage(i) for i in range(k)))
+    text = json.dumps(longest(graph_schema(k)), separators=(",", ":"))
+    graph = graph_of(inputs, text)
+    assert len(graph.edges) == k * (k - 1)
+    assert graph_json(inputs, graph) == text
+    assert len(text) / 4 < graph_tokens(k)
+
+
+async def test_a_server_that_continues_every_list_ends_a_tree_in_two_calls_of_bounded_length() -> None:
+    chunk = passage(0)
+    with ScriptedServer(greedy) as server, pytest.raises(ModelError) as caught:
+        await LlmParser(gateway(server), load("tree")).parse(chunk)
+    assert len(server.requests) == 2
+    assert caught.value.usage is not None
+    assert caught.value.usage.tokens_out <= 3 * server.requests[0]["max_completion_tokens"]

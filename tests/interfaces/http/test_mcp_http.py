@@ -9,12 +9,10 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from mcp import Client, MCPError
 
 from interfaces.http.access import Role
-from interfaces.mcp.http import create_mcp_app
 from tests.interfaces.http.conftest import Listen, Serve
 from tests.interfaces.http.mcp_parts import READING, connected, data_of, resource, text_of
 from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, write_keys
@@ -22,10 +20,6 @@ from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, write_keys
 NOTE = {"name": "note.md", "text": "# Tides\n\nThe Quillfeather trial measured tides. Tides rise twice a day."}
 ALL = tuple(Role)
 DOCS = len(TEXTS)
-
-
-def served(apps: Apps, uploads: Path, *, hosts: tuple[str, ...] = (), **options: Any) -> FastAPI:
-    return create_mcp_app(rag=apps.rag(uploads, **options), hosts=hosts)
 
 
 @pytest.fixture
@@ -42,7 +36,7 @@ async def total(client: Client, corpus: str | None = None) -> int:
 async def test_one_store_answers_clients_of_mcp_and_of_openai_alike(
     apps: Apps, listen: Listen, uploads: Path, mode: str
 ) -> None:
-    url, stages = listen(served(apps, uploads)), list[str | None]()
+    url, stages = listen(apps(uploads)), list[str | None]()
 
     async def told(progress: float, total: float | None, message: str | None) -> None:
         stages.append(message)
@@ -65,7 +59,7 @@ def test_mcp_is_not_answered_without_a_valid_key(
     apps: Apps, serve: Serve, uploads: Path, keys: Path, headers: dict[str, str]
 ) -> None:
     write_keys(keys, ("a", "alpha", ALL))
-    reply = serve(served(apps, uploads, keys=keys)).post("/mcp", json=call("tools/list"), headers=headers)
+    reply = serve(apps(uploads, keys=keys)).post("/mcp", json=call("tools/list"), headers=headers)
     assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer")
     assert reply.json()["error"]["type"] == "NoKeyError"
 
@@ -74,7 +68,7 @@ async def test_a_key_of_mcp_may_do_what_its_roles_say_and_nothing_else(
     apps: Apps, listen: Listen, uploads: Path, keys: Path
 ) -> None:
     reader, writer = write_keys(keys, ("r", "alpha", [Role.READ]), ("w", "alpha", [Role.WRITE]))
-    url = listen(served(apps, uploads, keys=keys))
+    url = listen(apps(uploads, keys=keys))
     async with connected(url, reader) as client:
         assert {t.name for t in (await client.list_tools()).tools} == READING
         refused = await client.call_tool("ingest", NOTE)
@@ -88,7 +82,7 @@ async def test_what_a_tenant_ingests_by_mcp_is_its_own_and_the_apis_too(
     apps: Apps, listen: Listen, uploads: Path, keys: Path
 ) -> None:
     mine, other = write_keys(keys, ("n", "mcp-north", ALL), ("s", "mcp-south", ALL))
-    url, reports = listen(served(apps, uploads, keys=keys)), list[tuple[float, float | None]]()
+    url, reports = listen(apps(uploads, keys=keys)), list[tuple[float, float | None]]()
 
     async def told(progress: float, total: float | None, message: str | None) -> None:
         reports.append((progress, total))
@@ -124,7 +118,7 @@ async def test_what_a_tenant_ingests_by_mcp_is_its_own_and_the_apis_too(
 async def test_a_document_that_cannot_be_stored_is_an_error_that_says_why(
     apps: Apps, listen: Listen, uploads: Path, given: dict[str, str], said: str
 ) -> None:
-    async with connected(listen(served(apps, uploads))) as client:
+    async with connected(listen(apps(uploads))) as client:
         result = await client.call_tool("ingest", NOTE | given | {"corpus": "refused"})
         assert result.is_error
         assert said in text_of(result)
@@ -135,19 +129,19 @@ async def test_quotas_and_deadlines_of_the_api_are_errors_of_the_tools(
     apps: Apps, listen: Listen, uploads: Path
 ) -> None:
     quota = {"questions_per_minute": 1, "documents": 0}
-    async with connected(listen(served(apps, uploads, quota=quota))) as client:
+    async with connected(listen(apps(uploads, quota=quota))) as client:
         assert not (await client.call_tool("search", {"question": QUERY})).is_error
         for tool in ("ask", "search", "show_disagreements"):
             assert "TooManyRequestsError" in text_of(await client.call_tool(tool, {"question": QUERY}))
         assert "QuotaError" in text_of(await client.call_tool("ingest", NOTE))
-    async with connected(listen(served(apps, uploads, deadline_s=0.001))) as client:
+    async with connected(listen(apps(uploads, deadline_s=0.001))) as client:
         late = await client.call_tool("ask", {"question": QUERY})
         assert late.is_error
         assert text_of(late).startswith("DeadlineError")
 
 
 def test_a_request_of_mcp_counts_and_may_be_too_large(apps: Apps, serve: Serve, uploads: Path) -> None:
-    client = serve(served(apps, uploads, requests_per_minute=3, body_kb=2))
+    client = serve(apps(uploads, requests_per_minute=3, body_kb=2))
     assert post(client, call("ping")).status_code == 200
     assert post(client, call("ping", text="x" * 3000)).status_code == 413
     assert 'route="/mcp"' in client.get("/metrics").text
@@ -170,7 +164,7 @@ def test_only_names_of_this_server_are_answered_and_no_web_page_of_another_site(
     apps: Apps, serve: Serve, uploads: Path, keys: Path, has_keys: bool, headers: dict[str, str], status: int
 ) -> None:
     (mine,) = write_keys(keys, ("a", "alpha", ALL)) if has_keys else ({},)
-    client = serve(served(apps, uploads, keys=keys if has_keys else None, hosts=("rag.example",)))
+    client = serve(apps(uploads, keys=keys if has_keys else None, hosts=("rag.example",)))
     assert post(client, call("ping"), mine | headers).status_code == status
 
 
@@ -178,7 +172,7 @@ async def test_the_audit_log_names_what_mcp_showed_and_changed_and_no_text(
     apps: Apps, listen: Listen, uploads: Path, keys: Path, audit: Path
 ) -> None:
     (mine,) = write_keys(keys, ("auditor", "mcp-audit", ALL))
-    async with connected(listen(served(apps, uploads, keys=keys)), mine) as client:
+    async with connected(listen(apps(uploads, keys=keys)), mine) as client:
         (outcome,) = data_of(await client.call_tool("ingest", NOTE))["outcomes"]
         await client.call_tool("ask", {"question": "How often do tides rise?"})
         await client.call_tool("search", {"question": "How often do tides rise?"})

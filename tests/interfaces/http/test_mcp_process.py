@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
-from typer.testing import CliRunner
 
-from discorag.schema.errors import ConfigError
-from interfaces.cli.main import app as cli
 from tests.conftest import EXAMPLES
 from tests.interfaces.http.mcp_parts import READING, data_of, resource, text_of
 from tests.interfaces.http.parts import QUERY, TEXTS
@@ -45,17 +42,3 @@ async def test_a_client_that_is_configured_as_the_docs_show_ingests_and_asks(tmp
 def test_the_docs_name_every_tool_and_no_other() -> None:
     table = DOC.split("## Tools")[1].split("## ")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == READING | {"ingest"}
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--port", "8081"], "go with --http"),
-        (["--http", "--folder", "."], "go with --http"),
-        (["--http", "--host", "0.0.0.0"], "without keys"),
-    ],
-)
-def test_options_that_would_be_ignored_or_open_the_server_are_refused(options: list[str], said: str) -> None:
-    made = CliRunner().invoke(cli, ["mcp", *options])
-    assert isinstance(made.exception, ConfigError)
-    assert said in made.exception.message

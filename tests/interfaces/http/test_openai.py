@@ -9,7 +9,9 @@ from typing import Any
 
 import openai
 import pytest
+from langchain_openai import ChatOpenAI
 from openai.types.chat import ChatCompletionMessageParam
+from pydantic import SecretStr
 
 from interfaces.http.access import Role
 from tests.graphs.scripts import ANSWER, model
@@ -98,7 +100,12 @@ def test_an_answer_that_a_model_did_not_write_says_so_and_what_it_quotes_is_no_l
 
 def test_the_models_are_the_pipelines_that_can_be_asked(apps: Apps, listen: Listen, uploads: Path) -> None:
     chat = client(listen(apps(uploads)))
-    assert {m.id for m in chat.models.list()} == MODELS
+    listed = {m.id for m in chat.models.list()}
+    assert {name for name in listed if "/" not in name} == MODELS
+    assert "disco-rag/default" in listed
+    assert chat.models.retrieve("standard-rag/default").id == "standard-rag/default"
+    with pytest.raises(openai.NotFoundError, match="disco-rag/nothing"):
+        chat.models.retrieve("disco-rag/nothing")
     assert chat.models.retrieve("standard-rag").owned_by == "disco-rag"
     with pytest.raises(openai.NotFoundError, match="disco-rag-paper"):
         chat.models.retrieve("disco-rag-paper")
@@ -109,9 +116,16 @@ def test_the_models_are_the_pipelines_that_can_be_asked(apps: Apps, listen: List
 
 def test_every_model_that_is_listed_answers(listening: Address) -> None:
     chat = client(listening())
-    for listed in chat.models.list():
-        reply = chat.chat.completions.create(model=listed.id, messages=ASK)
+    for name in (*sorted(MODELS), "standard-rag/default"):
+        reply = chat.chat.completions.create(model=name, messages=ASK)
         assert reply.choices[0].message.content
+
+
+def test_langchains_client_names_a_corpus_and_streams_its_answer(listening: Address) -> None:
+    chat = ChatOpenAI(model="disco-rag/default", base_url=f"{listening()}/v1", api_key=SecretStr("none"), max_retries=0)
+    whole = chat.invoke(QUERY).text
+    assert TEXT in whole
+    assert "".join(chunk.text for chunk in chat.stream(QUERY)) == whole
 
 
 def test_errors_are_those_of_the_client(listening: Address, tmp_path: Path) -> None:
@@ -148,22 +162,9 @@ def test_errors_are_those_of_the_client(listening: Address, tmp_path: Path) -> N
 
 def test_an_error_inside_a_stream_is_raised_by_the_client(listening: Address) -> None:
     chat = client(listening()).chat.completions
-    stream = chat.create(model="disco-rag", messages=ASK, stream=True, extra_body={"corpus": "nothing"})
+    stream = chat.create(model="disco-rag/nothing", messages=ASK, stream=True)
     with pytest.raises(openai.APIError, match="Nothing is stored in corpus"):
         list(stream)
-
-
-def test_a_message_of_system_or_developer_says_how_to_answer_and_is_not_searched_for(listening: Address) -> None:
-    told: list[ChatCompletionMessageParam] = [
-        {"role": "system", "content": "Answer in French."},
-        {"role": "developer", "content": "Be brief."},
-    ]
-    with ScriptedServer(model()) as llm:
-        chat = client(listening(llm=llm.base_url)).chat.completions
-        reply = chat.create(model="disco-rag", messages=[*told, *ASK])
-        prompts = "".join(m["content"] for m in llm.requests[-1]["messages"])
-    assert answered(reply)["answer"]["query"] == QUERY
-    assert "Answer in French.\n\nBe brief." in prompts
 
 
 def test_parts_of_a_message_are_read_as_one_text_and_other_kinds_refused(listening: Address) -> None:
@@ -204,12 +205,7 @@ def test_of_a_follow_up_the_question_as_rewritten_is_searched_and_its_tokens_are
 
 @pytest.mark.parametrize(
     ("reply", "kind"),
-    [
-        (Scripted("broken", status=500), "ModelUnavailableError"),
-        ("no JSON", "InvalidOutputError"),
-        ('{"question": ""}', "InvalidOutputError"),
-    ],
-    ids=["500", "prose", "empty"],
+    [(Scripted("broken", status=500), "ModelUnavailableError"), ('{"question": ""}', "InvalidOutputError")],
 )
 def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_stands_and_the_ledger_says_so(
     listening: Address, reply: Scripted | str, kind: str

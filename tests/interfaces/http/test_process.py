@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from interfaces.http.app import create_app
 from nodes.backends import Backends
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model
-from tests.interfaces.http.parts import PATIENCE_S, ended, events, until, write_keys
+from tests.interfaces.http.parts import PATIENCE_S, ended, until, write_keys
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 pytestmark = pytest.mark.server
@@ -162,26 +161,6 @@ def test_a_server_that_is_told_to_stop_answers_who_waits_refuses_who_comes_and_l
     assert replies[0].json()["answer"]["sentences"]
     check_log(server)
     check_finished(home, job, encoder)
-
-
-@pytest.mark.deep
-def test_a_stream_that_outlasts_the_patience_of_a_server_that_stops_ends_in_an_error_event(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DISCO_RAG_API__DRAIN_S", "1")
-    with ScriptedServer(lambda _: Scripted("late", delay_s=600)) as llm:
-        server = Process(home, llm.base_url)
-        job = server.ingest()
-        until(lambda: server.settled(job) == len(FILES))
-        body = {"query": f"What did {SECRET} measure?", "corpus": "tides", "switches": {"retriever": "dense"}}
-        with server.client.stream("POST", "/ask", json=body, headers={"Accept": "text/event-stream"}) as reply:
-            until(lambda: llm.requests)
-            server.send(signal.SIGTERM)
-            start = time.monotonic()
-            found = events("".join(reply.iter_text()))
-        assert server.end() == 0
-    assert (found[-1][0], found[-1][1]["error"]["type"]) == ("error", "StoppingError")
-    assert time.monotonic() - start < PATIENCE_S / 4
 
 
 def check_finished(home: Path, job: str, encoder: Encoder) -> None:

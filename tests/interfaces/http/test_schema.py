@@ -11,7 +11,9 @@ from schemathesis.checks import load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
 
+from discorag.config import Settings
 from interfaces.http.access import Role
+from interfaces.http.app import create_app
 from tests.interfaces.http.parts import PATIENCE_S, Apps, Listening, write_keys
 
 USUAL = ["2xx", 401, 403, 404, 409, "5xx"]
@@ -73,6 +75,21 @@ def found(schema: schemathesis.BaseSchema) -> Iterator[str]:
             for info in (check.failure_info for check in checks if check.failure_info):
                 yield f"{event.recorder.label}: {info.failure.title}: {info.failure.message}\n{info.code_sample}"
     yield from (f"{operation} was never tried" for operation in sorted(left))
+
+
+def test_every_call_field_and_body_is_explained() -> None:
+    api = create_app(Settings()).openapi()
+    schemas, calls = api["components"]["schemas"], [c for path in api["paths"].values() for c in path.values()]
+    fields = {
+        f"{name}.{field}": s for name, schema in schemas.items() for field, s in schema.get("properties", {}).items()
+    }
+    parameters = {p["name"]: p | p["schema"] for call in calls for p in call.get("parameters", ())}
+    silent = {name for name, found in {**fields, **parameters, **schemas}.items() if not found.get("description")}
+    assert silent == set(), "describe them in a docstring, a Field, or interfaces/http/docs.toml"
+    assert all(call["summary"].endswith(".") for call in calls)
+    contents = [content for call in calls for content in call.get("requestBody", {"content": {}})["content"].values()]
+    bodies = {content["schema"]["$ref"].rpartition("/")[2] for content in contents}
+    assert {name for name in bodies if not schemas[name].get("examples")} == set()
 
 
 @pytest.mark.deep

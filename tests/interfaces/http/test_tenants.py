@@ -1,4 +1,4 @@
-"""Two tenants with the same corpus and the same file names never see each other's documents."""
+"""Tenants never see each other's documents, and have no more than their quotas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from discorag.schema.document import Scope
 from discorag.store.backup import restore
 from discorag.store.store import open_store
 from interfaces.http.access import Role
-from tests.interfaces.http.parts import Apps, ended, upload, write_keys
+from tests.interfaces.http.conftest import Served
+from tests.interfaces.http.parts import QUERY, Apps, ended, upload, write_keys
 
 CORPUS = "shared-name"
 REQUESTS = 300
@@ -65,7 +66,7 @@ def ask(me: Tenant, query: str, **more: Any) -> Any:
 
 def chat(me: Tenant, query: str) -> Any:
     message = {"role": "user", "content": query}
-    return me.post("/v1/chat/completions", {"model": "standard-rag", "corpus": CORPUS, "messages": [message]})
+    return me.post("/v1/chat/completions", {"model": f"standard-rag/{CORPUS}", "messages": [message]})
 
 
 def question(other: Tenant) -> str:
@@ -138,14 +139,9 @@ def _without_query(found: Any) -> Any:
     return [_without_query(f) for f in found] if isinstance(found, list) else found  # pyright: ignore[reportUnknownVariableType]
 
 
-def test_the_same_names_of_two_tenants_are_different_documents(tenants: dict[str, Tenant]) -> None:
-    north, south = (set(tenants[name].documents) for name in SECRETS)
-    assert len(north) == len(south) == 2
-    assert not north & south
-
-
 def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant]) -> None:
     me = tenants["north"]
+    assert not set(me.documents) & set(tenants["south"].documents)  # of the same names
     assert me.get(f"/ingest/{me.job}").json()["settled"] == 2
     found = me.get(f"/trees/{me.documents[0]}", corpus=CORPUS).json()
     assert SECRETS["north"] in found[0]["chunk"]["text"]
@@ -155,7 +151,9 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     span = found[0]["chunk"]["span"]
     assert read["text"][span["start"] : span["end"]] == found[0]["chunk"]["text"]
     assert me.get(f"/trees/{me.documents[0]}/nodes", corpus=CORPUS).json()["leaves"] == 2
-    assert me.get("/session").json() == {"tenant": "north", "roles": ["operate", "read", "write"], "keys": True}
+    session = me.get("/session").json()
+    assert (session["tenant"], session["roles"]) == ("north", ["operate", "read", "write"])
+    assert (session["keys"], session["language_model"]) == (True, "")
     assert (
         SECRETS["north"] in ask(me, "What did the trial find?", switches={**LOCAL, "abstain": "never"}).json()["text"]
     )
@@ -174,3 +172,62 @@ def test_a_backup_holds_the_tenants_own_documents_and_can_be_restored(
         assert store.corpora("south") == []
         found = [store.document(Scope(tenant="north", corpus=CORPUS), d) for d in tenants["north"].documents]
     assert all(SECRETS["north"] in document.text for document in found)
+
+
+PLAIN = "The Moon pulls the sea. Tides rise."
+
+
+def stored(client: TestClient, files: dict[str, str | bytes], corpus: str, headers: Any = None) -> int:
+    """Status of an upload, after its job."""
+    reply = upload(client, files, corpus=corpus, headers=headers)
+    if reply.status_code == 202:
+        ended(client, reply.json()["job"]["id"], headers=headers)
+    else:
+        assert reply.json()["error"]["type"] == "QuotaError"
+        assert reply.json()["error"]["hint"]
+    return reply.status_code
+
+
+def test_a_tenant_may_keep_so_many_documents_in_all_its_corpora_and_may_replace_and_delete_them(
+    served: Served, tmp_path: Path
+) -> None:
+    (headers,) = write_keys(tmp_path / "keys.toml", ("one", "many", tuple(Role)))
+    client = served(keys=tmp_path / "keys.toml", quota={"documents": 2})
+    client.headers.update(headers)
+    assert stored(client, {"a.txt": PLAIN, "b.txt": PLAIN, "c.txt": PLAIN}, "q1") == 429
+    assert stored(client, {"a.txt": PLAIN}, "q1") == stored(client, {"a.txt": PLAIN}, "q2") == 202
+    assert stored(client, {"b.txt": PLAIN}, "q1") == 429
+    assert stored(client, {"a.txt": "Tides turn."}, "q1") == 202
+    (document,) = client.get("/documents", params={"corpus": "q2"}).json()["documents"]
+    client.delete(f"/documents/{document['doc_id']}", params={"corpus": "q2"})
+    assert stored(client, {"b.txt": PLAIN}, "q1") == 202
+    assert 'disco_rag_refused_total{kind="QuotaError"} 2.0' in client.get("/metrics").text
+
+
+def test_a_tenant_may_keep_so_many_bytes(served: Served, tmp_path: Path) -> None:
+    (headers,) = write_keys(tmp_path / "keys.toml", ("one", "large", tuple(Role)))
+    client = served(keys=tmp_path / "keys.toml", quota={"storage_mb": 0.002})
+    client.headers.update(headers)
+    assert stored(client, {"a.txt": "Tides rise. " * 50}, "q3") == 202
+    assert stored(client, {"b.txt": "Tides rise. " * 200}, "q3") == 429
+
+
+def test_a_tenant_may_have_so_many_jobs_that_have_not_ended(served: Served, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.toml"
+    one, other = write_keys(keys, ("one", "north", tuple(Role)), ("other", "south", tuple(Role)))
+    keys.write_text(keys.read_text() + '[[tenant]]\nname = "north"\njobs = 0\n', encoding="utf-8")
+    client = served(keys=keys)
+    reply = upload(client, {"a.txt": PLAIN}, corpus="q4", headers=one)
+    assert (reply.status_code, "retry-after" in reply.headers) == (429, True)
+    assert stored(client, {"a.txt": PLAIN}, "q4", headers=other) == 202
+
+
+def test_the_questions_of_all_keys_of_a_tenant_count_together(served: Served, tmp_path: Path) -> None:
+    entries = [("one", "alpha", tuple(Role)), ("two", "alpha", tuple(Role)), ("other", "default", tuple(Role))]
+    one, two, other = write_keys(tmp_path / "keys.toml", *entries)
+    client = served(keys=tmp_path / "keys.toml", quota={"questions_per_minute": 2})
+    body = {"query": QUERY, "switches": LOCAL}
+    replies = [client.post("/ask", json=body, headers=headers) for headers in (one, two, one, other)]
+    assert [reply.status_code for reply in replies] == [200, 200, 429, 200]
+    assert 1 <= int(replies[2].headers["retry-after"]) <= 60
+    assert client.get("/documents", headers=one).status_code == 200

@@ -48,14 +48,16 @@ def test_the_answer_follows_a_plan_that_was_edited_and_the_history_has_both(clie
     assert {state["values"]["plan"], "Only tell what [2] says."} <= plans
 
 
-def test_what_an_edited_plan_cites_and_there_is_not_is_told(client: TestClient) -> None:
-    thread, state = stopped(client)
-    client.patch(f"{thread}/state", json={"plan": "Only tell what [2] and [99.9] say."})
-    values = client.post(f"{thread}/runs", json={}).json()["values"]
-    cited = {e["chunk_id"] for s in values["answer"]["sentences"] for e in s["evidence"]}
-    assert cited == {state["values"]["hits"][1]["chunk_id"]}
-    (note,) = values["answer"]["notes"]
-    assert "The plan cites [99.9]; there are 3 passages." in note
+def test_a_conversation_keeps_its_answers_under_its_first_question_until_it_is_deleted(client: TestClient) -> None:
+    thread = made(client)
+    name = thread.removeprefix("/threads/")
+    asked = [client.post("/ask", json={"query": q, "switches": DENSE, "thread": name}).json() for q in (QUERY, "Why?")]
+    assert client.get(f"{thread}/turns").json() == asked
+    (listed,) = [t for t in client.get("/threads").json() if t["id"] == name]
+    assert listed["title"] == QUERY
+    client.delete(thread)
+    assert client.get(f"{thread}/turns").status_code == 404
+    assert client.post("/ask", json={"query": QUERY, "thread": name}).status_code == 404
 
 
 def test_evidence_that_is_taken_away_before_parse_is_not_answered_from(client: TestClient) -> None:
@@ -75,24 +77,6 @@ def test_a_fork_goes_its_own_way_and_the_first_thread_stays(client: TestClient) 
     client.patch(f"{fork}/state", json={"plan": "Only tell what [1] says."})
     assert client.post(f"{fork}/runs", json={}).json()["next"] == []
     assert client.get(thread).json() == state
-
-
-def test_a_run_goes_on_from_an_earlier_checkpoint(client: TestClient) -> None:
-    thread, state = stopped(client)
-    first = client.post(f"{thread}/runs", json={}).json()
-    again = client.post(f"{thread}/runs", json={"checkpoint": state["checkpoint"]}).json()
-    assert again["values"]["answer"] == first["values"]["answer"]
-    assert again["checkpoint"] != first["checkpoint"]
-
-
-def test_a_state_says_from_which_checkpoint_it_came(client: TestClient) -> None:
-    thread, state = stopped(client)
-    edits = [{"plan": f"Only tell what [{n}] says.", "checkpoint": state["checkpoint"]} for n in (1, 2)]
-    changed = [client.patch(f"{thread}/state", json=edit).json() for edit in edits]
-    assert [one["parent"] for one in changed] == [state["checkpoint"]] * 2
-    history = client.get(f"{thread}/history").json()
-    assert history[-1]["parent"] == ""
-    assert {one["parent"] for one in history[:-1]} <= {one["checkpoint"] for one in history}
 
 
 def test_threads_survive_the_server(served: Served) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discorag.config import EncoderSettings, RerankerSettings
-from discorag.discourse.parse.parser import Limits, ParsedTree, Unit
+from discorag.discourse.parse.parser import Limits, Unit
 from discorag.discourse.parse.rules import RuleParser
 from discorag.models.toolbox import Toolbox
 from discorag.retrieval.builders.baselines import BisectionBuilder
@@ -30,7 +30,7 @@ class TinyParser(RuleParser):
 
     name = version = "tiny-parser"
 
-    async def parse(self, chunk: Chunk) -> ParsedTree:
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
         ASKED.add("parser")
         return await super().parse(chunk)
 
@@ -90,9 +90,10 @@ class TinyEngine:
 class TinyVerifier:
     """Believes nothing."""
 
-    async def verify(self, inputs: AnswerInputs, draft: str) -> Answer:
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
         ASKED.add("verifier")
-        return Answer(query=inputs.query, sentences=(AnswerSentence(text=draft, reason="tiny"),), plan=inputs.plan)
+        sentence = AnswerSentence(text=draft, reason="tiny")
+        return Outcome(value=Answer(query=inputs.query, sentences=(sentence,), plan=inputs.plan))
 
 
 async def chosen(asked: TreeQuery) -> SelectedNodes:

@@ -20,7 +20,6 @@ OVERLAPPING = frozenset({"clusters", "snapped"})
 GAPPED = frozenset({"clusters"})
 """Builders whose nodes may stand for text with gaps."""
 ONE_ROOT = frozenset({"bisection", "windows", "discourse", "unified", "headings"})
-SUMMARISING = ("bisection", "windows", "discourse", "unified", "clusters", "sections")
 
 
 def every_builder(model: LanguageModel | None = None, *, window: int = 256) -> Mapping[str, Builder]:

@@ -1,20 +1,31 @@
-"""The papers' baselines: flat trees, chunks, halves of halves, windows; and node texts that need no parser."""
+"""The papers' baselines, windows along a tree, and discourse trees."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.discourse.parse.parser import Unit
+from discorag.discourse.parse.rules import RuleParser
+from discorag.models.protocol import Encoder
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source, chunk_leaves, units_of
 from discorag.retrieval.builders.baselines import BisectionBuilder, WindowBuilder
-from discorag.retrieval.builders.node_text import Concat
-from discorag.schema.errors import ConfigError
-from tests.retrieval.builders.checks import below, checked, source_of, sources
+from discorag.retrieval.builders.discourse import DiscourseBuilder, UnifiedBuilder
+from discorag.retrieval.builders.node_text import Concat, Tau
+from discorag.retrieval.builders.summaries import ExtractiveSummariser, Summary
+from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, windows_along
+from discorag.retrieval.forest import node_vectors
+from discorag.schema.discourse import RstTree
+from discorag.schema.retrieval_tree import RetrievalTree
+from tests.retrieval.builders.checks import RightBranchingUnits, below, checked, source_of, sources
+from tests.retrieval.strategies import small_tree
 
 
 @given(sources, st.integers(1, 12))
@@ -47,11 +58,6 @@ async def test_bisection_is_a_binary_tree_of_least_depth(source: Source):
     assert not any(node.relation for node in tree.nodes)
 
 
-async def test_bisection_joins_neighbouring_halves():
-    tree = (await BisectionBuilder(Concat()).build(_FIVE)).tree
-    assert below(tree) == {(0, 1), (0, 1, 2), (3, 4), (0, 1, 2, 3, 4)}
-
-
 async def test_concatenated_text_is_cut_after_the_limit_and_not_before():
     tree = (await BisectionBuilder(Concat(words=10)).build(_FIVE)).tree
     assert tree.nodes[-1].text == "Ann ate. Bob bit. Cid cut. Dan dug. Eva ebbed."
@@ -74,6 +80,129 @@ async def test_windows_of_seven_are_joined_until_one_is_left(sentences: int, win
     assert [len(tree.leaves_of[i]) for i in range(tree.leaves, len(tree.nodes))] == windows
 
 
-def test_windows_that_would_never_end_are_refused():
-    with pytest.raises(ConfigError, match="Windows of 1"):
-        WindowBuilder(Concat(), size=1)
+_SIX = source_of("Ann ate. Bob bit. Cid cut. Dan dug. Eva ebbed. Flo fed.")
+
+
+def runs(tree: RetrievalTree) -> list[tuple[int, int]]:
+    """First leaf and the one behind the last, of every inner node."""
+    return [(node.children[0], node.children[-1] + 1) for node in tree.nodes[tree.leaves :]]
+
+
+async def test_windows_are_subtrees_and_pairs_of_subtrees_that_touch() -> None:
+    # By hand: bisection of six joins ((0 1) 2) and ((3 4) 5). Leaves 1 to 3 are not two subtrees: 1-2 cuts 0-1.
+    tree = (await TreeWindowBuilder(BisectionBuilder(Concat())).build(_SIX)).tree
+    subtrees = {(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (0, 2), (0, 3), (3, 5), (3, 6), (0, 6)}
+    pairs = {(a, d) for a, b in subtrees for c, d in subtrees if b == c}
+    assert set(runs(tree)) == {run for run in subtrees | pairs if run[1] - run[0] > 1}
+    assert (1, 4) not in runs(tree)
+
+
+def windows(tree: RetrievalTree, widest: int) -> set[tuple[int, int]]:
+    return {(int(start), int(start + beyond + 1)) for start, beyond in np.argwhere(windows_along(tree, widest))}
+
+
+def test_windows_of_a_flat_tree_are_runs_of_siblings_and_two_subtrees_that_touch() -> None:
+    tree = small_tree(6, (0, 1, 2), (3, 4, 5), (6, 7))
+    runs = {(a, b) for low in (0, 3) for a in range(low, low + 3) for b in range(a + 1, low + 4)}
+    touching = {(2, 4), (0, 4), (2, 6), (0, 6)}
+    assert windows(tree, 6) == runs | touching
+    assert windows(tree, 3) == runs | {(2, 4)}
+
+
+def test_windows_of_a_right_branching_tree_do_not_cut_a_subtree() -> None:
+    tree = small_tree(4, (2, 3), (1, 4), (0, 5))
+    assert windows(tree, 9) == {(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (1, 3), (2, 4), (1, 4), (0, 4)}
+
+
+_THREE = source_of("Ann ate. Bob bit. Cid cut.\n\nDan dug.\n\nEva ebbed. Flo fed.")
+
+
+class _Initials:
+    """A summariser whose text says what it was given."""
+
+    version = "initials"
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        return Summary("+".join(text[0] for text in texts))
+
+
+class _Noted:
+    """The rules, keeping what they are asked."""
+
+    version = "noted"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[tuple[str, ...], Unit]] = []
+
+    def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
+        self.asked.append((tuple(texts), kind))
+        return RuleParser().parse_units(texts, kind)
+
+
+@given(sources)
+async def test_it_is_one_binary_tree_over_all_sentences(source: Source):
+    for text in (Concat(), Tau(ExtractiveSummariser(), tau=4, words=4)):
+        tree = checked(source, (await DiscourseBuilder(RuleParser(), text).build(source)).tree)
+        assert len(tree.nodes) == 2 * tree.leaves - 1
+
+
+async def test_each_paragraphs_tree_stands_where_the_documents_tree_had_a_leaf():
+    tree = checked(_THREE, (await DiscourseBuilder(RightBranchingUnits(), Concat()).build(_THREE)).tree)
+    assert below(tree) == {(1, 2), (0, 1, 2), (4, 5), (3, 4, 5), (0, 1, 2, 3, 4, 5)}
+
+
+async def test_the_second_parse_is_over_the_texts_of_the_paragraphs_roots():
+    parser = _Noted()
+    await DiscourseBuilder(parser, Tau(_Initials(), tau=5)).build(_THREE)
+    assert parser.asked == [
+        (("Ann ate.", "Bob bit.", "Cid cut."), "sentence"),
+        (("Eva ebbed.", "Flo fed."), "sentence"),
+        (("A+B", "Dan dug.", "Eva ebbed. Flo fed."), "paragraph"),
+    ]
+
+
+@pytest.mark.parametrize(("tau", "text"), [(4, "A+B"), (5, "Ann ate. Bob bit.")])
+async def test_texts_of_exactly_tau_words_are_summarised_and_of_one_less_put_together(tau: int, text: str):
+    source = source_of("Ann ate. Bob bit.")
+    tree = (await DiscourseBuilder(RuleParser(), Tau(_Initials(), tau=tau)).build(source)).tree
+    assert tree.nodes[-1].text == text
+
+
+async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parsed():
+    cache: dict[str, RstTree] = {}
+    builder = DiscourseBuilder(RuleParser(), Concat(), cache=cache)
+    first = await builder.build(_THREE)
+    assert (first.parsed, first.reused) == (3, 0)
+    again = await builder.build(_THREE)
+    assert (again.parsed, again.reused) == (0, 3)
+    assert again.tree == first.tree
+    changed = source_of(_THREE.document.text.replace("Flo fed.", "Gus got."))
+    built = await builder.build(changed)
+    assert (built.parsed, built.reused) == (2, 1)
+    assert built.tree == (await DiscourseBuilder(RuleParser(), Concat()).build(changed)).tree
+
+
+_TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n## Rings\n\nRings last.\n\n# End"
+
+
+@given(sources)
+async def test_it_is_one_tree_over_all_sentences(source: Source):
+    for text in (Concat(), Tau(ExtractiveSummariser(), tau=4, words=4)):
+        checked(source, (await UnifiedBuilder(RuleParser(), text).build(source)).tree)
+
+
+async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
+    source = source_of(_TEXT)
+    tree = checked(source, (await UnifiedBuilder(RightBranchingUnits(), Concat()).build(source)).tree)
+    assert below(tree) == {(2, 3), (5, 6), (1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5, 6, 7)}
+    headings = {tree.leaves_of[i]: n.heading for i, n in enumerate(tree.nodes) if n.heading}
+    assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}
+
+
+async def test_a_mean_vector_points_where_its_leaves_do_and_has_length_one(encoder: Encoder):
+    tree = (await BisectionBuilder(Concat()).build(source_of("Iron rusts. Gold shines. Rings last."))).tree
+    vectors = await node_vectors(tree, encoder, "mean")
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    for i, leaves in enumerate(tree.leaves_of):
+        mean = vectors[list(leaves)].mean(axis=0)
+        np.testing.assert_allclose(vectors[i], mean / np.linalg.norm(mean), atol=1e-5)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.schema.document import Document, Kind
+from discorag.schema.document import Document
 from discorag.schema.retrieval_tree import RetrievalTree
 
 
@@ -71,20 +69,9 @@ async def test_a_document_without_headings_is_one_level_of_leaves_under_its_titl
     assert outline(tree) == ["0 Parks", "1 'One.'", "1 'Two.'"]
 
 
-async def test_skipped_levels_nest_by_rank():
-    tree = await built("# Parks\n\n#### Deep\n\nA.\n\n## Shallow\n\nB.\n\n### Under\n\nC.\n")
-    assert outline(tree) == ["0 Parks", "1 Deep", "2 'A.'", "1 Shallow", "2 'B.'", "2 Under", "3 'C.'"]
-
-
 async def test_a_document_of_headings_alone_has_the_innermost_as_leaves():
     tree = await built("# Parks\n\n## Rides\n\n## Food\n\n### Hot\n")
     assert outline(tree) == ["0 Parks", "1 Rides", "2 '## Rides'", "1 Food", "2 Hot", "3 '### Hot'"]
-
-
-async def test_a_single_empty_heading_still_makes_a_tree():
-    tree = await built("#\n", title="Parks")
-    assert outline(tree) == ["0 Parks", "1 ", "2 '#'"]
-    assert [n.text for n in tree.nodes[1:]] == ["Parks", "Parks"]
 
 
 async def test_a_paragraph_beyond_the_window_is_cut_between_sentences():
@@ -110,49 +97,3 @@ async def test_long_text_of_any_words_is_cut_into_pieces_that_the_encoder_reads(
     assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
     parts = [word for node in tree.nodes[: tree.leaves] for word in node.text.split()]
     assert "".join(parts) == "".join(document.text.split())
-
-
-async def test_a_path_beyond_the_window_keeps_its_end():
-    tree = await built("# Parks\n\n## one two three four five six\n\n### seven eight nine\n\nText.\n", window=8)
-    assert tree.nodes[1].text == "five six > seven eight nine"
-
-
-async def test_a_word_beyond_the_window_is_cut_among_words_that_stay_whole():
-    tokens = PackagedTokens()
-    document = Document(uri="u", title="t", text="well-known " * 10 + "a/b." * 150 + " well-known" * 200)
-    source = Source(document=document, hierarchy=build_hierarchy(document))
-    tree = (await HeadingBuilder(tokens).build(source)).tree
-    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
-    words = [word for n in tree.nodes[: tree.leaves] for word in n.text.split()]
-    assert words.count("well-known") == 210
-
-
-@given(st.lists(st.text(max_size=12), min_size=1, max_size=60).map(" ".join).filter(str.strip))
-async def test_no_node_of_any_text_exceeds_the_encoders_window(text: str):
-    tokens = PackagedTokens()
-    document = Document(uri="u", title="t", text=text * 8)
-    source = Source(document=document, hierarchy=build_hierarchy(document))
-    tree = (await HeadingBuilder(tokens).build(source)).tree
-    assert max(tokens.counts([n.text for n in tree.nodes])) <= tokens.max_tokens
-
-
-_LINES = st.sampled_from(
-    ["# One", "## Two *b*", "###### Six", "#", "Text. More text", "- item", "===", "", "| a |", "x"]
-)
-
-
-@given(st.lists(_LINES, min_size=1, max_size=12).map("\n".join).filter(str.strip), st.integers(3, 8))
-async def test_leaves_are_slices_that_fit_and_hold_all_but_headings(text: str, window: int):
-    document = Document(uri="u", title="One", text=text, media_type="text/markdown")
-    hierarchy = build_hierarchy(document)
-    tree = (await HeadingBuilder(Words(window)).build(Source(document=document, hierarchy=hierarchy))).tree
-    covered = set[int]()
-    for node in tree.nodes[: tree.leaves]:
-        assert node.text == node.spans[0].of(text)
-        covered.update(range(node.spans[0].start, node.spans[0].end))
-    assert all(len(n.text.split()) <= window - 2 for n in tree.nodes)
-    assert len(tree.roots) == 1
-    headings = {n.span.start for _, n in hierarchy.of_kind(Kind.SECTION)}
-    for _, paragraph in hierarchy.of_kind(Kind.PARAGRAPH):
-        missing = {i for i in range(paragraph.span.start, paragraph.span.end) if text[i].strip()} - covered
-        assert not missing or paragraph.span.start in headings

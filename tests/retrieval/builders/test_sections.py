@@ -1,8 +1,9 @@
-"""HTSIR's tree, worked by hand at the ends of sections; cuts by length, and where the theme changes."""
+"""HTSIR's and RAPTOR's trees: by hand at the ends of sections, by theme, by likeness wherever a text stands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ from hypothesis import strategies as st
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
 from discorag.retrieval.builders.base import Built, Source
+from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes, _mixture, clusters_of
 from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes, theme_starts
 from discorag.retrieval.builders.summaries import Summary
 from discorag.schema.document import Document
 from discorag.schema.errors import Usage
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.values import count_words
+from discorag.schema.values import Vectors, count_words
 from discorag.text.sentences import sentence_spans
 
 ENCODER = PackagedEncoder()
@@ -95,23 +97,12 @@ async def test_an_abstract_gets_no_summary(heading: str) -> None:
     assert len(summariser.calls) == 1
 
 
-async def test_a_section_about_abstracts_is_summarised() -> None:
-    built = await build(f"# Abstract interpretation\n\n{body(20)}")
-    assert shape(built.tree) == [((0,), "Abstract interpretation")]
-
-
 async def test_a_section_stands_above_its_subsections_and_is_told_by_their_summaries() -> None:
     summariser = FirstSentences()
     built = await build(f"# A\n\n{body(20)}\n\n## B\n\n{body(20)}\n\n## C\n\n{body(20)}", summariser)
     assert shape(built.tree) == [((1,), "B"), ((2,), "C"), ((0, 3, 4), "A")]
     assert summariser.calls[-1] == [built.tree.nodes[i].text for i in (0, 3, 4)]
     assert built.tree.roots == (5,)
-
-
-async def test_a_heading_without_text_opens_the_first_chunk_below_it() -> None:
-    built = await build(f"# A\n\n## B\n\n{body(20)}\n\n## C\n\n{body(20)}")
-    assert [n.text.split("\n")[0] for n in built.tree.nodes[:2]] == ["# A", "## C"]
-    assert shape(built.tree) == [((0,), "B"), ((1,), "C"), ((2, 3), "A")]
 
 
 async def test_text_without_headings_is_cut_where_its_theme_changes() -> None:
@@ -123,39 +114,91 @@ async def test_text_without_headings_is_cut_where_its_theme_changes() -> None:
     assert [n.children for n in built.tree.nodes if n.layer == 1] == [(0, 1, 2), (3, 4, 5)]  # three chunks, r = 4
 
 
-async def test_cost_and_failures_of_all_summaries_are_told() -> None:
-    summariser = FirstSentences(failure="OutputTruncatedError: cut")
-    built = await build("# Intro\n\n" + body(198), summariser, SectionSizes(summary_words=70))
-    assert built.usage.calls == 3
-    assert built.failures == ("OutputTruncatedError: cut",) * 3
-    assert summariser.words == {70}
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 260)), min_size=1, max_size=6), st.integers(1, 5))
-async def test_every_tree_holds_the_whole_text_in_its_leaves(parts: list[tuple[int, int]], group: int) -> None:
-    text = "\n\n".join(f"{'#' * level} Head\n\n{body(words)}" if level else body(words) for level, words in parts)
-    if not text.strip():
-        return
-    built = await build(text, sizes=SectionSizes(group=group, theme_words=150, theme_group=group))
-    tree = built.tree
-    leaves = tree.nodes[: tree.leaves]
-    assert [n.text for n in leaves] == [n.spans[0].of(text) for n in leaves]
-    assert "".join("".join(n.text for n in leaves).split()) == "".join(text.split())
-    assert all(len(node) == 1 for i, node in enumerate(tree.parents) if i not in tree.roots)
-
-
 def test_themes_start_where_the_vectors_change() -> None:
     axes = np.eye(3, dtype=np.float32)
     vectors = np.repeat(axes, [10, 6, 12], axis=0)
     assert theme_starts(vectors, [10] * 28, target=100) == [0, 10, 16]
 
 
-@given(st.lists(st.integers(1, 500), min_size=1, max_size=40), st.integers(1, 300))
-def test_no_theme_of_several_sentences_is_twice_too_long(words: list[int], target: int) -> None:
-    rng = np.random.default_rng(len(words))
-    vectors = rng.normal(size=(len(words), 4)).astype(np.float32)
-    starts = theme_starts(vectors, words, target=target)
-    assert starts[0] == 0
-    assert starts == sorted(set(starts))
-    for a, b in zip(starts, [*starts[1:], len(words)], strict=True):
-        assert b - a == 1 or sum(words[a:b]) <= 2 * target
+_TOPICS = (
+    ("The {} cat", "purred", "meowed", "licked its paws", "chased a mouse", "and its kittens slept on the sofa."),
+    ("The {} telescope", "observed", "photographed", "measured", "revealed", "distant galaxies and stars in space."),
+    ("The {} baker", "kneaded", "floured", "baked", "sold", "loaves of sourdough bread in the oven."),
+)
+_WORDS = ("old", "grey", "small", "great", "quiet", "famous", "young", "new", "strange", "third", "last", "proud")
+
+
+class FirstWords:
+    """Joins the first sentences of the texts, as far as the wanted words reach."""
+
+    version = "first"
+
+    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
+        text = " ".join(sentence_spans(t)[0].of(t) for t in texts)
+        return Summary(" ".join(text.split()[:words]), Usage(calls=1), "told")
+
+
+def topic_sentences(topic: int) -> list[str]:
+    start, *verbs, end = _TOPICS[topic]
+    return [f"{start.format(word)} {verb} {end}" for word in _WORDS[:6] for verb in verbs]
+
+
+async def clustered(text: str, sizes: ClusterSizes | None = None) -> Built:
+    document = Document(uri="u", title="t", text=text)
+    builder = ClusterBuilder(ENCODER, FirstWords(), sizes)
+    return await builder.build(Source(document, build_hierarchy(document)))
+
+
+def topics_of(vectors_per_topic: int, seed: int = 0) -> Vectors:
+    """Three topics in turns."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(3, 64))
+    points = centres[np.arange(3 * vectors_per_topic) % 3] + 0.3 * rng.normal(size=(3 * vectors_per_topic, 64))
+    return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True), dtype=np.float32)
+
+
+async def test_three_topics_told_in_turns_are_found() -> None:
+    text = " ".join(chain.from_iterable(zip(*map(topic_sentences, range(3)), strict=True)))
+    built = await clustered(text, ClusterSizes(chunk_tokens=20))  # a sentence each
+    tree = built.tree
+    assert tree.leaves == 72
+    first = [node for node in tree.nodes if node.layer == 1]
+    assert len(first) >= 3
+    assert all(len({child % 3 for child in node.children}) == 1 for node in first)
+    assert {node.children[0] % 3 for node in first} == {0, 1, 2}
+    assert len(tree.roots) == 1
+
+
+def test_a_point_between_two_clusters_is_in_both_and_others_are_in_one() -> None:
+    rng = np.random.default_rng(0)
+    left, right = (rng.normal(scale=0.5, size=(60, 2)) + np.array([x, 0.0]) for x in (-2.0, 2.0))
+    clusters = _mixture(np.vstack([left, right, np.zeros((1, 2))]), ClusterSizes(threshold=0.001))
+    assert [120 in members for members in clusters] == [True, True]
+    assert [members[:3].tolist() for members in sorted(clusters, key=lambda c: int(c[0]))] == [[0, 1, 2], [60, 61, 62]]
+
+
+def test_a_cluster_that_the_summariser_cannot_take_is_clustered_again() -> None:
+    clusters = clusters_of(topics_of(20), [100] * 60, ClusterSizes(cluster_tokens=500))
+    assert max(map(len, clusters)) <= 5
+    assert {m for members in clusters for m in members} == set(range(60))
+
+
+@given(st.integers(1, 45), st.integers(1, 12), st.integers(1, 400), st.integers(0, 3))
+def test_clustering_ends_and_leaves_nothing_out_however_few_the_different_texts(
+    count: int, different: int, budget: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(different, 16))[rng.integers(0, different, count)].astype(np.float32)
+    tokens = rng.integers(1, 200, count).tolist()
+    clusters = clusters_of(vectors, tokens, ClusterSizes(cluster_tokens=budget))
+    assert {m for members in clusters for m in members} == set(range(count))
+    assert len(set(clusters)) == len(clusters)
+    assert all(len(members) == 1 or sum(tokens[m] for m in members) <= budget for members in clusters)
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3])
+async def test_a_document_of_a_few_chunks_has_one_root(chunks: int) -> None:
+    built = await clustered(" ".join(topic_sentences(0)[:chunks]), ClusterSizes(chunk_tokens=5))
+    assert built.tree.leaves == chunks
+    assert len(built.tree.roots) == 1
+    assert built.usage.calls == len(built.failures) == (1 if chunks > 1 else 0)

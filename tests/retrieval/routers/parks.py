@@ -1,10 +1,12 @@
-"""The document of RDR² table 16, rebuilt in our own words with its outline and its node ids, and routers by script."""
+"""The document of RDR² table 16, rebuilt in our own words with its outline and its node ids, and scripted routers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, islice
+
+from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
@@ -13,6 +15,7 @@ from discorag.retrieval.builders.headings import HeadingBuilder
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Routed, Router, derive, step_all
 from discorag.schema.document import Document
 from discorag.schema.retrieval_tree import RetrievalTree
+from tests.retrieval.strategies import retrieval_trees
 
 QUESTION = "What is the tallest ride at six flags over texas?"
 
@@ -95,3 +98,9 @@ async def walk(question: str, subtree: RetrievalSubtree, router: Router, expand_
     while routed.ending is None:
         [routed] = await step_all(question, [routed], router, expand_iter)
     return routed
+
+
+@st.composite
+def subtrees(draw: st.DrawFn) -> RetrievalSubtree:
+    tree = draw(retrieval_trees(max_leaves=7))
+    return derive(tree, draw(st.sets(st.integers(0, tree.leaves - 1), max_size=3)))

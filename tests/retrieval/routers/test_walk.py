@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discorag.retrieval.routers.walk import Decision, Ending, RetrievalSubtree, Routed, derive, step_all
 from discorag.schema.errors import ModelUnavailableError, Usage
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.routers.parks import QUESTION, ScriptedRouter, ids, nodes, walk
-from tests.retrieval.routers.trees import AnyRouter, subtrees
 
 
 async def walked(tree: RetrievalTree, start: int, *decisions: Decision, expand_iter: int = 5) -> Routed:
@@ -71,13 +66,6 @@ async def test_nodes_that_cannot_be_selected_are_counted_and_end_the_walk_with_w
     assert routed.usage.calls == 2
 
 
-@pytest.mark.parametrize("wrong", [Decision((10_000,)), Decision((-1,)), Decision(expand=10_000), Decision(expand=-1)])
-async def test_invented_nodes_are_named_in_the_failure(parks: RetrievalTree, wrong: Decision):
-    routed = await walked(parks, 19, wrong)
-    assert routed.ending is Ending.FAILED
-    assert str([*wrong.answer, *([] if wrong.expand is None else [wrong.expand])]) in routed.failures[0].message
-
-
 class DyingRouter:
     """Answers for one document, and fails for all others after paying for a call."""
 
@@ -96,34 +84,3 @@ async def test_a_model_that_fails_in_one_document_leaves_the_others_alone(parks:
     assert [walk.ending for walk in walks] == [Ending.FAILED, Ending.ANSWERED]
     assert [f.kind for walk in walks for f in walk.failures] == ["ModelUnavailableError"]
     assert sum((walk.usage for walk in walks), Usage()) == Usage(calls=2, repairs=1)
-
-
-class MeetingRouter:
-    """Answers only when it has been asked about two documents at once."""
-
-    def __init__(self) -> None:
-        self.barrier = asyncio.Barrier(2)
-
-    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        await self.barrier.wait()
-        return Decision(subtree.lit)
-
-
-async def test_documents_are_walked_at_the_same_time(parks: RetrievalTree):
-    subtree = derive(parks, nodes(parks, 19))
-    async with asyncio.timeout(5):
-        walks = await step_all(QUESTION, [Routed(subtree=subtree)] * 2, MeetingRouter(), 5)
-    assert [walk.ending for walk in walks] == [Ending.ANSWERED] * 2
-
-
-@given(subtrees(), st.integers(0, 4), st.data())
-def test_routed_passages_are_lit_leaves_and_none_comes_twice(
-    subtree: RetrievalSubtree, expand_iter: int, data: st.DataObject
-):
-    router = AnyRouter(data)
-    routed = asyncio.run(walk("q", subtree, router, expand_iter))
-    assert len(set(routed.in_step_order)) == len(routed.in_step_order)
-    assert len(routed.steps) == len(router.shown) <= expand_iter + 1
-    assert all(set(step) <= set(shown.lit) for step, shown in zip(routed.steps, router.shown, strict=True))
-    assert all(a.seen < b.seen for a, b in zip(router.shown, router.shown[1:], strict=False))
-    assert all(leaf < subtree.tree.leaves for leaf in routed.in_step_order)

@@ -31,6 +31,10 @@ export const forgetDocuments = (): void => kept.clear();
 export const documentText = (corpus: string, id: string): Promise<DocumentText> =>
   once(`documents/${id}/text?${within(corpus)}`);
 
+/** The PDF that a document was read from. */
+export const originalFile = async (corpus: string, id: string): Promise<ArrayBuffer> =>
+  (await send(`documents/${id}/file?${within(corpus)}`)).arrayBuffer();
+
 export async function chunksOf(corpus: string, id: string): Promise<Chunk[]> {
   return (await once<{ chunk: Chunk }[]>(`trees/${id}?${within(corpus)}`)).map((part) => part.chunk);
 }

@@ -6,6 +6,8 @@ export interface Question {
   query: string;
   corpus: string;
   switches: Options;
+  /** The conversation that keeps it. */
+  thread?: string;
 }
 
 export interface ThreadState extends Open {

@@ -1,5 +1,14 @@
 import { get, post, send } from "./client";
 import type { Question, ThreadState } from "./open";
+import type { Reply, Thread } from "./types";
+
+/** The threads of this reader, the latest first; those without a title are plans that were edited. */
+export const threads = (): Promise<Thread[]> => get("threads");
+
+export const newThread = async (corpus: string): Promise<string> => (await post<Thread>("threads", { corpus })).id;
+
+/** The answers of a conversation, the earliest first. */
+export const turnsOf = (thread: string): Promise<Reply[]> => get(`threads/${thread}/turns`);
 
 /** A new thread that asks the question and stops before the answer is written. */
 export async function startThread(question: Question): Promise<{ id: string; state: ThreadState }> {

@@ -24,76 +24,12 @@ export interface AnswerSentence {
   confidence: number | null;
 }
 
-export interface AskRequest {
-  query: string;
-  instruction?: string;
-  corpus?: string | null;
-  filters?: Record<string, string[]>;
-  switches?: Options;
-}
-
 export interface Audit {
   corpus: string;
-  documents: Audited[];
+  documents: DocumentName[];
   findings: Finding[];
   settled: Record<string, string>;
   changed: number;
-}
-
-export interface AuditRequest {
-  corpus?: string | null;
-}
-
-export interface Audited {
-  doc_id: string;
-  name: string;
-  title: string;
-}
-
-export interface Body_ingest_ingest_post {
-  files: string[];
-  corpus?: string;
-}
-
-export interface ChatCompletion {
-  id: string;
-  object: "chat.completion";
-  created: number;
-  model: string;
-  choices: Choice[];
-  usage: ChatUsage;
-  disco_rag: Reply;
-}
-
-export interface ChatMessage {
-  role: "assistant";
-  content: string;
-}
-
-export interface ChatRequest {
-  model: string;
-  messages: Turn[];
-  stream?: boolean;
-  stream_options?: StreamOptions | null;
-  temperature?: number | null;
-  max_tokens?: number | null;
-  max_completion_tokens?: number | null;
-  n?: 1;
-  corpus?: string | null;
-}
-
-export interface ChatUsage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  prompt_tokens_details: Record<string, number>;
-}
-
-export interface Choice {
-  index: number;
-  message: ChatMessage;
-  finish_reason: "stop";
-  logprobs: null;
 }
 
 export interface Chunk {
@@ -121,15 +57,6 @@ export interface Chunk {
 
 export type ChunkRelation = "SUPPORTS" | "CONTRADICTS" | "ELABORATES" | "EXEMPLIFIES" | "CAUSES" | "RESULTS_FROM" | "ENABLES" | "PREVENTS" | "PRECEDES" | "FOLLOWS" | "SIMULTANEOUS" | "BACKGROUND_FOR" | "GENERALIZES" | "SPECIFIES" | "COMPARES_WITH" | "CONTRASTS_WITH" | "SUPPLEMENTS" | "REPLACES" | "MOTIVATES" | "JUSTIFIES" | "UNRELATED";
 
-export interface ChunkTree {
-  chunk: Chunk;
-  mermaid: string;
-}
-
-export interface Corpora {
-  corpora: Corpus[];
-}
-
 export interface Corpus {
   name: string;
   documents: number;
@@ -144,17 +71,19 @@ export interface Disagreement {
   reason: string;
 }
 
+export interface DocumentName {
+  doc_id: string;
+  name: string;
+  title: string;
+}
+
 export interface DocumentText {
   doc_id: string;
   title: string;
   text: string;
   media_type: string;
+  markup: Markup;
   pages: number[];
-}
-
-export interface Documents {
-  total: number;
-  documents: StoredDocument[];
 }
 
 export interface Edge {
@@ -164,23 +93,6 @@ export interface Edge {
   source_span: Span | null;
   target_span: Span | null;
   reason: string;
-}
-
-export interface EditRequest {
-  hits?: HitEdit[];
-  evidence?: Record<string, [number, number][]>;
-  graph?: RhetoricalGraph;
-  plan?: string;
-  draft?: string;
-  checkpoint?: string | null;
-}
-
-export interface ErrorBody {
-  type: string;
-  message: string;
-  hint: string;
-  code: string | null;
-  param: string | null;
 }
 
 export interface EvidenceSpan {
@@ -211,22 +123,9 @@ export interface Finding {
   score: number;
 }
 
-export interface ForkRequest {
-  checkpoint?: string | null;
-}
-
-export interface Health {
-  status: string;
-}
-
 export interface Hit {
   chunk_id: string;
   score: number;
-}
-
-export interface HitEdit {
-  chunk_id: string;
-  score?: number;
 }
 
 export interface Job {
@@ -263,22 +162,6 @@ export interface Levels {
 }
 
 export type Markup = "none" | "blocks" | "inline";
-
-export interface Model {
-  id: string;
-  object: "model";
-  created: number;
-  owned_by: string;
-}
-
-export interface ModelList {
-  object: "list";
-  data: Model[];
-}
-
-export interface NewThread {
-  corpus?: string | null;
-}
 
 export type NodeKind = "text" | "section" | "relation" | "summary" | "group";
 
@@ -329,21 +212,11 @@ export interface PlanStep {
   references: Reference[];
 }
 
-export interface Problem {
-  error: ErrorBody;
-}
-
 export interface Progress {
   job: Job;
   settled: number;
   failed: number;
   total: number;
-}
-
-export interface Readiness {
-  status: string;
-  encoder: string;
-  language_model: string;
 }
 
 export interface Reference {
@@ -380,23 +253,12 @@ export interface RstTree {
   splits: Split[];
 }
 
-export interface RunRequest {
-  query?: string | null;
-  instruction?: string;
-  filters?: Record<string, string[]>;
-  switches?: Options | null;
-  stop_before?: string[];
-  checkpoint?: string | null;
-}
-
 export interface Session {
   tenant: string;
   roles: Role[];
   keys: boolean;
-}
-
-export interface Settlement {
-  note: string | null;
+  language_model: string;
+  formats: string[];
 }
 
 export interface ShownNode {
@@ -458,24 +320,18 @@ export interface StoredDocument {
   title: string;
   chunks: number;
   content_hash: string;
-}
-
-export interface StreamOptions {
-  include_usage?: boolean;
+  size: number;
+  written: string | null;
 }
 
 export type Support = "supported" | "not supported" | "not verified";
-
-export interface TextPart {
-  type: "text";
-  text: string;
-}
 
 export interface Thread {
   id: string;
   corpus: string | null;
   created: string;
   switches: Record<string, unknown>;
+  title: string;
 }
 
 export interface ThreadState {
@@ -487,11 +343,6 @@ export interface ThreadState {
 }
 
 export type Tier = "sure" | "possible";
-
-export interface Turn {
-  role: string;
-  content?: string | TextPart[] | null;
-}
 
 export type UnitKind = "prose" | "heading" | "item" | "row" | "header" | "code" | "turn" | "reference" | "formula" | "furniture";
 

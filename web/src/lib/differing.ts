@@ -20,9 +20,14 @@ export function differing(text: CodeText, span: { start: number; end: number }, 
   });
 }
 
-/** The words of one sentence that the other does not have. */
+/** Where a larger part than this differs, marking it would say nothing. */
+const MOST = 0.6;
+
+/** The words of one sentence that the other does not have; none if the two have little in common. */
 export function ownWords(text: string, other: string): string[] {
   const words = (of: string) => of.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}.,%-]*[\p{L}\p{N}%]|[\p{L}\p{N}]/gu) ?? [];
   const theirs = new Set(words(other));
-  return [...new Set(words(text))].filter((word) => !theirs.has(word));
+  const mine = [...new Set(words(text))];
+  const own = mine.filter((word) => !theirs.has(word));
+  return own.length > MOST * mine.length ? [] : own;
 }

@@ -1,5 +1,3 @@
-import type { AnswerSentence, Edge, PlanStep, RhetoricalGraph } from "../api/types";
-
 export interface Step {
   text: string;
   /** One-based numbers of the passages that it cites. */
@@ -32,32 +30,14 @@ function joined(parts: string[]): string[] {
   return open ? [...whole, open] : whole;
 }
 
-export interface Followed {
-  edge: Edge;
-  /** The numbers of its ends in the graph. */
-  from: number;
-  to: number;
-}
+const OPENERS = ["Then", "Next,", "After that,"];
 
-const chunksOf = (sentence?: AnswerSentence): string[] => sentence?.evidence.map((e) => e.chunk_id) ?? [];
-
-/** The edges by which a sentence hangs together: among what it and its step cite, and with the sentence before. */
-export function followed(
-  graph: RhetoricalGraph | null,
-  sentences: AnswerSentence[],
-  steps: PlanStep[],
-  at: number,
-): Followed[] {
-  const sentence = sentences[at];
-  if (!graph || !sentence) return [];
-  const step = sentence.step === null ? undefined : steps[sentence.step];
-  const planned = (step?.references ?? []).map(({ chunk }) => graph.chunks[chunk - 1] ?? "");
-  const own = new Set([...chunksOf(sentence), ...planned]);
-  const near = new Set([...own, ...chunksOf(sentences[at - 1])]);
-  const touches = (e: Edge) => near.has(e.source) && near.has(e.target) && (own.has(e.source) || own.has(e.target));
-  return graph.edges.filter(touches).map((edge) => ({
-    edge,
-    from: graph.chunks.indexOf(edge.source) + 1,
-    to: graph.chunks.indexOf(edge.target) + 1,
-  }));
+/** Steps in another order, each with an opener for its place, if the plan has openers. */
+export function reconnected(steps: Step[]): Step[] {
+  const opener = /^(Start with|Then|Next,|After that,)(?= )/;
+  if (!steps.some(({ text }) => opener.test(text))) return steps;
+  return steps.map((step, at) => {
+    const word = at === 0 ? "Start with" : (OPENERS[(at - 1) % OPENERS.length] ?? "Then");
+    return { ...step, text: step.text.replace(opener, word) };
+  });
 }

@@ -1,6 +1,8 @@
 /** The place in the page, as its address has it after the #. */
 
-export const VIEWS = ["ask", "disagreements", "graph", "plan", "tree", "trace", "compare", "documents"] as const;
+export const VIEWS = ["ask", "disagreements", "compare", "documents", "graph", "plan", "tree", "trace"] as const;
+/** Views for looking into how an answer was made. */
+export const INSPECT: readonly View[] = ["graph", "plan", "tree", "trace"];
 export type View = (typeof VIEWS)[number];
 
 export interface Route {
@@ -19,6 +21,8 @@ export interface Route {
   ofCorpus: boolean;
   /** The thread that keeps the answers from edited plans. */
   thread: string;
+  /** The conversation that is open. */
+  talk: string;
   /** The two sides that are compared. */
   left: string;
   right: string;
@@ -41,6 +45,7 @@ export function routeOf(hash: string): Route {
     builder: given.get("builder") ?? "",
     ofCorpus: given.get("of") === "corpus",
     thread: given.get("thread") ?? "",
+    talk: given.get("talk") ?? "",
     left: given.get("left") ?? "",
     right: given.get("right") ?? "",
   };
@@ -57,6 +62,7 @@ export function hashOf(route: Route): string {
   if (route.view === "tree" && route.whole) query.set("of", "document");
   if (route.view === "tree" && route.whole && route.builder) query.set("builder", route.builder);
   if (route.view === "disagreements" && route.ofCorpus) query.set("of", "corpus");
+  if (route.talk) query.set("talk", route.talk);
   if (route.thread) query.set("thread", route.thread);
   if (route.view === "compare" && route.left) query.set("left", route.left);
   if (route.view === "compare" && route.right) query.set("right", route.right);

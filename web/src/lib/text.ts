@@ -1,4 +1,4 @@
-import type { Span } from "../api/types";
+import type { Chunk, Span } from "../api/types";
 
 /** A text by Unicode code points, as spans count; JavaScript's own indices count UTF-16 units. */
 export class CodeText {
@@ -101,6 +101,26 @@ export function findPassage(text: CodeText, passage: string): Span | null {
   const found = new RegExp(pattern, "iu").exec(text.text);
   if (!found) return null;
   return { start: text.point(found.index), end: text.point(found.index + found[0].length) };
+}
+
+const WORD = /[\p{L}\p{N}]+/gu;
+/** So large a part of a paraphrase's words has to be in the sentence that it means. */
+const MEANT = 0.5;
+
+const stems = (text: string): Set<string> =>
+  new Set((text.toLowerCase().match(WORD) ?? []).filter((word) => word.length > 3 || /\p{N}/u.test(word)).map((word) => word.slice(0, 6)));
+
+/** The sentence that shares most words with a paraphrase; null if none shares half of them. */
+export function closestSentence(text: CodeText, chunks: Chunk[], paraphrase: string): Span | null {
+  const wanted = stems(paraphrase);
+  let best: Span | null = null;
+  let most = MEANT;
+  for (const span of chunks.flatMap((chunk) => chunk.sentences)) {
+    const own = stems(text.of(span));
+    const shared = [...wanted].filter((stem) => own.has(stem)).length / Math.max(1, wanted.size);
+    if (shared > most || (shared === most && !best)) [best, most] = [span, shared];
+  }
+  return best;
 }
 
 /** `span` with about `around` characters on both sides, from and to white space. */

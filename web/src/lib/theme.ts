@@ -1,12 +1,11 @@
 export type Theme = "light" | "dark";
 
 const KEY = "disco-rag-theme";
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 export function theme(): Theme {
   const kept = localStorage.getItem(KEY);
   if (kept === "light" || kept === "dark") return kept;
-  return dark.matches ? "dark" : "light";
+  return window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
 export function show(shown: Theme): void {
@@ -17,10 +16,4 @@ export function show(shown: Theme): void {
 export function keep(chosen: Theme): void {
   localStorage.setItem(KEY, chosen);
   show(chosen);
-}
-
-export function follow(told: (theme: Theme) => void): () => void {
-  const changed = () => told(theme());
-  dark.addEventListener("change", changed);
-  return () => dark.removeEventListener("change", changed);
 }

@@ -1,6 +1,7 @@
 /** Where the parts of an RST tree stand when it is drawn as linguists draw it. */
 
-import type { RstTree, Split } from "../api/types";
+import type { Chunk, RstTree, Span, Split, UnitKind } from "../api/types";
+import { CodeText } from "./text";
 
 export const COLUMN = 156;
 export const GAP = 16;
@@ -26,6 +27,28 @@ export interface TreeNode {
 
 export const keyOf = (start: number, end: number): string => `${start}-${end}`;
 
+/** Kinds of lines that are no units of discourse. */
+const APART = new Set<UnitKind>(["heading", "header", "code", "reference", "formula", "furniture"]);
+const BARE = /^[\s\p{P}\p{S}]*(?:[a-z][a-z0-9+.-]*:\/\/\S+[\s\p{P}\p{S}]*)*$/iu;
+
+/** The tree without headings, links, code and the like: a node that loses one side is its other side. */
+export function readable(chunk: Chunk, tree: RstTree): RstTree {
+  const text = new CodeText(chunk.text);
+  const isUnit = (edu: Span): boolean => {
+    const at = chunk.sentences.findIndex((sentence) => sentence.start <= edu.start && edu.start < sentence.end);
+    const kind = chunk.kinds[at];
+    return !(kind && APART.has(kind)) && !BARE.test(text.slice(edu.start - chunk.span.start, edu.end - chunk.span.start));
+  };
+  const kept = tree.edus.map(isUnit);
+  /** How many units are kept before each one. */
+  const before = kept.reduce<number[]>((sums, keep) => [...sums, (sums.at(-1) ?? 0) + Number(keep)], [0]);
+  const now = (at: number): number => before[at] ?? 0;
+  const splits = tree.splits
+    .map((split) => ({ ...split, start: now(split.start), mid: now(split.mid), end: now(split.end) }))
+    .filter(({ start, mid, end }) => start < mid && mid < end);
+  return { edus: tree.edus.filter((_, i) => kept[i]), splits };
+}
+
 function parentsFirst(tree: RstTree): { split: Split; depth: number }[] {
   const depths = new Map([[keyOf(0, tree.edus.length), 0]]);
   return tree.splits.map((split) => {
@@ -39,7 +62,8 @@ function parentsFirst(tree: RstTree): { split: Split; depth: number }[] {
 /** What is closed at first: nothing of a small tree, of others what lies deep. */
 export function closedAtFirst(tree: RstTree): Set<string> {
   if (tree.edus.length <= 12) return new Set();
-  const deep = parentsFirst(tree).filter(({ depth }) => depth >= 4);
+  const most = window.innerWidth < 500 ? 2 : 4;
+  const deep = parentsFirst(tree).filter(({ depth }) => depth >= most);
   return new Set(deep.map(({ split }) => keyOf(split.start, split.end)));
 }
 

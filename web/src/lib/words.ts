@@ -3,12 +3,12 @@ import type { StageRecord } from "../api/types";
 export const VIEW_NAMES = {
   ask: "Answer",
   disagreements: "Disagreements",
+  compare: "Compare",
+  documents: "Documents",
   graph: "Graph",
   plan: "Plan",
   tree: "Tree",
   trace: "Trace",
-  compare: "Compare",
-  documents: "Documents",
 } as const;
 
 const PRESETS: Record<string, string> = {
@@ -24,18 +24,33 @@ const PRESETS: Record<string, string> = {
 
 export const presetName = (preset: string): string => PRESETS[preset] ?? preset;
 
+/** Retrieval trees by who builds them. */
+export const BUILDERS: Record<string, string> = {
+  snapped: "Sections, paragraphs, sentences",
+  slide: "Sections, paragraphs, sentences (windows)",
+  "flat-sentences": "Sections, paragraphs, sentences (single)",
+  "flat-chunks": "Sections and passages of 100 words",
+  discourse: "RST over the document (DISRetrieval)",
+  unified: "Sections, RST inside paragraphs",
+  bisection: "Halves of halves",
+  windows: "Neighbours, seven at a time",
+  clusters: "Clusters and summaries (RAPTOR)",
+  sections: "Sections and summaries (HTSIR)",
+  headings: "Headings above paragraphs (RDR²)",
+};
+
 const STAGES: Record<string, string> = {
   prepare: "Question",
-  retrieve: "Retrieve",
-  rerank: "Rerank",
-  parse: "Trees",
-  assess: "Assess",
-  quote: "Quote",
-  relate: "Graph",
+  retrieve: "Find passages",
+  rerank: "Sort passages",
+  parse: "Read their sentences",
+  assess: "Is there an answer?",
+  quote: "Choose sentences",
+  relate: "Compare passages",
   plan: "Plan",
   generate: "Write",
-  refine: "Refine",
-  verify: "Verify",
+  refine: "Search again",
+  verify: "Check each sentence",
   abstain: "No answer",
 };
 
@@ -43,6 +58,15 @@ export const stageName = (stage: string): string => STAGES[stage] ?? stage;
 
 /** BACKGROUND_FOR as "background for". */
 export const relationName = (relation: string): string => relation.toLowerCase().replaceAll("_", " ").replaceAll("-", " ");
+
+/** How one of two passages clashes with the other, said of the second and of both. */
+const CLASHES: Record<string, { second: string; both: string }> = {
+  CONTRADICTS: { second: "Another source says the opposite", both: "The two say the opposite" },
+  CONTRASTS_WITH: { second: "Another source says something different", both: "The two say different things" },
+  REPLACES: { second: "A newer source replaces it", both: "The newer one replaces the older" },
+};
+
+export const clash = (relation: string) => CLASHES[relation] ?? { second: "Another source disagrees", both: "The two disagree" };
 
 const AT_ODDS = new Set(["CONTRADICTS", "CONTRASTS_WITH", "REPLACES"]);
 const BACKING = new Set(["SUPPORTS", "JUSTIFIES", "EXEMPLIFIES", "ENABLES"]);

@@ -2,10 +2,12 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useState, t
 import * as calls from "../api/calls";
 import { keepKey, type Problem } from "../api/client";
 import type { Question } from "../api/open";
-import type { Corpus, Session } from "../api/types";
+import type { Corpus, Reply, Session } from "../api/types";
+import { firstCorpus } from "../lib/examples";
 import { hashOf, routeOf, type Route } from "../lib/route";
 import { useLoaded } from "./useLoaded";
 import { usePassages, type Passages } from "./usePassages";
+import { useTalk, type Talk } from "./useTalk";
 import { useRun, type Run } from "./useRun";
 
 export interface App {
@@ -23,6 +25,11 @@ export interface App {
   run: Run;
   ask: (query: string, corpus: string, preset: string) => void;
   stop: () => void;
+  talk: Talk;
+  /** Shows an answer of the open conversation again. */
+  showTurn: (reply: Reply) => void;
+  /** Leaves the question and its conversation. */
+  restart: (within?: string) => void;
   passages: Passages;
 }
 
@@ -55,11 +62,11 @@ function useRoute(): [Route, (patch: Partial<Route>) => void] {
 
 /** A link that holds a question asks it when it is opened, and when the address changes to another. */
 function useLinked(route: Route, corpus: string, asked: Question | null, start: (question: Question) => void): void {
-  const [linked, setLinked] = useState(route.q !== "");
+  const [linked, setLinked] = useState(route.q !== "" && !route.talk);
   useEffect(() => {
     const changed = () => {
-      const { q } = routeOf(location.hash);
-      setLinked(q !== "" && q !== asked?.query);
+      const { q, talk } = routeOf(location.hash);
+      setLinked(q !== "" && q !== asked?.query && !talk);
     };
     window.addEventListener("hashchange", changed);
     return () => window.removeEventListener("hashchange", changed);
@@ -80,16 +87,39 @@ export function Shared({ children }: { children: ReactNode }) {
   const open = session.value ? `open ${signed}` : "";
   const corpora = useLoaded(open && `corpora ${open}`, calls.corpora);
   const choices = useLoaded(open && `choices ${open}`, calls.choices);
-  const { run, ask: start, stop } = useRun();
-  const corpus = route.corpus || corpora.value?.[0]?.name || "";
+  const { run, ask: start, stop, show } = useRun();
+  const corpus = route.corpus || firstCorpus(corpora.value ?? []);
   const passages = usePassages(run.result, run.asked?.corpus ?? "");
+
+  const talk = useTalk(Boolean(session.value), route, go, show);
+  const { begin, refresh } = talk;
 
   const ask = useCallback(
     (query: string, within: string, preset: string) => {
-      go({ q: query, corpus: within, preset, s: null, thread: "" });
-      start({ query, corpus: within, switches: calls.switchesOf(preset) });
+      void begin(within).then((thread) => {
+        go({ q: query, corpus: within, preset, s: null, thread: "", talk: thread });
+        start({ query, corpus: within, switches: calls.switchesOf(preset), ...(thread && { thread }) });
+      });
     },
-    [go, start],
+    [go, start, begin],
+  );
+  useEffect(() => {
+    if (run.result && run.asked?.thread) refresh();
+  }, [run.result, run.asked, refresh]);
+
+  const showTurn = useCallback(
+    (reply: Reply) => {
+      go({ q: reply.answer.query, s: null });
+      show({ query: reply.answer.query, corpus, switches: {} }, reply);
+    },
+    [go, show, corpus],
+  );
+  const restart = useCallback(
+    (within?: string) => {
+      stop();
+      go({ q: "", s: null, talk: "", thread: "", view: "ask", ...(within && { corpus: within }) });
+    },
+    [go, stop],
   );
 
   useLinked(route, session.value ? corpus : "", run.asked, start);
@@ -121,9 +151,12 @@ export function Shared({ children }: { children: ReactNode }) {
       run,
       ask,
       stop,
+      talk,
+      showTurn,
+      restart,
       passages,
     }),
-    [route, go, session.value, session.problem, corpora.value, corpora.problem, refreshCorpora, corpus, choices.value, run, ask, stop, passages],
+    [route, go, session.value, session.problem, corpora.value, corpora.problem, refreshCorpora, corpus, choices.value, run, ask, stop, talk, showTurn, restart, passages],
   );
   return <Context.Provider value={app}>{children}</Context.Provider>;
 }

@@ -70,15 +70,23 @@ function ended(run: Run, problem: Problem): Run {
   return { ...run, status: "failed", stages, problem };
 }
 
+export interface Runner {
+  run: Run;
+  ask: (question: Question) => void;
+  stop: () => void;
+  /** Puts an answer that is known in the place of a run. */
+  show: (asked: Question, result: Reply) => void;
+}
+
 /** One question at a time; a new one ends the one under way. */
-export function useRun(): { run: Run; ask: (question: Question) => void; stop: () => void } {
+export function useRun(): Runner {
   const [run, setRun] = useState<Run>(IDLE);
   const under = useRef<AbortController | null>(null);
 
   const stop = useCallback(() => {
     under.current?.abort();
     under.current = null;
-    setRun((old) => (old.status === "running" ? IDLE : old));
+    setRun(IDLE);
   }, []);
 
   const ask = useCallback((question: Question) => {
@@ -93,5 +101,11 @@ export function useRun(): { run: Run; ask: (question: Question) => void; stop: (
     );
   }, []);
 
-  return { run, ask, stop };
+  const show = useCallback((asked: Question, result: Reply) => {
+    under.current?.abort();
+    under.current = null;
+    setRun({ ...IDLE, status: "done", asked, result });
+  }, []);
+
+  return { run, ask, stop, show };
 }

@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import type { Answer } from "../api/types";
-import { against } from "../lib/against";
 import { NO_ANSWER } from "../lib/report";
 import { SupportFlag } from "./SupportFlag";
 
@@ -12,11 +11,12 @@ interface Props {
   children?: ReactNode;
 }
 
-const textsOf = (answer: Answer | null): string[] => answer?.sentences.map((s) => s.text) ?? [];
+const textsOf = (answer: Answer | null): string[] => answer?.sentences.map((s) => s.text.trim()) ?? [];
 
 export function AnswerColumn({ title, answer, other, children }: Props) {
   const sentences = answer?.sentences ?? [];
-  const told = other ? against(textsOf(answer), textsOf(other)) : textsOf(answer).map((text) => ({ text, only: false }));
+  const there = new Set(textsOf(other));
+  const isOnly = (text: string) => other !== null && !there.has(text.trim());
   return (
     <section className="panel answer-column" aria-label={title}>
       <h2>
@@ -24,14 +24,14 @@ export function AnswerColumn({ title, answer, other, children }: Props) {
       </h2>
       {answer?.abstained && (
         <p className="prose refusal">
-          {NO_ANSWER} <bdi className="quiet small">{answer.abstained}</bdi>
+          {NO_ANSWER}
         </p>
       )}
       {answer && !answer.abstained && (
         <p className="prose" dir="auto">
           {sentences.map((sentence, at) => (
             <span key={at}>
-              <bdi className={told[at]?.only ? "only" : ""}>{sentence.text}</bdi>
+              <bdi className={isOnly(sentence.text) ? "only" : ""}>{sentence.text}</bdi>
               <SupportFlag sentence={sentence} />{" "}
             </span>
           ))}

@@ -1,21 +1,13 @@
 import { useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { storedKey } from "../api/client";
-import { follow, keep, show, theme } from "../lib/theme";
-import { hashOf, VIEWS } from "../lib/route";
+import { keep, theme } from "../lib/theme";
+import { hashOf, INSPECT, VIEWS, type View } from "../lib/route";
 import { VIEW_NAMES } from "../lib/words";
 import { useApp } from "../state/app";
 
 function ThemeButton() {
   const [shown, setShown] = useState(theme);
-  useEffect(
-    () =>
-      follow((next) => {
-        show(next);
-        setShown(next);
-      }),
-    [],
-  );
   const other = shown === "dark" ? "light" : "dark";
   const toggle = () => {
     keep(other);
@@ -28,8 +20,39 @@ function ThemeButton() {
   );
 }
 
+function ViewLink({ view, name, current }: { view: View; name: string; current: boolean }) {
+  const { route, go } = useApp();
+  return (
+    <a
+      href={hashOf({ ...route, view })}
+      aria-current={current ? "page" : undefined}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        go({ view });
+      }}
+    >
+      {name}
+    </a>
+  );
+}
+
+/** The four views for looking into an answer, while one of them is shown. */
+export function InspectBar() {
+  const { route } = useApp();
+  if (!INSPECT.includes(route.view)) return null;
+  return (
+    <nav className="inspect" aria-label="Inspect">
+      {INSPECT.map((view) => (
+        <ViewLink key={view} view={view} name={VIEW_NAMES[view]} current={route.view === view} />
+      ))}
+    </nav>
+  );
+}
+
 export function Header() {
-  const { route, go, session, signIn } = useApp();
+  const { route, session, signIn } = useApp();
+  const inspecting = INSPECT.includes(route.view);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const here = nav.current?.querySelector("[aria-current]");
@@ -41,20 +64,10 @@ export function Header() {
         disco-rag
       </a>
       <nav aria-label="Views" ref={nav}>
-        {VIEWS.map((view) => (
-          <a
-            key={view}
-            href={hashOf({ ...route, view })}
-            aria-current={route.view === view ? "page" : undefined}
-            onClick={(event) => {
-              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-              event.preventDefault();
-              go({ view });
-            }}
-          >
-            {VIEW_NAMES[view]}
-          </a>
+        {VIEWS.filter((view) => !INSPECT.includes(view)).map((view) => (
+          <ViewLink key={view} view={view} name={VIEW_NAMES[view]} current={route.view === view} />
         ))}
+        <ViewLink view={inspecting ? route.view : "graph"} name="Inspect" current={inspecting} />
       </nav>
       <div className="top-end">
         {session?.keys && storedKey() && (

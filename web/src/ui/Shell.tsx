@@ -4,7 +4,7 @@ import { VIEW_NAMES } from "../lib/words";
 import type { View } from "../lib/route";
 import { useApp } from "../state/app";
 import { AskView } from "../views/AskView";
-import { Header } from "./Header";
+import { Header, InspectBar } from "./Header";
 import { ProblemNote } from "./Notes";
 import { SignIn } from "./SignIn";
 
@@ -48,6 +48,7 @@ export function Shell() {
         <h1 className="hidden">{VIEW_NAMES[route.view]}</h1>
         {locked && <SignIn problem={sessionProblem} />}
         {sessionProblem && !locked && <ProblemNote problem={sessionProblem} again={() => signIn(storedKey())} />}
+        {session && <InspectBar />}
         {session && <Shown view={route.view} />}
       </main>
     </>

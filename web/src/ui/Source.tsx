@@ -1,11 +1,14 @@
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Button } from "react-aria-components";
 import { chunksOf, documentText } from "../api/calls";
-import type { Chunk, Span } from "../api/types";
-import { typography } from "../lib/markdown";
-import { CodeText, pieces, type Mark, type Piece } from "../lib/text";
+import type { Problem } from "../api/client";
+import type { Chunk, DocumentText, Span } from "../api/types";
+import { CodeText, type Mark } from "../lib/text";
 import { useLoaded } from "../state/useLoaded";
+import { DocumentBody } from "./DocumentBody";
 import { ProblemNote } from "./Notes";
+
+const PdfPages = lazy(() => import("./PdfPages"));
 
 /** Characters before and after the place that are shown of a long document. */
 const AROUND = 12_000;
@@ -36,10 +39,12 @@ interface Props {
   /** Scrolled to. */
   at: Span | null;
   marks: Mark[];
-  /** Told of marked characters that are pointed at or focused, and of null when they are left. */
+  /** Called with marked characters that are pointed at or focused, and with null when they are left. */
   onPoint?: (span: Span | null) => void;
   onChoose?: (span: Span) => void;
-  /** Stands beside the place. */
+  /** Starts with the text that was read, not with the pages. */
+  asRead?: boolean;
+  /** Next to the place. */
   children?: ReactNode;
 }
 
@@ -49,81 +54,49 @@ function bounds(text: CodeText, at: Span | null, wide: boolean): [number, number
   return [start < AROUND ? 0 : start, Math.min(text.length, (at?.end ?? 0) + AROUND)];
 }
 
-function useScrolled(at: Span | null, shown: string) {
+interface TextProps extends Omit<Props, "corpus" | "doc" | "asRead" | "children"> {
+  text: DocumentText;
+  coded: CodeText;
+}
+
+/** The document as it was read, scrolled to the place. */
+function AsText({ text, coded, title, at, marks, onPoint, onChoose }: TextProps) {
+  const [wide, setWide] = useState(false);
+  useEffect(() => setWide(false), [text.doc_id]);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const mark = at && box.current?.querySelector(`[data-start="${at.start}"]`);
     if (!box.current) return;
-    if (!(mark instanceof HTMLElement)) {
-      box.current.scrollTop = 0;
-      return;
-    }
+    const mark = at && box.current.querySelector("mark.lit");
     const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const top = mark.offsetTop - box.current.clientHeight / 3;
-    box.current.scrollTo({ top, behavior: calm ? "instant" : "smooth" });
-  }, [at?.start, at?.end, shown]);
-  return box;
-}
-
-interface StretchProps {
-  piece: Piece;
-  /** Its characters cut by how they are set. */
-  set: Piece[];
-  onPoint: Props["onPoint"];
-  onChoose: Props["onChoose"];
-}
-
-/** Characters of a document; marked ones can be pointed at where somebody listens. */
-function Stretch({ piece, set, onPoint, onChoose }: StretchProps) {
-  const words = set.map(({ start, text, kinds }) => (
-    <span key={start} className={kinds.join(" ") || undefined}>
-      {text}
-    </span>
-  ));
-  if (!piece.kinds.length) return words;
-  const named = { "data-start": piece.start, className: piece.kinds.join(" ") };
-  if (!onPoint || !onChoose || !piece.text.trim()) return <mark {...named}>{words}</mark>;
-  const span = { start: piece.start, end: piece.start + [...piece.text].length };
-  const keyed = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    onChoose(span);
-  };
+    const top = mark instanceof HTMLElement ? mark.offsetTop - box.current.clientHeight / 3 : 0;
+    box.current.scrollTo({ top, behavior: calm || !mark ? "instant" : "smooth" });
+  }, [at?.start, at?.end, text.doc_id]);
+  const [from, to] = bounds(coded, at, wide);
   return (
-    <mark
-      {...named}
-      role="button"
-      tabIndex={0}
-      onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(span)}
-      onPointerLeave={() => onPoint(null)}
-      onFocus={(event) => event.currentTarget.matches(":focus-visible") && onPoint(span)}
-      onBlur={() => onPoint(null)}
-      onClick={() => onChoose(span)}
-      onKeyDown={keyed}
-    >
-      {words}
-    </mark>
+    <div className="source-text" ref={box} tabIndex={0} role="region" aria-label={`Text of ${title}`}>
+      {(from > 0 || to < coded.length) && (
+        <Button className="button small" onPress={() => setWide(true)}>
+          Show the whole document
+        </Button>
+      )}
+      <DocumentBody text={coded} markup={text.markup} from={from} to={to} marks={marks} onPoint={onPoint} onChoose={onChoose} />
+    </div>
   );
 }
 
-/** A document with marked characters, scrolled to one of them. */
-export function Source({ corpus, doc, title, at, marks, onPoint, onChoose, children }: Props) {
+/** A document with marked characters at one of them: the page of a PDF while its file is there, else the text. */
+export function Source({ corpus, doc, title, at, marks, onPoint, onChoose, asRead = false, children }: Props) {
   const key = doc ? `${corpus} ${doc}` : "";
   const text = useLoaded(key && `text ${key}`, () => documentText(corpus, doc));
   const chunks = useLoaded(key && `chunks ${key}`, () => chunksOf(corpus, doc));
-  const [wide, setWide] = useState(false);
-  useEffect(() => setWide(false), [doc]);
+  const [asText, setAsText] = useState(asRead);
+  const [missing, setMissing] = useState<Problem | null>(null);
+  useEffect(() => setMissing(null), [key]);
   const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);
-  const box = useScrolled(at, coded && text.value ? text.value.doc_id : "");
-  const [from, to] = coded ? bounds(coded, at, wide) : [0, 0];
-  const set = useMemo(() => (coded ? typography(coded, text.value?.media_type ?? "", from, to) : []), [coded, text.value, from, to]);
-  const shown = useMemo(() => {
-    if (!coded) return [];
-    const cut = pieces(coded, marks, from, to);
-    return cut.map((piece, i) => ({ piece, set: pieces(coded, set, piece.start, cut[i + 1]?.start ?? to) }));
-  }, [coded, set, marks, from, to]);
   const place = at && chunks.value ? placeName(placeAt(chunks.value, at.start), title) : "";
   if (text.problem) return <ProblemNote problem={text.problem} again={text.again} />;
+  const paged = Boolean(text.value?.pages.length);
+  const shared = { title, at, marks, onPoint, onChoose };
   return (
     <article className="source" aria-label={`Source: ${title}`}>
       <header>
@@ -134,21 +107,25 @@ export function Source({ corpus, doc, title, at, marks, onPoint, onChoose, child
           <p className="quiet small place">
             <bdi>{place || "\u00a0"}</bdi>
           </p>
+          {paged && !missing && (
+            <button type="button" className="link" onClick={() => setAsText(!asText)}>
+              {asText ? "Show the page" : "Text as it was read"}
+            </button>
+          )}
           {children}
         </div>
-      </header>
-      <div className="source-text" ref={box} tabIndex={0} role="region" aria-label={`Text of ${title}`}>
-        {coded && (from > 0 || to < coded.length) && (
-          <Button className="button small" onPress={() => setWide(true)}>
-            Show the whole document
-          </Button>
+        {missing && (
+          <p className="small" role="status">
+            <bdi>{missing.message}</bdi> This is the text as it was read.
+          </p>
         )}
-        <div className="document" dir="auto">
-          {shown.map(({ piece, set: own }) => (
-            <Stretch key={piece.start} piece={piece} set={own} onPoint={onPoint} onChoose={onChoose} />
-          ))}
-        </div>
-      </div>
+      </header>
+      {text.value && coded && (!paged || asText || missing) && <AsText text={text.value} coded={coded} {...shared} />}
+      {text.value && coded && paged && !asText && !missing && (
+        <Suspense fallback={<p className="quiet pad">Loading…</p>}>
+          <PdfPages corpus={corpus} text={text.value} coded={coded} at={at} marks={marks} onProblem={setMissing} />
+        </Suspense>
+      )}
     </article>
   );
 }

@@ -4,14 +4,17 @@ import type { Reply } from "../api/types";
 import type { Resting } from "../lib/evidence";
 import { NOT_SURE } from "../lib/report";
 import { stageName } from "../lib/words";
-import { Empty, ProblemNote } from "../ui/Notes";
+import { ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
 import { useApp } from "../state/app";
 import type { Run } from "../state/useRun";
+import { Conflicts } from "./ask/Conflicts";
 import { Cited, Prose } from "./ask/Prose";
 import { RestingOn } from "./ask/RestingOn";
 import { Refusal } from "./ask/Refusal";
 import { SourcePane } from "./ask/SourcePane";
+import { Start } from "./ask/Start";
+import { TalkBar } from "./ask/Talks";
 import { Trail } from "./ask/Trail";
 import { SaveBar } from "./ask/SaveBar";
 import { Unsaid } from "./ask/Unsaid";
@@ -28,14 +31,15 @@ function Answered({ result, corpus }: { result: Reply; corpus: string }) {
       <section className="answer" aria-label="Answer">
         <Prose result={result} lit={resting?.sentences ?? [active]} chosen={chosen} onPoint={setPointed} />
         <Cited result={result} />
+        <Conflicts result={result} at={active} />
         <Unsaid result={result} />
+        <SaveBar result={result} />
         <div className="stack">
           <div className={resting ? "behind" : undefined}>
             <Trail result={result} at={active} />
           </div>
           {resting && <RestingOn result={result} resting={resting} />}
         </div>
-        <SaveBar result={result} />
       </section>
       <SourcePane result={result} corpus={corpus} at={active} onPoint={setResting} />
     </div>
@@ -61,7 +65,8 @@ function PreliminaryAnswer({ found }: { found: Preliminary }) {
   );
 }
 
-function Draft({ run: { draft, failures, preliminary } }: { run: Run }) {
+function Draft({ run: { draft, failures, preliminary, stages } }: { run: Run }) {
+  const now = stages.findLast((stage) => stage.state === "running");
   return (
     <section className="answer" aria-label="Draft" aria-busy="true">
       {preliminary && <h2>The language model {draft ? "writes" : "reads"}…</h2>}
@@ -70,7 +75,7 @@ function Draft({ run: { draft, failures, preliminary } }: { run: Run }) {
           {draft}
         </p>
       )}
-      {!draft && !preliminary && <p className="quiet">Looking through the documents…</p>}
+      {!draft && !preliminary && <p className="quiet">{stageName(now?.stage ?? "retrieve")}…</p>}
       {failures.map((failure, at) => (
         <p className="note small" key={at}>
           {stageName(failure.stage)}: <bdi>{failure.message}</bdi> Used instead: <bdi>{failure.fallback || "nothing"}</bdi>.
@@ -80,35 +85,12 @@ function Draft({ run: { draft, failures, preliminary } }: { run: Run }) {
   );
 }
 
-function Start() {
-  const { corpora, corporaProblem, refreshCorpora, go, canWrite } = useApp();
-  if (corporaProblem) return <ProblemNote problem={corporaProblem} again={refreshCorpora} />;
-  if (corpora?.length === 0) {
-    return (
-      <Empty title="There are no documents yet">
-        <p>Questions are answered from documents.</p>
-        {canWrite ? (
-          <button className="button primary" type="button" onClick={() => go({ view: "documents" })}>
-            Add documents
-          </button>
-        ) : (
-          <p>Your key may read only: somebody with the role “write” has to add some.</p>
-        )}
-      </Empty>
-    );
-  }
-  return (
-    <Empty title="Ask a question">
-      <p>Every sentence of the answer is shown with the characters of the sources that it rests on.</p>
-    </Empty>
-  );
-}
-
 export function AskView() {
   const { run } = useApp();
   return (
     <>
       <QuestionBar />
+      <TalkBar />
       {run.status === "idle" && <Start />}
       {run.status === "running" && run.preliminary && <PreliminaryAnswer found={run.preliminary} />}
       {run.status === "running" && <Draft run={run} />}

@@ -4,12 +4,13 @@ import { ask } from "../api/calls";
 import { problemOf, type Problem } from "../api/client";
 import type { Options, Reply } from "../api/types";
 import { AS_PRESET, PARTS, sideName, sideOf, type Side } from "../lib/sides";
-import { counted, presetName, seconds, tokens } from "../lib/words";
+import { presetName, seconds, tokens } from "../lib/words";
 import { useApp } from "../state/app";
 import { AnswerColumn } from "../ui/AnswerColumn";
 import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
+import { Conflicts } from "./ask/Conflicts";
 
 interface Answered {
   busy: boolean;
@@ -26,14 +27,17 @@ function switchesOf({ preset, retriever, off }: Side): Options {
   return { ...switches, ...Object.fromEntries(off.map((name) => [name, false])) };
 }
 
-const nameOf = ({ preset, retriever, off }: Side): string =>
-  [
+function nameOf(side: Side): string {
+  const { preset, retriever, off } = side;
+  if (sideName(side) === sideName(PLAIN)) return "Plain RAG";
+  const parts = [
     presetName(preset),
     retriever === AS_PRESET ? "" : retriever,
     ...PARTS.filter((part) => off.includes(part.id)).map((part) => `no ${part.name.toLowerCase()}`),
-  ]
-    .filter(Boolean)
-    .join(", ");
+  ];
+  const name = parts.filter(Boolean).join(", ");
+  return name === presetName("default") ? "disco-rag" : name;
+}
 
 interface SettingsProps {
   label: string;
@@ -75,31 +79,21 @@ function Settings({ label, setting, onChange }: SettingsProps) {
 
 function Costs({ result }: { result: Reply }) {
   const used = tokens(result.ledger.stages);
-  const { sentences } = result.answer;
-  const states = (["not supported", "not verified"] as const)
-    .map((state) => ({ state, count: sentences.filter((s) => s.support === state).length }))
-    .filter(({ count }) => count);
   const facts: [string, string][] = [
     ["Seconds", seconds(result.seconds)],
     ["Tokens", `${used.in.toLocaleString("en")} in, ${used.out.toLocaleString("en")} out`],
     ["Passages", String(result.hits.length)],
-    ["Sentences", [sentences.length, ...states.map(({ state, count }) => `${count} ${state}`)].join(", ")],
-    ["Disagreements", String(result.answer.disagreements.length)],
+    ["Sentences", String(result.answer.sentences.length)],
   ];
   return (
-    <>
-      <dl className="costs small">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt className="quiet">{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      {result.answer.notes.length > 0 && (
-        <p className="quiet small">{counted(result.answer.notes.length, "note")}: see the answer.</p>
-      )}
-    </>
+    <dl className="costs small">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt className="quiet">{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -115,20 +109,21 @@ function Column({ name, side, other }: { name: string; side: Answered; other: An
   return (
     <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
       {side.busy && <p className="quiet">Under way…</p>}
+      {side.result && <Conflicts result={side.result} of={name} />}
       {side.result && <Costs result={side.result} />}
     </AnswerColumn>
   );
 }
 
-function useSide(): [Answered, (query: string, corpus: string, switches: Options) => Promise<void>, () => void] {
+function useSide() {
   const [side, setSide] = useState<Answered>(NOTHING);
   const round = useRef(0);
-  const start = async (query: string, corpus: string, switches: Options) => {
+  const start = async (reply: Promise<Reply>) => {
     const own = ++round.current;
     const told = (found: Partial<Answered>) => own === round.current && setSide({ ...NOTHING, ...found });
     told({ busy: true });
     try {
-      told({ result: await ask({ query, corpus, switches }) });
+      told({ result: await reply });
     } catch (error) {
       told({ problem: problemOf(error) });
     }
@@ -137,15 +132,16 @@ function useSide(): [Answered, (query: string, corpus: string, switches: Options
     round.current += 1;
     setSide(NOTHING);
   };
-  return [side, start, clear];
+  return { side, start, clear };
 }
 
 export default function CompareView() {
-  const { route, go, corpus } = useApp();
+  const { route, go, corpus, run } = useApp();
   const left = sideOf(route.left, { preset: route.preset, retriever: AS_PRESET, off: [] });
   const right = sideOf(route.right, PLAIN);
-  const [a, startA, clearA] = useSide();
-  const [b, startB, clearB] = useSide();
+  const { side: a, start: startA, clear: clearA } = useSide();
+  const { side: b, start: startB, clear: clearB } = useSide();
+  const asWith = (side: Side) => ask({ query: route.q, corpus, switches: switchesOf(side) });
   const chosen = [route.q, corpus, sideName(left), sideName(right)].join("\n");
   useEffect(() => {
     clearA();
@@ -153,12 +149,20 @@ export default function CompareView() {
   }, [chosen]);
   const asked = useRef("");
   asked.current = chosen;
+  const known = run.asked?.query === route.q && run.asked.corpus === corpus && !route.left ? run.result : null;
+  const begun = useRef("");
+  useEffect(() => {
+    if (!known || begun.current === chosen) return;
+    begun.current = chosen;
+    void startA(Promise.resolve(known));
+    void startB(asWith(right));
+  }, [known, chosen]);
   const busy = a.busy || b.busy;
   const shown = busy || a.result || b.result || a.problem || b.problem;
   const compare = async () => {
-    await startA(route.q, corpus, switchesOf(left));
+    await startA(asWith(left));
     if (asked.current !== chosen) return;
-    await startB(route.q, corpus, switchesOf(right));
+    await startB(asWith(right));
   };
   return (
     <>
@@ -167,19 +171,28 @@ export default function CompareView() {
         <Empty title="Ask a question to compare two ways of answering it" />
       ) : (
         <>
-          <div className="sides">
-            <Settings label="Left" setting={left} onChange={(side) => go({ left: sideName(side) })} />
-            <Settings label="Right" setting={right} onChange={(side) => go({ right: sideName(side) })} />
-          </div>
-          <Button className="button primary compare-button" isDisabled={busy} onPress={() => void compare()}>
-            {busy ? "Comparing…" : "Compare"}
-          </Button>
           {shown && (
-            <div className="sides" aria-live="polite" aria-busy={busy}>
-              <Column name={nameOf(left)} side={a} other={b} />
-              <Column name={nameOf(right)} side={b} other={a} />
-            </div>
+            <>
+              <p className="small quiet">
+                Plain RAG takes the passages that are nearest to the question, and their sentences in that order: no trees, no
+                relations, no plan. <span className="only">Underlined</span> sentences are in one answer only.
+              </p>
+              <div className="sides" aria-live="polite" aria-busy={busy}>
+                <Column name={nameOf(left)} side={a} other={b} />
+                <Column name={nameOf(right)} side={b} other={a} />
+              </div>
+            </>
           )}
+          <details className="compare-settings" open={!shown || Boolean(route.left || route.right)}>
+            <summary>Compare something else</summary>
+            <div className="sides">
+              <Settings label="Left" setting={left} onChange={(side) => go({ left: sideName(side) })} />
+              <Settings label="Right" setting={right} onChange={(side) => go({ right: sideName(side) })} />
+            </div>
+            <Button className="button primary compare-button" isDisabled={busy} onPress={() => void compare()}>
+              {busy ? "Comparing…" : "Compare"}
+            </Button>
+          </details>
         </>
       )}
     </>

@@ -4,12 +4,14 @@ import type { Question } from "../api/open";
 import type { Answer, Disagreement, EvidenceSpan, Reply } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
 import { differing, ownWords } from "../lib/differing";
-import { CodeText, contextOf, pieces } from "../lib/text";
-import { counted, relationName, tone } from "../lib/words";
+import { CodeText, contextOf } from "../lib/text";
+import { clash, counted, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
+import { DocumentBody } from "../ui/DocumentBody";
 import { NeedsResult } from "../ui/NeedsResult";
 import { Empty } from "../ui/Notes";
+import { Picks } from "../ui/Picks";
 import { SentenceLinks } from "../ui/SentenceLinks";
 import { placeAt, placeName } from "../ui/Source";
 import { CorpusAudit } from "./disagreements/CorpusAudit";
@@ -27,11 +29,11 @@ function Side({ corpus, side, words, answer }: SideProps) {
   const text = useLoaded(`${corpus} ${side.doc_id}`, () => documentText(corpus, side.doc_id));
   const chunks = useLoaded(`${corpus} ${side.doc_id}`, () => chunksOf(corpus, side.doc_id));
   const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);
-  const shown = useMemo(() => {
-    if (!coded) return [{ start: side.span.start, text: side.text, kinds: ["lit"] }];
-    const { start, end } = contextOf(coded, side.span, AROUND);
-    return pieces(coded, [{ span: side.span, kind: "lit" }, ...differing(coded, side.span, words)], start, end);
-  }, [coded, side, words]);
+  const marks = useMemo(
+    () => (coded ? [{ span: side.span, kind: "lit" }, ...differing(coded, side.span, words)] : []),
+    [coded, side, words],
+  );
+  const context = coded && contextOf(coded, side.span, AROUND);
   const told = tellers(answer, side);
   return (
     <div className="side">
@@ -41,18 +43,12 @@ function Side({ corpus, side, words, answer }: SideProps) {
       <p className="quiet small place">
         <bdi>{(chunks.value && placeName(placeAt(chunks.value, side.span.start), side.title)) || "\u00a0"}</bdi>
       </p>
-      <div className="document context" dir="auto">
-        {side.span.start > AROUND && "…"}
-        {shown.map((piece) =>
-          piece.kinds.length ? (
-            <mark key={piece.start} className={piece.kinds.join(" ")}>
-              {piece.text}
-            </mark>
-          ) : (
-            <span key={piece.start}>{piece.text}</span>
-          ),
+      <div className="context">
+        {coded && context && text.value ? (
+          <DocumentBody text={coded} markup={text.value.markup} from={context.start} to={context.end} marks={marks} />
+        ) : (
+          <mark className="lit">{side.text}</mark>
         )}
-        {coded && side.span.end + AROUND < coded.length && "…"}
       </div>
       <p className="small told-by">
         {told.length ? "The answer says it: " : "The answer does not say it."}
@@ -68,9 +64,9 @@ function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; 
     <li className="pair">
       <header>
         <h2>
-          <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
+          {clash(found.relation).both} <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
         </h2>
-        {found.reason && <p className="small">{found.reason}</p>}
+        {found.reason && <p className="small">Why: {found.reason}</p>}
       </header>
       <div className="sides">
         <Side corpus={corpus} side={found.a} words={words.a} answer={answer} />
@@ -119,21 +115,15 @@ function Pairs({ result, asked }: { result: Reply; asked: Question }) {
 }
 
 const PARTS = [
-  { ofCorpus: false, name: "In this answer" },
-  { ofCorpus: true, name: "In the whole corpus" },
+  { value: false, name: "In this answer" },
+  { value: true, name: "In the whole corpus" },
 ];
 
 export default function DisagreementsView() {
   const { route, go, corpus } = useApp();
   return (
     <>
-      <div className="picks" role="group" aria-label="Disagreements">
-        {PARTS.map(({ ofCorpus, name }) => (
-          <button type="button" key={name} className="pick" aria-pressed={route.ofCorpus === ofCorpus} onClick={() => go({ ofCorpus })}>
-            {name}
-          </button>
-        ))}
-      </div>
+      <Picks label="Disagreements" value={route.ofCorpus} options={PARTS} onChange={(ofCorpus) => go({ ofCorpus })} />
       {route.ofCorpus ? (
         <CorpusAudit key={corpus} corpus={corpus} />
       ) : (

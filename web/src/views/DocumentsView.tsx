@@ -1,32 +1,56 @@
-import { useCallback, useState } from "react";
+import { Fragment, useCallback, useState } from "react";
 import { Button } from "react-aria-components";
 import { documents, removeDocument } from "../api/calls";
 import { problemOf, type Problem } from "../api/client";
 import type { StoredDocument } from "../api/types";
+import type { Mark } from "../lib/text";
 import { counted } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { Confirm } from "../ui/Confirm";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { CorpusChoice } from "../ui/QuestionBar";
+import { Source } from "../ui/Source";
 import { AddFiles } from "./documents/AddFiles";
 import { JobList } from "./documents/JobList";
-import { useJobs } from "./documents/useJobs";
+import { isUnderWay, useJobs } from "./documents/useJobs";
 
 const PART = 100;
+const NO_MARKS: Mark[] = [];
 
-function Row({ document, onDelete }: { document: StoredDocument; onDelete: (() => void) | null }) {
+const size = (bytes: number): string =>
+  bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000)).toLocaleString("en")} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+const day = (written: string): string =>
+  new Date(written).toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+
+interface RowProps {
+  document: StoredDocument;
+  open: boolean;
+  onOpen: () => void;
+  onDelete: (() => void) | null;
+}
+
+function Row({ document, open, onOpen, onDelete }: RowProps) {
   const { go } = useApp();
+  const facts = [
+    document.size ? size(document.size) : "",
+    counted(document.chunks, "passage"),
+    document.written ? day(document.written) : "",
+  ].filter(Boolean);
   return (
     <tr>
       <th scope="row">
         <bdi>{document.title || document.name}</bdi>
         <span className="quiet small">
           <bdi>{document.name}</bdi>
+          {facts.map((fact) => ` · ${fact}`)}
         </span>
       </th>
-      <td className="count">{counted(document.chunks, "passage")}</td>
       <td className="row-buttons">
+        <Button className="button" aria-expanded={open} aria-label={`Text of ${document.name}`} onPress={onOpen}>
+          Text
+        </Button>
         <Button
           className="button"
           aria-label={`Trees of ${document.name}`}
@@ -61,10 +85,19 @@ function Pages({ total, offset, onChange }: { total: number; offset: number; onC
   );
 }
 
-function List({ corpus, round, onChange }: { corpus: string; round: number; onChange: () => void }) {
+interface ListProps {
+  corpus: string;
+  round: number;
+  /** Whether files are being read. */
+  busy: boolean;
+  onChange: () => void;
+}
+
+function List({ corpus, round, busy, onChange }: ListProps) {
   const { canWrite } = useApp();
   const [offset, setOffset] = useState(0);
   const [leaving, setLeaving] = useState<StoredDocument | null>(null);
+  const [read, setRead] = useState("");
   const [problem, setProblem] = useState<Problem | null>(null);
   const listed = useLoaded(`${corpus} ${round} ${offset}`, () => documents(corpus, offset, PART));
   const remove = (document: StoredDocument) => {
@@ -73,7 +106,7 @@ function List({ corpus, round, onChange }: { corpus: string; round: number; onCh
   };
   if (listed.problem) return <ProblemNote problem={listed.problem} again={listed.again} />;
   if (!listed.value) return <p className="quiet pad">Loading…</p>;
-  if (!listed.value.total) return <Empty title="This corpus is empty" />;
+  if (!listed.value.total) return <Empty title={busy ? "The files are being read…" : "This corpus is empty"} />;
   return (
     <>
       {problem && <ProblemNote problem={problem} />}
@@ -81,7 +114,23 @@ function List({ corpus, round, onChange }: { corpus: string; round: number; onCh
         <caption className="quiet small">{counted(listed.value.total, "document")}</caption>
         <tbody>
           {listed.value.documents.map((document) => (
-            <Row key={document.doc_id} document={document} onDelete={canWrite ? () => setLeaving(document) : null} />
+            <Fragment key={document.doc_id}>
+              <Row
+                document={document}
+                open={read === document.doc_id}
+                onOpen={() => setRead(read === document.doc_id ? "" : document.doc_id)}
+                onDelete={canWrite ? () => setLeaving(document) : null}
+              />
+              {read === document.doc_id && (
+                <tr>
+                  <td colSpan={2}>
+                    <div className="opened">
+                      <Source corpus={corpus} doc={read} title={document.title || document.name} at={null} marks={NO_MARKS} asRead />
+                    </div>
+                  </td>
+                </tr>
+              )}
+            </Fragment>
           ))}
         </tbody>
       </table>
@@ -103,13 +152,13 @@ function List({ corpus, round, onChange }: { corpus: string; round: number; onCh
 }
 
 export default function DocumentsView() {
-  const { corpus, canWrite, corporaProblem, refreshCorpora } = useApp();
+  const { corpus, canWrite, corporaProblem, refreshCorpora, session } = useApp();
   const [round, setRound] = useState(0);
   const changed = useCallback(() => {
     setRound((n) => n + 1);
     refreshCorpora();
   }, [refreshCorpora]);
-  const jobs = useJobs(changed);
+  const jobs = useJobs(session?.formats ?? [], changed);
   return (
     <div className="narrow">
       {corporaProblem && <ProblemNote problem={corporaProblem} again={refreshCorpora} />}
@@ -119,7 +168,7 @@ export default function DocumentsView() {
       {canWrite && <AddFiles corpus={corpus} onFiles={jobs.send} />}
       <JobList jobs={jobs} />
       {corpus ? (
-        <List key={corpus} corpus={corpus} round={round} onChange={changed} />
+        <List key={corpus} corpus={corpus} round={round} busy={jobs.jobs.some(isUnderWay) || jobs.uploads.some((one) => !one.problem)} onChange={changed} />
       ) : (
         <Empty title="There are no documents yet" />
       )}

@@ -1,89 +1,83 @@
-import { Background, Controls, ReactFlow } from "@xyflow/react";
-import "@xyflow/react/dist/base.css";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import type { Reply, RhetoricalGraph } from "../api/types";
-import { placed } from "../lib/layout";
-import { savePicture, saveText } from "../lib/save";
-import { counted } from "../lib/words";
-import { useApp } from "../state/app";
+import { CARD, laidOut, shownEdges, type Layout } from "../lib/layout";
+import { alone, savePicture, saveText, type Picture } from "../lib/save";
+import { shortened } from "../lib/text";
+import { counted, relationName } from "../lib/words";
 import { Empty } from "../ui/Notes";
 import { NeedsResult } from "../ui/NeedsResult";
-import { Card } from "./graph/Card";
-import { Crowd } from "./graph/Crowd";
-import { drawing } from "./graph/drawing";
-import { distinct, isCrowd, lightsOf, linesOf, nodesOf, withSelected } from "./graph/elements";
-import { Filters, kept } from "./graph/Filters";
-import { Relation } from "./graph/Relation";
+import { edgeId, Network, useNames } from "./graph/Network";
 import { Why } from "./graph/Why";
 
-const TYPES = { card: Card };
-const LINES = { relation: Relation };
-const FIT = { padding: 0.08, maxZoom: 1 };
+const SVG = "http://www.w3.org/2000/svg";
 
-function useDrawn(result: Reply, graph: RhetoricalGraph, hidden: string[], selected: string) {
-  const { passages, route } = useApp();
-  const places = useMemo(() => placed(graph.chunks, graph.edges), [graph]);
-  const lights = useMemo(() => lightsOf(result, route.s), [result, route.s]);
-  const edges = useMemo(() => kept(graph.edges, hidden), [graph, hidden]);
-  const cards = useMemo(() => nodesOf(graph, places, passages, lights), [graph, places, passages, lights]);
-  const nodes = useMemo(() => withSelected(cards, selected), [cards, selected]);
-  const lines = useMemo(() => linesOf(graph, distinct(edges, selected), places, selected), [graph, edges, places, selected]);
-  return { places, edges, nodes, lines };
+function element(name: string, attributes: Record<string, string | number>, text = ""): SVGElement {
+  const made = document.createElementNS(SVG, name);
+  Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, String(value)));
+  made.textContent = text;
+  return made;
+}
+
+/** The drawing as a file: the arrows as they are, cards and names of relations as its shapes. */
+function pictureOf(svg: SVGSVGElement, layout: Layout, nameOf: ReturnType<typeof useNames>): Picture {
+  const copy = svg.cloneNode(true) as SVGSVGElement;
+  const text = { "font-family": "sans-serif", "text-anchor": "middle" };
+  for (const [id, { x, y }] of layout.cards) {
+    const { number, title, section } = nameOf(id);
+    const [left, top] = [x - CARD.width / 2, y - CARD.height / 2];
+    copy.append(
+      element("rect", { x: left, y: top, ...CARD, rx: 6, class: "picture-card" }),
+      element("text", { x, y: y - 4, "font-size": 13, "font-weight": 600, class: "picture-text", ...text }, `${number} ${shortened(title, 30)}`),
+      element("text", { x, y: y + 18, "font-size": 12, class: "picture-text", ...text }, shortened(section, 36)),
+    );
+  }
+  for (const { edge, label } of layout.arrows) {
+    const look = { x: label.x, y: label.y + 4, "font-size": 12, class: "picture-name", ...text };
+    copy.append(element("text", look, relationName(edge.relation)));
+  }
+  svg.after(copy);
+  const picture = alone(copy);
+  copy.remove();
+  return picture;
 }
 
 function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
-  const [hidden, setHidden] = useState<string[]>([]);
-  const [selected, setSelected] = useState("");
-  const { places, nodes, edges, lines } = useDrawn(result, graph, hidden, selected);
-  const picture = () => drawing(nodes, edges);
+  const edges = useMemo(() => shownEdges(graph), [graph]);
+  const [selected, setSelected] = useState(() => (edges[0] ? edgeId(edges[0]) : ""));
+  const layout = useMemo(() => laidOut(edges), [edges]);
+  const nameOf = useNames(result);
+  const svg = useRef<SVGSVGElement>(null);
+  const save = (use: (picture: Picture) => void) => svg.current && use(pictureOf(svg.current, layout, nameOf));
+  const others = graph.chunks.length - layout.cards.size;
+  if (!edges.length) {
+    return (
+      <Empty title="No relations were found">
+        <p>No sentence of the {counted(graph.chunks.length, "passage")} supports, limits or contradicts another one.</p>
+      </Empty>
+    );
+  }
   return (
     <>
       <div className="graph-top">
-        <Filters edges={graph.edges} hidden={hidden} onChange={setHidden} />
+        <p className="small quiet" role="status">
+          {counted(edges.length, "relation")} between {counted(layout.cards.size, "passage")}
+          {others > 0 && `; ${counted(others, "other passage")} ${others === 1 ? "has" : "have"} none`}. Choose one to read its sentences.
+        </p>
         <div className="graph-save">
-          <span className="quiet small" role="status">
-            {counted(nodes.length, "passage")}, {edges.length.toLocaleString("en")} of {counted(graph.edges.length, "relation")}
-          </span>
-          <Button className="button" onPress={() => saveText("graph.svg", "image/svg+xml", picture().text)}>
+          <Button className="button" onPress={() => save((picture) => saveText("graph.svg", "image/svg+xml", picture.text))}>
             SVG
           </Button>
-          <Button className="button" onPress={() => void savePicture("graph", picture())}>
+          <Button className="button" onPress={() => save((picture) => void savePicture("graph", picture))}>
             PNG
           </Button>
         </div>
       </div>
       <div className="graph-body">
-        <div className="flow">
-          <ReactFlow
-            nodes={nodes}
-            edges={lines}
-            nodeTypes={TYPES}
-            edgeTypes={LINES}
-            onNodeClick={(_, node) => setSelected(node.id)}
-            onEdgeClick={(_, line) => setSelected(line.id)}
-            onPaneClick={() => setSelected("")}
-            onNodesChange={(changes) =>
-              changes.forEach((change) => change.type === "select" && change.selected && setSelected(change.id))
-            }
-            onEdgesChange={(changes) =>
-              changes.forEach((change) => change.type === "select" && change.selected && setSelected(change.id))
-            }
-            nodesDraggable={false}
-            nodesConnectable={false}
-            deleteKeyCode={null}
-            onlyRenderVisibleElements
-            minZoom={0.05}
-            fitView
-            fitViewOptions={FIT}
-            proOptions={{ hideAttribution: true }}
-          >
-            {isCrowd(edges) && <Crowd edges={edges} places={places} />}
-            <Background gap={24} color="var(--line)" />
-            <Controls showInteractive={false} />
-          </ReactFlow>
+        <div className="flow" tabIndex={0} role="region" aria-label="Relations between passages">
+          <Network ref={svg} result={result} layout={layout} selected={selected} onSelect={setSelected} />
         </div>
-        <Why result={result} selected={selected} onSelect={setSelected} />
+        <Why result={result} edges={edges} selected={selected} />
       </div>
     </>
   );

@@ -2,7 +2,7 @@ import { useMemo, useState } from "react";
 import { Button, Label, TextArea, TextField } from "react-aria-components";
 import type { Question } from "../api/open";
 import type { Reply } from "../api/types";
-import { stepsOf, type Step } from "../lib/plan";
+import { reconnected, stepsOf, type Step } from "../lib/plan";
 import { useApp } from "../state/app";
 import { AnswerColumn } from "../ui/AnswerColumn";
 import { NeedsResult } from "../ui/NeedsResult";
@@ -83,7 +83,7 @@ function Written({ kept, original }: { kept: Versions; original: Reply["answer"]
   if (!version) {
     return (
       <section className="panel quiet" aria-label="From your plan">
-        <p>Change the plan and write from it: the two answers stand side by side here.</p>
+        <p>Change the plan and write from it: the two answers are shown side by side here.</p>
       </section>
     );
   }
@@ -130,7 +130,7 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
           </div>
           <Passages result={result} />
         </div>
-        <Steps steps={steps} onChange={(next) => setText(next.map((step) => step.text).join(" "))} />
+        <Steps steps={steps} onChange={(next) => setText(reconnected(next).map((step) => step.text).join(" "))} />
       </div>
       {problem && <ProblemNote problem={problem} />}
       <VersionList kept={kept} steps={result.steps.length} sentences={result.answer.sentences.length} />

@@ -1,16 +1,17 @@
-import { useMemo, useRef, useState } from "react";
+import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { Button } from "react-aria-components";
 import { chunksOf, documents } from "../api/calls";
 import { problemOf, send, type Problem } from "../api/client";
 import type { Chunk, RstTree, StoredDocument } from "../api/types";
 import { alone, save, savePicture, saveText } from "../lib/save";
 import { shortened } from "../lib/text";
-import { closedAtFirst, keyOf } from "../lib/tree";
+import { closedAtFirst, keyOf, readable } from "../lib/tree";
 import { counted } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
+import { Picks } from "../ui/Picks";
 import { CorpusChoice } from "../ui/QuestionBar";
 import { placeAt, placeName } from "../ui/Source";
 import { Drawing } from "./tree/Drawing";
@@ -18,7 +19,21 @@ import { Sentences } from "./tree/Sentences";
 
 const LISTED = 1000;
 
+const ZOOMS = [0.4, 0.55, 0.75, 1, 1.35, 1.8];
+
 function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: string }) {
+  const [zoom, setZoom] = useState(1);
+  const box = useRef<HTMLDivElement>(null);
+  const fit = () => {
+    const { viewBox } = svg.current ?? {};
+    if (!box.current || !viewBox) return;
+    setZoom(Math.min(1.35, (box.current.clientWidth - 2) / viewBox.baseVal.width, (box.current.clientHeight - 2) / viewBox.baseVal.height));
+  };
+  const step = (by: 1 | -1) => setZoom((old) => (by > 0 ? ZOOMS.find((z) => z > old) : ZOOMS.findLast((z) => z < old)) ?? old);
+  const keyed = (event: KeyboardEvent) => {
+    const act = { "+": () => step(1), "-": () => step(-1), "0": fit }[event.key];
+    act?.();
+  };
   const [closed, setClosed] = useState<ReadonlySet<string>>(() => closedAtFirst(tree));
   const [problem, setProblem] = useState<Problem | null>(null);
   const svg = useRef<SVGSVGElement>(null);
@@ -41,7 +56,16 @@ function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: s
   return (
     <>
       <div className="tree-buttons">
-        <span className="quiet small">{counted(tree.edus.length, "unit")}</span>
+        <span className="quiet small">{counted(tree.edus.length, "unit")}; a “?” marks relations of which the parser is not sure</span>
+        <Button className="button" aria-label="Smaller" onPress={() => step(-1)}>
+          −
+        </Button>
+        <Button className="button" aria-label="Larger" onPress={() => step(1)}>
+          +
+        </Button>
+        <Button className="button" onPress={fit}>
+          Fit
+        </Button>
         <Button className="button" onPress={() => setClosed(new Set())}>
           Open all
         </Button>
@@ -59,8 +83,8 @@ function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: s
         </Button>
       </div>
       {problem && <ProblemNote problem={problem} />}
-      <div className="tree-box" tabIndex={0} role="region" aria-label="Drawing of the tree">
-        <Drawing ref={svg} chunk={chunk} tree={tree} closed={closed} onToggle={toggle} />
+      <div className="tree-box" ref={box} tabIndex={0} role="region" aria-label="Drawing of the tree" onKeyDown={keyed}>
+        <Drawing ref={svg} zoom={zoom} chunk={chunk} tree={tree} closed={closed} onToggle={toggle} />
       </div>
     </>
   );
@@ -73,9 +97,10 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
   if (!chunks.value) return <p className="quiet pad">Loading…</p>;
   const chunk = chunks.value.find((c) => c.order === (route.chunk ?? 0)) ?? chunks.value[0];
   if (!chunk) return <Empty title="This document has no passages" />;
+  const tree = chunk.tree && readable(chunk, chunk.tree);
   const options = chunks.value.map((c) => {
     const place = placeName(placeAt([c], c.span.start), c.title);
-    const said = shortened(place || c.text.replace(/\s+/g, " "), 80);
+    const said = shortened(place || c.text.replace(/[#*`\s]+/g, " ").trim(), 80);
     return { id: String(c.order), name: `${c.order + 1}: ${said}` };
   });
   return (
@@ -88,9 +113,9 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
           onChange={(order) => go({ doc: doc.doc_id, chunk: Number(order) })}
         />
       </div>
-      {chunk.tree ? (
-        <Grown key={chunk.id} chunk={chunk} tree={chunk.tree} corpus={corpus} />
-      ) : (
+      {tree?.edus.length === 0 && <Empty title="This passage has no sentences, only headings, links or code" />}
+      {tree && tree.edus.length > 0 && <Grown key={chunk.id} chunk={chunk} tree={tree} corpus={corpus} />}
+      {!tree && (
         <Empty title="This passage has no tree">
           <p>It was read in without one; a question makes it when it needs it.</p>
         </Empty>
@@ -100,22 +125,9 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
 }
 
 const PARTS = [
-  { whole: false, name: "One passage" },
-  { whole: true, name: "Whole document" },
+  { value: false, name: "One passage" },
+  { value: true, name: "Whole document" },
 ];
-
-function Parts({ doc }: { doc: string }) {
-  const { route, go } = useApp();
-  return (
-    <div className="picks tree-parts" role="group" aria-label="Tree of">
-      {PARTS.map(({ whole, name }) => (
-        <button type="button" key={name} className="pick" aria-pressed={route.whole === whole} onClick={() => go({ doc, whole })}>
-          {name}
-        </button>
-      ))}
-    </div>
-  );
-}
 
 export default function TreeView() {
   const { route, go, corpus, run } = useApp();
@@ -140,7 +152,11 @@ export default function TreeView() {
       </div>
       {listed.problem && <ProblemNote problem={listed.problem} again={listed.again} />}
       {listed.value && !doc && <Empty title="This corpus is empty" />}
-      {doc && <Parts doc={doc.doc_id} />}
+      {doc && (
+        <div className="tree-parts">
+          <Picks label="Tree of" value={route.whole} options={PARTS} onChange={(whole) => go({ doc: doc.doc_id, whole })} />
+        </div>
+      )}
       {doc && !route.whole && <Chosen key={doc.doc_id} corpus={corpus} doc={doc} />}
       {doc && route.whole && <Sentences key={doc.doc_id} corpus={corpus} doc={doc.doc_id} title={doc.title || doc.name} />}
     </>

@@ -233,10 +233,8 @@ _MARKED: Mapping[Relation, frozenset[Relation]] = {
 def most_likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
     """The best pair of nuclearity and relation, and its probability among those that are shown.
 
-    Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT of two nuclei, with the probability that this has.
-
-    Args:
-        label_ps: Over `JOINT_LABELS`, shape (labels,).
+    Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT of two nuclei, with the probability that this has. The
+    probabilities are over `JOINT_LABELS`, shape (labels,).
     """
     ps = label_ps @ _TO_PAIR
     ps /= ps.sum()
@@ -253,14 +251,11 @@ def refine_relation(relation: Relation, nuclearity: Nuclearity, left: str, right
     satellite = left if nuclearity is Nuclearity.SN else right
     marker = opening(right)
     if marker and relation in _MARKED.get(marker.relation, ()):
-        return marker.relation if _fits(marker.relation, nuclearity) else relation
+        # a satellite that says it is an example, a definition or a reading has to be the satellite on the right
+        is_fitting = marker.relation is _R.COMPARISON or nuclearity is Nuclearity.NS
+        return marker.relation if is_fitting else relation
     if relation is _R.CIRCUMSTANCE and _TIME.match(satellite):
         return _R.TEMPORAL
     if relation is _R.ELABORATION and _CLASSIFICATION.search(satellite):
         return _R.CLASSIFICATION
     return relation
-
-
-def _fits(relation: Relation, nuclearity: Nuclearity) -> bool:
-    """A satellite that says it is an example, a definition or a reading has to be the satellite on the right."""
-    return relation is _R.COMPARISON or nuclearity is Nuclearity.NS

@@ -62,13 +62,9 @@ class Description(BaseModel):
 
 @dataclass(frozen=True)
 class Units:
-    """Units of one text that are parsed together.
+    """Units of one text that are parsed together: their first tokens, and those after their last, shape (n,).
 
-    Args:
-        first: Index of the first token of each, shape (n,).
-        last: Index after its last token, shape (n,).
-        levels: What starts there (`discorag.discourse.parse.trained.pieces.Level`), shape (n,).
-        kind: Index into `KINDS`.
+    ``levels`` says what starts there (`Level`), ``kind`` is an index into `KINDS`.
     """
 
     first: Ints
@@ -120,11 +116,9 @@ class Scorer(Protocol):
 
 
 class Tokenization:
-    """An encoder's tokenizer as the parser uses it; threads may share it.
+    """An encoder's tokenizer as the parser uses it, in windows of so many word pieces, special tokens included.
 
-    Args:
-        file: ``tokenizer.json``.
-        window: Word pieces that are encoded at once, special tokens included.
+    Threads may share it.
     """
 
     def __init__(self, file: Path, window: int) -> None:
@@ -268,5 +262,5 @@ def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
 
 def log_odds(p: float) -> float:
     """The logarithm of the odds; certainty is cut off."""
-    kept = min(max(p, _CERTAIN), 1 - _CERTAIN)
-    return math.log(kept / (1 - kept))
+    clipped = min(max(p, _CERTAIN), 1 - _CERTAIN)
+    return math.log(clipped / (1 - clipped))

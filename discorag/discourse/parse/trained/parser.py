@@ -12,7 +12,7 @@ from threading import Lock
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Leaves, Limits, ParsedTree, Unit, locate_texts
+from discorag.discourse.parse.parser import Limits, Unit, locate_texts
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.decode import decode, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import (
@@ -27,6 +27,7 @@ from discorag.discourse.parse.trained.pieces import Layout, Level, Pieces, layou
 from discorag.ingest.segment.layout import has_no_word
 from discorag.models.loops import PerLoop, raise_if_cancelled
 from discorag.models.toolbox import Toolbox
+from discorag.schema.answer import Outcome
 from discorag.schema.discourse import RstTree, Split, from_splits
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.errors import InvariantError
@@ -37,39 +38,7 @@ START = 0.5
 """Probability from which a word starts an EDU."""
 
 
-def parse(network: Network, layout: Layout, leaves: Leaves) -> RstTree:
-    """The tree over the text."""
-    pieces = network.pieces(layout)
-    if not len(pieces.ids):  # nothing that the tokenizer knows, such as zero-width characters only
-        return RstTree(edus=(_whole(layout.text),))
-    tokens = network.tokens(pieces)
-    units = (
-        list(layout.sentences)
-        if leaves == "sentence"
-        else edus(network, layout.text, pieces, tokens, whole=layout.whole)
-    )
-    return _tree(network, layout, pieces, tokens, units, leaves)
-
-
-def parse_units(network: Network, text: str, units: Sequence[Span], kind: Unit) -> RstTree:
-    """The tree over these units of ``text``; a paragraph's first character starts a sentence and a paragraph."""
-    first = tuple(range(len(units))) if kind == "paragraph" else ()
-    layout = Layout(text, tuple(units), first) if kind != "edu" else layout_of(text)
-    pieces = network.pieces(layout)
-    if not len(pieces.ids):
-        raise InvariantError("The texts hold no word.", hint="Leave such texts out.")
-    return _tree(network, layout, pieces, network.tokens(pieces), units, kind)
-
-
-def _whole(text: str) -> Span:
-    found = stripped(text, 0, len(text))
-    assert found is not None
-    return found
-
-
-def edus(
-    network: Network, text: str, pieces: Pieces, tokens: Floats, *, whole: Sequence[Span] = (), start: float = START
-) -> list[Span]:
+def edus(network: Network, text: str, pieces: Pieces, tokens: Floats, *, whole: Sequence[Span] = ()) -> list[Span]:
     """The EDUs: a sentence starts one, and so does every word that the segmenter takes for a start.
 
     None starts inside a stretch that is ``whole``, and none is only a mark that opens a sentence.
@@ -79,7 +48,7 @@ def edus(
     for span in whole:
         free[(pieces.starts > span.start) & (pieces.starts < span.end)] = False
     firm = pieces.levels > Level.INSIDE
-    opens = (p > start) & free | firm
+    opens = (p > START) & free | firm
     opens[0] = False
     cuts = _worded(text, pieces.starts[np.flatnonzero(opens)].tolist(), {*pieces.starts[firm].tolist(), 0, len(text)})
     spans = (stripped(text, a, b) for a, b in pairwise(cuts))
@@ -92,15 +61,15 @@ def _worded(text: str, cuts: Sequence[int], firm: Collection[int]) -> list[int]:
     At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what comes
     before. A figure inside a sentence is left alone: GUM has years and citations as EDUs.
     """
-    kept = [0]
+    remaining = [0]
     for cut in (*cuts, len(text)):
-        alone = text[kept[-1] : cut]
-        if has_no_word(alone) and kept[-1] not in firm and not any(map(str.isdigit, alone)):
-            kept.pop()
-        elif has_no_word(alone) and kept[-1] in firm and cut not in firm:
+        alone = text[remaining[-1] : cut]
+        if has_no_word(alone) and remaining[-1] not in firm and not any(map(str.isdigit, alone)):
+            remaining.pop()
+        elif has_no_word(alone) and remaining[-1] in firm and cut not in firm:
             continue
-        kept.append(cut)
-    return kept
+        remaining.append(cut)
+    return remaining
 
 
 def _tree(
@@ -134,14 +103,11 @@ def trained_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
 class TrainedParser:
     """The local engine's parser: a `TreeParser` that runs in this process, by ONNX Runtime.
 
-    Args:
-        leaves: ``edu``, or ``sentence`` (DISRetrieval).
-        folder: Of the network; it is read at the first text.
+    The network is read from its folder at the first text.
     """
 
-    def __init__(self, leaves: Leaves = "edu", folder: Path = PACKAGED_FOLDER) -> None:
+    def __init__(self, folder: Path = PACKAGED_FOLDER) -> None:
         self._folder = folder
-        self._leaves: Leaves = leaves
         self._lock = Lock()
         self._turns = PerLoop(asyncio.Lock)
         self._network: Network | None = None
@@ -158,25 +124,21 @@ class TrainedParser:
 
     @property
     def version(self) -> str:
-        """Network and leaves."""
-        return f"{VERSION}/{self._description.name}/{self._leaves}"
+        """Network, and what its leaves are."""
+        return f"{VERSION}/{self._description.name}/edu"
 
-    async def parse(self, chunk: Chunk) -> ParsedTree:
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
         """The tree over the whole text of ``chunk``, in document offsets; for Chinese the rules', with a warning."""
         if language_of(chunk.text) != "en":
-            self._warn()
-            return ParsedTree(tree=rule_tree(chunk))
+            if not self._warned:  # once, not for every chunk of a library
+                _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
+            self._warned = True
+            return Outcome(value=rule_tree(chunk))
         start = chunk.span.start
-        sentences = tuple(Span(start=s.start - start, end=s.end - start) for s in chunk.sentences)
+        sentences = tuple(span.shifted(-start) for span in chunk.sentences)
         async with await self._turns.get():  # whatever waits here occupies no thread
             tree = await asyncio.to_thread(self.parse_text, chunk.text, sentences, chunk.paragraph_starts, chunk.kinds)
-        return ParsedTree(tree=_moved(tree, start))
-
-    def _warn(self) -> None:
-        """Once, not for every chunk of a library."""
-        if not self._warned:
-            self._warned = True
-            _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
+        return Outcome(value=RstTree(edus=tuple(edu.shifted(start) for edu in tree.edus), splits=tree.splits))
 
     def parse_text(
         self,
@@ -185,33 +147,35 @@ class TrainedParser:
         paragraphs: Sequence[int] = (),
         kinds: Sequence[UnitKind] = (),
     ) -> RstTree:
-        """The tree over ``text`` of any length; its EDUs hold every character that is not white space.
+        """The tree over a raw text of any length; its EDUs hold every character that is not white space.
 
-        Args:
-            text: Raw text.
-            sentences: Its sentences; found if not given.
-            paragraphs: Indices of the sentences at which a paragraph starts; blank lines count if nothing is given.
-            kinds: What each sentence is by its layout; without them nothing is known of headings, turns and code.
+        Sentences, and at blank lines paragraphs (indices of the sentences that start one), are found if they are not
+        given. Without ``kinds`` of the sentences nothing is known of headings, turns and code.
 
         Raises:
             InvariantError: The text is blank, or Chinese.
         """
-        _check(text)
+        if language_of(text) != "en":
+            raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
+        if not text.strip():
+            raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
         raise_if_cancelled()
-        return parse(self._loaded(), layout_of(text, sentences, paragraphs, kinds), self._leaves)
+        network, layout = self._loaded(), layout_of(text, sentences, paragraphs, kinds)
+        pieces = network.pieces(layout)
+        if not len(pieces.ids):  # nothing that the tokenizer knows, such as zero-width characters only
+            whole = stripped(text, 0, len(text))
+            assert whole is not None
+            return RstTree(edus=(whole,))
+        tokens = network.tokens(pieces)
+        units = edus(network, text, pieces, tokens, whole=layout.whole)
+        return _tree(network, layout, pieces, tokens, units, "edu")
 
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
         """The tree over texts that are its leaves as they are: paragraphs, or summaries that stand for them.
 
+        Each starts a paragraph, unless they are EDUs or sentences of one. EDU ``i`` of the tree is the span of
+        ``texts[i]`` in the texts joined by blank lines (a space for EDUs and sentences), without white space around it.
         What is not English, or holds no word, gets the rules' tree.
-
-        Args:
-            texts: In order; each starts a paragraph, unless they are EDUs or sentences of one.
-            kind: What they are.
-
-        Returns:
-            A tree whose EDU ``i`` is the span of ``texts[i]`` in the texts joined by blank lines (a space for EDUs
-            and sentences), without white space around it.
 
         Raises:
             InvariantError: There are none, or one is blank.
@@ -224,23 +188,17 @@ class TrainedParser:
         if any(language_of(t) != "en" for t in texts) or not any(map(str.isalnum, whole)):
             return RuleParser().parse_units(texts, kind)
         raise_if_cancelled()
-        return parse_units(self._loaded(), whole, locate_texts(texts, whole), kind)
+        network, units = self._loaded(), locate_texts(texts, whole)
+        # the first character of a paragraph starts a sentence and a paragraph
+        firsts = tuple(range(len(units))) if kind == "paragraph" else ()
+        layout = layout_of(whole) if kind == "edu" else Layout(whole, units, firsts)
+        pieces = network.pieces(layout)
+        if not len(pieces.ids):
+            raise InvariantError("The texts hold no word.", hint="Leave such texts out.")
+        return _tree(network, layout, pieces, network.tokens(pieces), units, kind)
 
     def _loaded(self) -> Network:
         with self._lock:
             if self._network is None:
                 self._network = Network(self._folder)
             return self._network
-
-
-def _check(text: str) -> None:
-    if language_of(text) != "en":
-        raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
-    if not text.strip():
-        raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
-
-
-def _moved(tree: RstTree, offset: int) -> RstTree:
-    """The tree ``offset`` characters further on."""
-    edus = tuple(Span(start=e.start + offset, end=e.end + offset) for e in tree.edus)
-    return RstTree(edus=edus, splits=tree.splits)

@@ -20,13 +20,10 @@ from discorag.text.sentences import sentence_spans
 
 @dataclass(frozen=True)
 class Layout:
-    """A text and what is known of it before parsing.
+    """A text, not empty, and what is known of it before parsing.
 
-    Args:
-        text: Not empty.
-        sentences: Spans of its sentences.
-        paragraphs: Indices into ``sentences`` at which a paragraph starts (0 may be left out).
-        kinds: What each sentence is by its layout; empty if that is not known.
+    ``paragraphs`` are indices of the sentences at which a paragraph starts (0 may be left out), ``kinds`` what each
+    sentence is by its layout; empty if that is not known.
     """
 
     text: str
@@ -63,8 +60,8 @@ def layout_of(
 
 def _label_of(turn: Span, text: str) -> Span:
     """The name at the start of a turn, and the first character of the speech."""
-    said = without_speaker(turn.of(text)).lstrip()
-    return Span(start=turn.start, end=min(turn.end, turn.end - len(said) + 1))
+    speech = without_speaker(turn.of(text)).lstrip()
+    return Span(start=turn.start, end=min(turn.end, turn.end - len(speech) + 1))
 
 
 # torch and tokenizers are typed in part only.
@@ -112,15 +109,9 @@ class Pieces:
 def cut_into_pieces(
     text: str, sentences: Sequence[Span], paragraphs: Sequence[int], tokenizer: Tokenizer, *, size: int, first: int = 0
 ) -> Pieces:
-    """The pieces of ``text`` in windows of at most ``size``, cut at sentence starts where there is one.
+    """The pieces of a text in windows of at most ``size`` pieces, cut at sentence starts where there is one.
 
-    Args:
-        text: Not empty.
-        sentences: Its sentences, in offsets of ``text``.
-        paragraphs: Indices into ``sentences`` at which a paragraph starts.
-        tokenizer: The encoder's.
-        size: Pieces in a window.
-        first: Pieces in the first window; 0 for ``size``.
+    Arguments are as of `Layout`; the first window has ``first`` pieces, 0 for ``size``.
     """
     found: Any = tokenizer.encode(text, add_special_tokens=False)
     offsets = np.array(found.offsets, dtype=np.int64).reshape(-1, 2)

@@ -1,7 +1,7 @@
 import { useRef, type KeyboardEvent } from "react";
 import type { Reply } from "../../api/types";
 import { disputes } from "../../lib/disputes";
-import { NOT_SURE, where } from "../../lib/report";
+import { NOT_SURE } from "../../lib/report";
 import { useApp } from "../../state/app";
 import { SupportFlag } from "../../ui/SupportFlag";
 
@@ -13,13 +13,18 @@ interface Props {
   onPoint: (at: number | null) => void;
 }
 
-/** The passages behind the raised numbers. */
+/** The documents behind the raised numbers, with the page where there are pages. */
 export function Cited({ result }: { result: Pick<Reply, "sources"> }) {
+  const numbers = new Map<string, number[]>();
+  result.sources.forEach(({ title, page }, at) => {
+    const name = page === null ? title : `${title}, p. ${page}`;
+    numbers.set(name, [...(numbers.get(name) ?? []), at + 1]);
+  });
   return (
     <ol className="cited small quiet" aria-label="Sources">
-      {result.sources.map((source, at) => (
-        <li key={at}>
-          {at + 1} <bdi>{where(source)}</bdi>
+      {[...numbers].map(([name, all]) => (
+        <li key={name}>
+          <span className="cited-numbers">{all.join(", ")}</span> <bdi>{name}</bdi>
         </li>
       ))}
     </ol>

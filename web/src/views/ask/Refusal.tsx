@@ -1,13 +1,52 @@
 import { useMemo, useState } from "react";
 import type { Reply } from "../../api/types";
 import { NO_ANSWER } from "../../lib/report";
+import { useApp } from "../../state/app";
 import { Source } from "../../ui/Source";
 import { SaveBar } from "./SaveBar";
 import { Unsaid } from "./Unsaid";
 
-/** The documents do not say: why, and what stands nearest. */
+/** Passages of a question that is less likely to be answered than this have nothing to do with it. */
+const CLOSE = 0.1;
+
+/** The reason without what the headline says already. */
+const reasonOf = (abstained: string): string => abstained.replace(/^No passage seems to answer the question \([^)]*\)\.\s*/, "");
+
+function WhatNext({ corpus }: { corpus: string }) {
+  const { corpora, route, ask, go, canWrite } = useApp();
+  const others = (corpora ?? []).filter(({ name }) => name !== corpus).slice(0, 4);
+  return (
+    <>
+      <h2>What you can try</h2>
+      <ul className="next">
+        <li>Ask in the words that the documents use, or about less at once.</li>
+        {others.length > 0 && (
+          <li>
+            Ask another corpus:{" "}
+            {others.map(({ name }) => (
+              <button type="button" className="link" key={name} onClick={() => ask(route.q, name, route.preset)}>
+                <bdi>{name}</bdi>
+              </button>
+            ))}
+          </li>
+        )}
+        {canWrite && (
+          <li>
+            <button type="button" className="link" onClick={() => go({ view: "documents" })}>
+              Add documents
+            </button>{" "}
+            that answer it.
+          </li>
+        )}
+      </ul>
+    </>
+  );
+}
+
+/** The documents do not say: why, the closest passages if any is close, and what to try next. */
 export function Refusal({ result, corpus }: { result: Reply; corpus: string }) {
-  const { abstained, nearest } = result.answer;
+  const { abstained, answerable } = result.answer;
+  const nearest = answerable === null || answerable >= CLOSE ? result.answer.nearest : [];
   const [chosen, setChosen] = useState(0);
   const shown = nearest[chosen];
   const marks = useMemo(
@@ -18,9 +57,11 @@ export function Refusal({ result, corpus }: { result: Reply; corpus: string }) {
     <div className="columns">
       <section className="answer" aria-label="Answer">
         <p className="prose refusal">{NO_ANSWER}</p>
-        <p>
-          <bdi>{abstained}</bdi>
-        </p>
+        {reasonOf(abstained) && (
+          <p>
+            <bdi>{reasonOf(abstained)}</bdi>
+          </p>
+        )}
         <Unsaid result={result} />
         {nearest.length > 0 && (
           <>
@@ -39,15 +80,14 @@ export function Refusal({ result, corpus }: { result: Reply; corpus: string }) {
             </ul>
           </>
         )}
+        <WhatNext corpus={corpus} />
         <SaveBar result={result} />
       </section>
-      <aside className="sources" aria-label="Sources">
-        {shown ? (
+      {shown && (
+        <aside className="sources" aria-label="Sources">
           <Source corpus={corpus} doc={shown.doc_id} title={shown.title} at={shown.span} marks={marks} />
-        ) : (
-          <p className="quiet">Nothing was found near the question.</p>
-        )}
-      </aside>
+        </aside>
+      )}
     </div>
   );
 }

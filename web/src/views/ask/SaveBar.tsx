@@ -3,9 +3,11 @@ import { Button } from "react-aria-components";
 import type { Reply } from "../../api/types";
 import { html, markdown } from "../../lib/report";
 import { saveText } from "../../lib/save";
+import { useApp } from "../../state/app";
 import { counted, seconds, tokens } from "../../lib/words";
 
 export function SaveBar({ result }: { result: Reply }) {
+  const { go } = useApp();
   const [copied, setCopied] = useState("");
   const copy = () =>
     navigator.clipboard.writeText(location.href).then(
@@ -15,6 +17,9 @@ export function SaveBar({ result }: { result: Reply }) {
   const used = tokens(result.ledger.stages);
   return (
     <footer className="save-bar">
+      <Button className="button primary" onPress={() => go({ view: "compare", left: "", right: "" })}>
+        Compare with plain RAG
+      </Button>
       <Button className="button" onPress={() => saveText("answer.md", "text/markdown", markdown(result))}>
         Markdown
       </Button>

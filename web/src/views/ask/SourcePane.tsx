@@ -3,6 +3,7 @@ import type { EvidenceSpan, Reply, Span } from "../../api/types";
 import { restingOn, type Resting } from "../../lib/evidence";
 import type { Mark } from "../../lib/text";
 import { useApp } from "../../state/app";
+import { Picks } from "../../ui/Picks";
 import { Source } from "../../ui/Source";
 
 function marksOf(all: EvidenceSpan[], lit: EvidenceSpan[], doc: string): Mark[] {
@@ -44,13 +45,12 @@ export function SourcePane({ result, corpus, at, onPoint }: Props) {
   return (
     <aside className="sources" aria-label="Sources">
       {lit.length > 1 && (
-        <div className="picks" role="group" aria-label="Passages behind this sentence">
-          {lit.map((span, i) => (
-            <button type="button" key={i} aria-pressed={span === shown} className="pick" onClick={() => setChosen(i)}>
-              <bdi>{span.title}</bdi>
-            </button>
-          ))}
-        </div>
+        <Picks
+          label="Passages behind this sentence"
+          value={chosen}
+          options={lit.map(({ title }, i) => ({ value: i, name: `${i + 1} ${title}` }))}
+          onChange={setChosen}
+        />
       )}
       <Source
         corpus={corpus}

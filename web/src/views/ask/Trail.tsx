@@ -1,31 +1,11 @@
 import type { Reply } from "../../api/types";
-import { disputes } from "../../lib/disputes";
-import { followed } from "../../lib/plan";
-import { percent, relationName, tone } from "../../lib/words";
-import { useApp } from "../../state/app";
-
-function Edges({ result, at }: { result: Reply; at: number }) {
-  const { passages } = useApp();
-  const edges = followed(result.graph, result.answer.sentences, result.steps, at);
-  if (!edges.length) return <p className="quiet small">It follows no edge of the graph.</p>;
-  return (
-    <ul className="edges">
-      {edges.map(({ edge, from, to }) => (
-        <li key={`${from} ${to}`}>
-          <bdi>{passages.get(edge.source)?.title || `Passage ${from}`}</bdi>
-          <span className={`relation ${tone(edge.relation)}`}>{relationName(edge.relation)}</span>
-          <bdi>{passages.get(edge.target)?.title || `Passage ${to}`}</bdi>
-        </li>
-      ))}
-    </ul>
-  );
-}
+import { percent } from "../../lib/words";
 
 function Step({ result, at }: { result: Reply; at: number }) {
   const { steps } = result;
   const step = result.answer.sentences[at]?.step ?? null;
   if (!result.answer.plan) return <p className="quiet small">There was no plan.</p>;
-  if (step === null || !steps[step]) return <p className="quiet small">It carries out no step of the plan.</p>;
+  if (step === null || !steps[step]) return <p className="quiet small">It belongs to no step of the plan.</p>;
   return (
     <p className="step-text">
       <span className="step-number">{step + 1}</span>
@@ -36,36 +16,21 @@ function Step({ result, at }: { result: Reply; at: number }) {
 
 const STATES = { supported: "Supported.", "not supported": "Not supported.", "not verified": "Not verified." };
 
-function Support({ result, at }: { result: Reply; at: number }) {
-  const { go } = useApp();
+/** How the sentence came about: what supports it, and its step of the plan. */
+export function Trail({ result, at }: { result: Reply; at: number }) {
   const sentence = result.answer.sentences[at];
   if (!sentence) return null;
-  const odds = disputes(result.answer, sentence).length;
   return (
-    <>
+    <section className="trail" aria-label="How this sentence came about">
+      <h2>Sentence {at + 1}</h2>
       <p className={sentence.support === "not supported" ? "bad" : "quiet small"}>
         {STATES[sentence.support]} <bdi>{sentence.reason}</bdi>
         {sentence.confidence !== null && ` Probability: ${percent(sentence.confidence)}.`}
       </p>
-      {odds > 0 && (
-        <button type="button" className="link" onClick={() => go({ view: "disagreements", s: at })}>
-          {odds === 1 ? "Sources disagree about this" : `${odds} disagreements about this`}
-        </button>
-      )}
-    </>
-  );
-}
-
-/** How the sentence came about: its step of the plan, and the edges that it follows. */
-export function Trail({ result, at }: { result: Reply; at: number }) {
-  return (
-    <section className="trail" aria-label="How this sentence came about">
-      <h2>Sentence {at + 1}</h2>
-      <Support result={result} at={at} />
-      <h3>Step of the plan</h3>
-      <Step result={result} at={at} />
-      <h3>Edges it follows</h3>
-      <Edges result={result} at={at} />
+      <details>
+        <summary>Its step of the plan</summary>
+        <Step result={result} at={at} />
+      </details>
     </section>
   );
 }

@@ -28,7 +28,10 @@ export function AddFiles({ corpus, onFiles }: Props) {
       <Text slot="label" className="drop-lead">
         Drop files here, or choose them
       </Text>
-      <p className="quiet small">Text, Markdown, HTML, PDF, DOCX, CSV, TSV, JSON. A file of the same name is replaced.</p>
+      <p className="quiet small">
+        Text, Markdown, HTML, PDF, DOCX, CSV, TSV, JSON. A file of the same name is replaced; one that cannot be read does not hold up
+        the others.
+      </p>
       <div className="drop-row">
         <TextField className="field" value={named} onChange={setNamed} maxLength={200}>
           <Label>Into corpus</Label>

@@ -2,6 +2,7 @@ import { Button } from "react-aria-components";
 import type { JobFile, Progress } from "../../api/types";
 import { noteHere } from "../../lib/hints";
 import { counted, percent } from "../../lib/words";
+import { useApp } from "../../state/app";
 import { Bar } from "../../ui/Bar";
 import { ProblemNote } from "../../ui/Notes";
 import type { Jobs, Upload } from "./useJobs";
@@ -14,6 +15,11 @@ const STATUS: Record<string, string> = {
   cancelled: "Cancelled",
 };
 
+const OUTCOME: Record<string, string> = {
+  failed: "could not be read",
+  duplicate: "has the text of another document",
+};
+
 function UploadRow({ upload, jobs }: { upload: Upload; jobs: Jobs }) {
   const { files, corpus, share, problem } = upload;
   const label = files.length === 1 ? (files[0] as File).name : counted(files.length, "file");
@@ -22,7 +28,7 @@ function UploadRow({ upload, jobs }: { upload: Upload; jobs: Jobs }) {
       <Bar label={`${label} to ${corpus}`} share={share} said={problem ? "Not sent" : `Sending, ${percent(share)}`} />
       {problem && <ProblemNote problem={problem} />}
       <div className="job-buttons">
-        {problem && (
+        {problem && upload.again && (
           <Button
             className="button"
             onPress={() => {
@@ -44,7 +50,7 @@ function UploadRow({ upload, jobs }: { upload: Upload; jobs: Jobs }) {
 function FileRow({ file }: { file: JobFile }) {
   return (
     <li className={file.status === "failed" ? "bad" : ""}>
-      <bdi>{file.name}</bdi>: {file.status ?? "not yet read"}
+      <bdi>{file.name}</bdi>: {file.status ? OUTCOME[file.status] ?? file.status : "not yet read"}
       {file.note && (
         <>
           . <bdi>{noteHere(file.note)}</bdi>
@@ -55,16 +61,18 @@ function FileRow({ file }: { file: JobFile }) {
 }
 
 function JobRow({ progress, jobs }: { progress: Progress; jobs: Jobs }) {
+  const { restart } = useApp();
   const { job, settled, total, failed } = progress;
   const under = job.status === "waiting" || job.status === "running";
   const again = failed > 0 || job.status === "cancelled";
+  const now = job.status === "running" ? job.files.find((file) => file.status === null) : undefined;
   const label = total === 1 ? (job.files[0]?.name ?? "") : counted(total, "file");
   return (
     <li className="job">
       <Bar
         label={`${label} to ${job.corpus}`}
         share={total ? settled / total : 1}
-        said={`${STATUS[job.status] ?? job.status}, ${settled} of ${total}`}
+        said={`${STATUS[job.status] ?? job.status}${now && total > 1 ? ` ${now.name}` : ""}, ${settled} of ${total}`}
       />
       <ul className="job-files small">
         {job.files.map((file) => (
@@ -75,6 +83,11 @@ function JobRow({ progress, jobs }: { progress: Progress; jobs: Jobs }) {
         {again && !under && (
           <Button className="button" onPress={() => jobs.retry(job.id)}>
             Retry
+          </Button>
+        )}
+        {!under && settled > failed && (
+          <Button className="button primary" onPress={() => restart(job.corpus)}>
+            Ask about {settled - failed === 1 ? "it" : "them"}
           </Button>
         )}
         {under ? (

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import * as calls from "../../api/calls";
-import { problemOf, type Problem } from "../../api/client";
+import { Problem, problemOf } from "../../api/client";
 import type { Progress } from "../../api/types";
 
 const KEPT = "disco-rag-jobs";
@@ -13,9 +13,11 @@ export interface Upload {
   share: number;
   problem: Problem | null;
   end: AbortController;
+  /** Whether sending it again may help. */
+  again: boolean;
 }
 
-const under = (progress: Progress): boolean => ["waiting", "running"].includes(progress.job.status);
+export const isUnderWay = (progress: Progress): boolean => ["waiting", "running"].includes(progress.job.status);
 
 const keptIds = (): string[] => JSON.parse(sessionStorage.getItem(KEPT) ?? "[]") as string[];
 
@@ -31,7 +33,7 @@ export interface Jobs {
 }
 
 /** Uploads and the ingest jobs of this tab; those under way are asked about until they end. */
-export function useJobs(settled: () => void): Jobs {
+export function useJobs(formats: string[], settled: () => void): Jobs {
   const [uploads, setUploads] = useState<Upload[]>([]);
   const [jobs, setJobs] = useState<Progress[]>([]);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -45,7 +47,7 @@ export function useJobs(settled: () => void): Jobs {
         const rest = old.filter((other) => other.job.id !== progress.job.id);
         return [progress, ...rest];
       });
-      if (!under(progress)) settled();
+      if (!isUnderWay(progress)) settled();
     },
     [settled],
   );
@@ -59,7 +61,7 @@ export function useJobs(settled: () => void): Jobs {
   }, [put]);
   useEffect(() => sessionStorage.setItem(KEPT, JSON.stringify(jobs.map((p) => p.job.id))), [jobs]);
   useEffect(() => {
-    const waiting = jobs.filter(under);
+    const waiting = jobs.filter(isUnderWay);
     if (!waiting.length) return undefined;
     const timer = setTimeout(() => waiting.forEach((p) => told(calls.job(p.job.id))), PAUSE);
     return () => clearTimeout(timer);
@@ -69,10 +71,21 @@ export function useJobs(settled: () => void): Jobs {
     setUploads((old) => old.map((upload) => (upload.id === id ? { ...upload, ...patch } : upload)));
   const drop = (id: number) => setUploads((old) => old.filter((upload) => upload.id !== id));
 
-  const send = (files: File[], corpus: string) => {
+  const added = (files: File[], corpus: string, problem: Problem | null): Upload => {
     counter.current += 1;
-    const upload: Upload = { id: counter.current, files, corpus, share: 0, problem: null, end: new AbortController() };
+    const upload = { id: counter.current, files, corpus, share: 0, problem, end: new AbortController(), again: !problem };
     setUploads((old) => [upload, ...old]);
+    return upload;
+  };
+
+  const send = (all: File[], corpus: string) => {
+    const isKnown = (file: File) => formats.some((suffix) => file.name.toLowerCase().endsWith(suffix));
+    for (const file of all.filter((one) => !isKnown(one))) {
+      added([file], corpus, new Problem(`${file.name} cannot be read: its format is not known.`, `Known are ${formats.join(", ")}.`, 415));
+    }
+    const files = all.filter(isKnown);
+    if (!files.length) return;
+    const upload = added(files, corpus, null);
     calls.upload(files, corpus, (share) => change(upload.id, { share }), upload.end.signal).then(
       (progress) => {
         drop(upload.id);

@@ -3,9 +3,10 @@ import type { Chunk, Edge, Reply, Span } from "../../api/types";
 import { CodeText } from "../../lib/text";
 import { relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
+import { DocumentBody } from "../../ui/DocumentBody";
 import { SentenceLinks } from "../../ui/SentenceLinks";
 import { placeAt, placeName } from "../../ui/Source";
-import { edgeId } from "./elements";
+import { edgeId } from "./Network";
 
 interface CarriedProps {
   chunk: Chunk | undefined;
@@ -14,29 +15,25 @@ interface CarriedProps {
 }
 
 function Carried({ chunk, span, number }: CarriedProps) {
-  const text = useMemo(() => (chunk ? new CodeText(chunk.text) : null), [chunk]);
-  if (!chunk || !text) return <p className="quiet">Passage {number}</p>;
-  const said = span && text.slice(span.start - chunk.span.start, span.end - chunk.span.start);
+  if (!chunk || !span) return <p className="quiet">Passage {number}</p>;
+  const said = [...chunk.text].slice(span.start - chunk.span.start, span.end - chunk.span.start).join("");
   return (
     <blockquote className="carried">
       <p className="quiet small">
         {number}. <bdi>{chunk.title}</bdi>
       </p>
-      {said ? (
-        <p dir="auto">
-          <mark className="lit">{said}</mark>
-        </p>
-      ) : (
-        <p className="quiet small">The passage as a whole: the engine names no sentence.</p>
-      )}
+      <p dir="auto">
+        <mark className="lit">{said}</mark>
+      </p>
     </blockquote>
   );
 }
 
 interface Props {
   result: Reply;
+  /** Those that are drawn. */
+  edges: Edge[];
   selected: string;
-  onSelect: (id: string) => void;
 }
 
 function WhyEdge({ result, edge }: { result: Reply; edge: Edge }) {
@@ -55,12 +52,11 @@ function WhyEdge({ result, edge }: { result: Reply; edge: Edge }) {
   );
 }
 
-function WhyCard({ result, id, onSelect }: { result: Reply; id: string; onSelect: (id: string) => void }) {
+function WhyCard({ result, selected: id }: Props) {
   const { passages, go } = useApp();
   const chunk = passages.get(id);
-  const chunks = result.graph?.chunks ?? [];
-  const number = chunks.indexOf(id) + 1;
-  const edges = (result.graph?.edges ?? []).filter((e) => e.source === id || e.target === id);
+  const text = useMemo(() => (chunk ? new CodeText(chunk.text) : null), [chunk]);
+  const number = (result.graph?.chunks.indexOf(id) ?? -1) + 1;
   const told = result.answer.sentences.flatMap((s, at) => (s.evidence.some((e) => e.chunk_id === id) ? [at] : []));
   return (
     <>
@@ -76,20 +72,10 @@ function WhyCard({ result, id, onSelect }: { result: Reply; id: string; onSelect
         {told.length ? "Used in " : "The answer does not use it."}
         <SentenceLinks at={told} />
       </p>
-      {edges.length > 0 && <h3>Relations</h3>}
-      <ul className="edges">
-        {edges.map((edge) => (
-          <li key={edgeId(edge)}>
-            <button type="button" className="link" onClick={() => onSelect(edgeId(edge))}>
-              {chunks.indexOf(edge.source) + 1} {relationName(edge.relation)} {chunks.indexOf(edge.target) + 1}
-            </button>
-          </li>
-        ))}
-      </ul>
-      {chunk && (
+      {chunk && text && (
         <>
-          <div className="document passage-text" dir="auto" tabIndex={0} role="region" aria-label="Text of the passage">
-            {chunk.text}
+          <div className="passage-text" tabIndex={0} role="region" aria-label="Text of the passage">
+            <DocumentBody text={text} markup={chunk.markup} from={0} to={text.length} marks={[]} />
           </div>
           <button
             type="button"
@@ -104,13 +90,12 @@ function WhyCard({ result, id, onSelect }: { result: Reply; id: string; onSelect
   );
 }
 
-export function Why({ result, selected, onSelect }: Props) {
-  const edge = result.graph?.edges.find((e) => edgeId(e) === selected);
+export function Why(props: Props) {
+  const { result, edges, selected } = props;
+  const edge = edges.find((e) => edgeId(e) === selected);
   return (
     <aside className="why panel" aria-label="Why it is there" aria-live="polite">
-      {edge && <WhyEdge result={result} edge={edge} />}
-      {!edge && selected && <WhyCard result={result} id={selected} onSelect={onSelect} />}
-      {!selected && <p className="quiet">Choose a passage or a relation to see why it is there.</p>}
+      {edge ? <WhyEdge result={result} edge={edge} /> : <WhyCard {...props} />}
     </aside>
   );
 }

@@ -1,5 +1,5 @@
 import type { StageRecord } from "../../api/types";
-import { seconds, stageName } from "../../lib/words";
+import { BUILDERS, percent, seconds, stageName } from "../../lib/words";
 
 function offsets(stages: StageRecord[]): number[] {
   let sum = 0;
@@ -9,9 +9,26 @@ function offsets(stages: StageRecord[]): number[] {
   });
 }
 
+const ENGINES: Record<string, string> = {
+  local: "on this server",
+  llm: "language model",
+  off: "not used",
+  stored: "made when the document was read",
+  auto: "compared with the source",
+};
+
+/** A decision without the name of the stage that comes next. */
+const plainly = (decision: string): string =>
+  decision
+    .replace(/^\w+: /, "")
+    .replace(/^the retriever is (.+)$/, (_, name: string) => `Searches ${BUILDERS[name]?.toLowerCase() ?? `by ${name}`}.`)
+    .replace(/^(\d+) chunks were found$/, "$1 passages were found.")
+    .replace(/^probability ([\d.]+)$/, (_, share: string) => `Whether the passages answer: ${percent(Number(share))} likely.`)
+    .replace(/^the answer is verified$/, "Every sentence was checked.");
+
 function told(stage: StageRecord): string[] {
   const counts = Object.entries(stage.counts).filter(([, count]) => count > 0);
-  const why = stage.decisions.map((decision) => decision.replace(/^\w+: /, ""));
+  const why = stage.decisions.map(plainly);
   return [...why, ...counts.map(([name, count]) => `${name}: ${count}`)];
 }
 
@@ -22,7 +39,7 @@ function Row({ stage, from, total }: { stage: StageRecord; from: number; total: 
     <tr role="row">
       <th scope="row" role="rowheader">{stageName(stage.stage)}</th>
       <td role="cell" className="small by">
-        {stage.engine}
+        {ENGINES[stage.engine] ?? stage.engine}
         {stage.model && (
           <span className="quiet model">
             <bdi>{stage.model}</bdi>

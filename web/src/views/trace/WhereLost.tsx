@@ -5,22 +5,22 @@ import { Problem, problemOf } from "../../api/client";
 import type { Question } from "../../api/open";
 import type { Reply, Span } from "../../api/types";
 import { fateOf, type Lost } from "../../lib/lost";
-import { CodeText, findPassage, type Mark } from "../../lib/text";
+import { closestSentence, CodeText, findPassage, type Mark } from "../../lib/text";
 import { useLoaded } from "../../state/useLoaded";
 import { Choice } from "../../ui/Choice";
 import { ProblemNote } from "../../ui/Notes";
 import { SentenceLinks } from "../../ui/SentenceLinks";
 import { Source } from "../../ui/Source";
 
-const STEPS = ["Retrieved", "In evidence", "Told"];
+const STEPS = ["Found", "Kept as evidence", "In the answer"];
 const REACHED = { unread: 0, "not retrieved": 0, "not in evidence": 1, "not told": 2, told: 3 };
 
 const SAID = {
-  unread: "No passage of the document holds these characters: they are not searched.",
-  "not retrieved": "The search did not find it: no passage that holds it is among those that were retrieved.",
-  "not in evidence": "Its passage was retrieved, but these characters were not among the parts that were kept as evidence.",
-  "not told": "It was in evidence, but plan and answer did not tell it.",
-  told: "The answer tells it.",
+  unread: "These words are in no passage of the document, so they are not searched.",
+  "not retrieved": "The search did not find its passage for this question.",
+  "not in evidence": "Its passage was found, but these words were not among the parts that were kept as evidence.",
+  "not told": "It was kept as evidence, but neither the plan nor the answer uses it.",
+  told: "The answer says it.",
 };
 
 interface Found {
@@ -44,24 +44,28 @@ function Fate({ found }: { found: Found }) {
       </ol>
       <p>
         {SAID[fate]}
-        {rank !== null && ` Its passage has rank ${rank}.`}{" "}
+        {rank !== null && ` Its passage was number ${rank} in the search.`}{" "}
         <SentenceLinks at={sentences} />
       </p>
     </div>
   );
 }
 
-async function located(passage: string, corpus: string, doc: string): Promise<{ doc: string; title: string; span: Span }> {
-  const text = await documentText(corpus, doc);
-  const span = findPassage(new CodeText(text.text), passage);
-  if (span) return { doc, title: text.title, span };
-  throw new Problem("This document does not have these words.", "Copy them as the document writes them, or choose another.", 0);
-}
+/** So many documents are looked through besides the chosen one. */
+const OTHERS = 30;
 
-async function looked(passage: string, doc: string, asked: Question, result: Reply): Promise<Found> {
-  const place = await located(passage, asked.corpus, doc);
-  const chunks = await chunksOf(asked.corpus, doc);
-  return { ...place, lost: fateOf(place.span, doc, chunks, result) };
+/** The passage word for word, else the sentence that is meant; in the first document that has it. */
+async function looked(passage: string, docs: string[], asked: Question, result: Reply): Promise<Found> {
+  const { corpus } = asked;
+  const meant = async (text: CodeText, doc: string) => closestSentence(text, await chunksOf(corpus, doc), passage);
+  for (const find of [(text: CodeText) => findPassage(text, passage), meant]) {
+    for (const doc of docs.slice(0, OTHERS)) {
+      const text = await documentText(corpus, doc);
+      const span = await find(new CodeText(text.text), doc);
+      if (span) return { doc, title: text.title, span, lost: fateOf(span, doc, await chunksOf(corpus, doc), result) };
+    }
+  }
+  throw new Problem("No sentence of these documents says this.", "Select the passage in its document.", 0);
 }
 
 export function WhereLost({ result, asked }: { result: Reply; asked: Question }) {
@@ -81,8 +85,13 @@ export function WhereLost({ result, asked }: { result: Reply; asked: Question })
   const look = () => {
     setBusy(true);
     setProblem(null);
-    looked(passage, chosen, asked, result)
-      .then(setFound, (error: unknown) => {
+    const others = (listed.value?.documents ?? []).map((document) => document.doc_id).filter((id) => id !== chosen);
+    looked(passage, [chosen, ...others], asked, result)
+      .then((place) => {
+        setDoc(place.doc);
+        setFound(place);
+      })
+      .catch((error: unknown) => {
         setFound(null);
         setProblem(problemOf(error));
       })
@@ -91,7 +100,7 @@ export function WhereLost({ result, asked }: { result: Reply; asked: Question })
   return (
     <section className="lost" aria-labelledby="lost">
       <h2 id="lost">Where was it lost?</h2>
-      <p className="quiet small">Choose a document, and select a passage in it or paste one.</p>
+      <p className="quiet small">Write what you expected in the answer, or select a passage in a document.</p>
       <div className="lost-columns">
         <div className="lost-form">
           <Choice

@@ -12,16 +12,26 @@ interface Props {
   tree: RstTree;
   closed: ReadonlySet<string>;
   onToggle: (key: string) => void;
+  zoom: number;
   ref: Ref<SVGSVGElement>;
 }
 
 const labelOf = (node: TreeNode): string => relationName(node.split?.relation ?? "");
 
+/** Below this the parser mostly guesses. */
+const WEAK = 0.5;
+
+const isWeak = ({ split }: TreeNode): boolean => split?.confidence !== null && split?.confidence !== undefined && split.confidence < WEAK;
+
+const surely = ({ split }: TreeNode): string =>
+  split?.confidence === null || split?.confidence === undefined ? "" : `confidence ${confident(split.confidence)}`;
+
 function Label({ x, y, node }: { x: number; y: number; node: TreeNode }) {
   return (
-    <text x={x} y={y} className="rst-label">
+    <text x={x} y={y} className={`rst-label${isWeak(node) ? " rst-weak" : ""}`}>
       {labelOf(node)}
-      <tspan className="rst-confidence"> {confident(node.split?.confidence ?? null)}</tspan>
+      {isWeak(node) && "?"}
+      <title>{surely(node)}</title>
     </text>
   );
 }
@@ -32,7 +42,7 @@ function Arc({ node, from, to }: { node: TreeNode; from: TreeNode; to: TreeNode 
   const end = to.anchor + side * 13;
   return (
     <>
-      <path className="rst-arc" d={`M${from.anchor} ${from.y}C${from.anchor} ${top} ${end} ${top} ${end} ${to.y}`} />
+      <path className={`rst-arc${isWeak(node) ? " rst-weak" : ""}`} d={`M${from.anchor} ${from.y}C${from.anchor} ${top} ${end} ${top} ${end} ${to.y}`} />
       <path className="rst-head" d={`M${end - 4} ${to.y - 8}L${end} ${to.y}L${end + 4} ${to.y - 8}Z`} />
       <Label x={(from.anchor + to.anchor) / 2} y={from.y - ARC * 0.75 - 5} node={node} />
     </>
@@ -70,8 +80,7 @@ function Toggle({ node, onToggle }: { node: TreeNode; onToggle: (key: string) =>
     event.preventDefault();
     onToggle(node.key);
   };
-  const sure = node.split?.confidence ?? null;
-  const said = `${labelOf(node)}, units ${range(node)}${sure === null ? "" : `, confidence ${confident(sure)}`}`;
+  const said = [labelOf(node), `units ${range(node)}`, surely(node)].filter(Boolean).join(", ");
   return (
     <g
       role="button"
@@ -105,7 +114,7 @@ function Leaf({ node, text }: { node: TreeNode; text: string }) {
   );
 }
 
-export function Drawing({ chunk, tree, closed, onToggle, ref }: Props) {
+export function Drawing({ chunk, tree, closed, onToggle, zoom, ref }: Props) {
   const { nodes, width } = useMemo(() => laidOut(tree, closed), [tree, closed]);
   const text = useMemo(() => new CodeText(chunk.text), [chunk]);
   const textOf = ({ start, end }: TreeNode): string => {
@@ -116,7 +125,7 @@ export function Drawing({ chunk, tree, closed, onToggle, ref }: Props) {
   const leaves = nodes.filter((node) => !node.children.length);
   const height = Math.max(...leaves.map((node) => node.y + 40 + LINE_HEIGHT * wrapped(textOf(node)).length));
   return (
-    <svg ref={ref} className="rst" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="group" aria-label="RST tree">
+    <svg ref={ref} className="rst" viewBox={`0 0 ${width} ${height}`} width={width * zoom} height={height * zoom} role="group" aria-label="RST tree">
       {nodes.map((node) => (
         <path key={node.key} className="rst-span" d={`M${node.left} ${node.y}H${node.children.length ? node.right : node.left + COLUMN}`} />
       ))}

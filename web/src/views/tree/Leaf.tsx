@@ -7,8 +7,6 @@ import { keyBelow, type Unfolding } from "./useLevels";
 
 export const MORE = "more";
 export const WAIT = "wait";
-/** The line of a heading, which its section is named by already. */
-const HEADING = /^#{1,6} [^\n]*$/;
 
 export interface Row {
   id: string;
@@ -63,11 +61,11 @@ function Marks({ node, seen, open }: { node: ShownNode; seen: Seen; open: boolea
   );
 }
 
-/** How a node's text is set: quiet for a heading's line, lit where it was read, more so where it was looked for. */
+/** How a node's text is set: lit where it was read, more so where it was looked for. */
 function dressOf(node: ShownNode, seen: Seen): string {
   const lit = !node.children && within(seen.read, node.spans) > 0;
   const wanted = lit && seen.sentence !== null && toldBy(node, seen).includes(seen.sentence);
-  const dress = [lit && "told-text", wanted && "told-now", HEADING.test(node.text) && "quiet"];
+  const dress = [lit && "told-text", wanted && "told-now"];
   return ["leaf-text", ...dress.filter(Boolean)].join(" ");
 }
 
@@ -81,7 +79,7 @@ function Words({ node, open, seen }: { node: ShownNode; open: boolean; seen: See
       {node.heading ? (
         <bdi className="leaf-heading">{node.heading}</bdi>
       ) : (
-        !repeats && <bdi className={dressOf(node, seen)}>{node.text}</bdi>
+        !repeats && <bdi className={dressOf(node, seen)}>{node.text.replace(/^#{1,6} /, "")}</bdi>
       )}
       {size && <span className="quiet small leaf-size">{size}</span>}
     </span>

@@ -3,26 +3,12 @@ import { Button, Tree } from "react-aria-components";
 import { chunksOf } from "../../api/calls";
 import type { ShownNode, Span } from "../../api/types";
 import { readOf, within } from "../../lib/evidence";
-import { counted } from "../../lib/words";
+import { BUILDERS, counted } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { Choice } from "../../ui/Choice";
 import { Empty, ProblemNote } from "../../ui/Notes";
 import { Item, MORE, rows, unitOf, WAIT, type Row, type Seen } from "./Leaf";
 import { nodeOf, useLevels, type Unfolding } from "./useLevels";
-
-const BUILDERS: Record<string, string> = {
-  snapped: "Sections, paragraphs, sentences",
-  slide: "Sections, paragraphs, sentences (windows)",
-  "flat-sentences": "Sections, paragraphs, sentences (single)",
-  "flat-chunks": "Sections and passages of 100 words",
-  discourse: "RST over the document (DISRetrieval)",
-  unified: "Sections, RST inside paragraphs",
-  bisection: "Halves of halves",
-  windows: "Neighbours, seven at a time",
-  clusters: "Clusters and summaries (RAPTOR)",
-  sections: "Sections and summaries (HTSIR)",
-  headings: "Headings above paragraphs (RDR²)",
-};
 
 const leads = (read: Span[]) => (node: ShownNode) => within(read, node.spans) > 0;
 

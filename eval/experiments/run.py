@@ -1,0 +1,174 @@
+"""Run an experiment point by point over the sessions of suites, resumable, and table what came out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from rich.console import Console
+
+from discorag.config import Settings
+from eval.experiments.attention import Attention
+from eval.experiments.definition import Experiment, Point
+from eval.experiments.ratings import PEOPLE, Thing, structures, write_form
+from eval.experiments.table import Line, lines_of, markdown
+from eval.metrics.base import MetricModels
+from eval.reporting.report import remarks
+from eval.running.bill import Bill
+from eval.running.folder import load_run
+from eval.running.record import Record
+from eval.running.session import Place, Session, open_pipeline
+from eval.sample import Sample
+from nodes.backends import name_model
+
+BILLED = 5
+"""Questions whose prompts are counted for a bill that is then scaled."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentRun:
+    """One experiment with what it is run with.
+
+    Args:
+        experiment: What is run.
+        settings: The product's.
+        place: Where data and store are.
+        models: For metrics that need them.
+        out: Folder of its runs.
+        console: Progress goes here.
+        limit: Questions of each point; None: as the experiment says.
+        attention: Reads prompts, for the column ``attention_entropy``.
+    """
+
+    experiment: Experiment
+    settings: Settings
+    place: Place
+    models: MetricModels
+    out: Path
+    console: Console
+    limit: int | None = None
+    attention: Attention | None = None
+
+    def missing(self) -> dict[str, str]:
+        """Column -> why it cannot be computed here, and what else the experiment needs; before anything is run."""
+        found = {need: "not at hand here" for need in self.experiment.needs}
+        metrics = {metric: column for column, metric in self.experiment.columns.items()}
+        for _, session in self._sessions():
+            found |= {metrics.get(metric, metric): why for metric, why in session.metrics.missing.items()}
+        if "attention_entropy" in metrics and self.attention is None:
+            found[metrics["attention_entropy"]] = "no model is given with --attention"
+        return found
+
+    def bill(self) -> list[Bill]:
+        """What all points would take of a language model, scaled from a few questions; no model is asked.
+
+        Systems that share a part of their runs are counted as if each ran alone; trees that points share, once.
+        """
+        bills: list[Bill] = []
+        parsed: set[tuple[str, int | None]] = set()
+        for point, session in self._sessions():
+            n = len(session.benchmark.samples)
+            few = self.experiment.suite_at(point, min(n, BILLED)).model_copy(update={"pool": "chosen"})
+            counted = Session(few, self.place, session.rag, MetricModels(), self.console)
+            share = session.characters / counted.characters
+            trees = (few.dataset, point.chunk_tokens)
+            for bill in asyncio.run(counted.bill()):
+                if trees in parsed and not bill.questions:
+                    continue
+                name = f"{bill.system} ({point.label})" if point.label else bill.system
+                scaled = bill.for_questions(n) if bill.questions else bill.scaled(share)
+                bills.append(scaled.model_copy(update={"system": name}))
+            parsed.add(trees)
+        return bills
+
+    def run(self, *, concurrency: int) -> str:
+        """Run what is missing; the Markdown table, which is also written into the folder. Raises as `Session.run`."""
+        lines: list[Line] = []
+        notes: list[str] = []
+        for point, session in self._sessions():
+            folder = self.folder(point)
+            notes += remarks(asyncio.run(session.run(folder, concurrency=concurrency)))
+            records: Sequence[Record] = load_run(folder)[1]
+            if self.attention and "attention_entropy" in self.experiment.columns.values():
+                records = self._with_attention(folder, session, records)
+            lines += lines_of(self.experiment, point, records, session.benchmark.samples, seed=session.suite.seed)
+        table = markdown(self.experiment, lines, notes)
+        (self.out / "table.md").write_text(table, encoding="utf-8")
+        return table
+
+    def folder(self, point: Point) -> Path:
+        """Where a point's run is."""
+        return self.out / (point.label.replace(" ", "-") or "run")
+
+    def write_forms(self) -> list[Path]:
+        """Write what people rate, one form a point; its questions are drawn with the suite's seed."""
+        forms: list[Path] = []
+        for point, session in self._sessions():
+            samples, folder = session.benchmark.samples, self.folder(point)
+            drawn = Random(session.suite.seed).sample(samples, min(self.experiment.sample, len(samples)))
+            structured = self.experiment.form == "acceptable"
+            things = self._structures(session, drawn) if structured else self._summaries(point, session, drawn)
+            forms.append(write_form(folder, self.experiment.form, things, session.suite.seed))
+        return forms
+
+    def _structures(self, session: Session, samples: Sequence[Sample]) -> list[Thing]:
+        system = self.experiment.rows[self.experiment.reference]
+        return [thing for s in samples for thing in structures(s.id, asyncio.run(session.inputs(s, system)))]
+
+    def _summaries(self, point: Point, session: Session, samples: Sequence[Sample]) -> list[Thing]:
+        """Each system's text and the reference; the documents are written next to the form."""
+        rows = {system: row for row, system in self.experiment.systems_at(point).items()}
+        answers = {(r.sample, r.system): r.answer for r in load_run(self.folder(point))[1]}
+        things: list[Thing] = []
+        for number, sample in enumerate(samples, start=1):
+            documents = [session.benchmark.documents[d] for d in sample.documents]
+            source = self.folder(point) / "sources" / f"{number}.txt"
+            source.parent.mkdir(parents=True, exist_ok=True)
+            source.write_text("\n\n".join(d.text for d in documents), encoding="utf-8")
+            about = f"{documents[0].title} (sources/{source.name})"
+            texts = {row: answers.get((sample.id, system), "") for system, row in rows.items()}
+            texts[PEOPLE] = sample.references[0]
+            things += [Thing(sample.id, about, text, whose) for whose, text in texts.items()]
+        return things
+
+    def _sessions(self) -> Iterator[tuple[Point, Session]]:
+        """Each point with its session, whose pipeline is open until the next one."""
+        for point in self.experiment.points:
+            with self.session(point) as session:
+                yield point, session
+
+    @contextmanager
+    def session(self, point: Point) -> Generator[Session]:
+        """The session of one point; a chunk size of its own has a store of its own."""
+        settings, place = self.settings, self.place
+        if point.model and os.environ.get(point.model):
+            settings = name_model(settings, os.environ[point.model])
+        if point.chunk_tokens:
+            reading = settings.reading.model_copy(update={"chunk_tokens": point.chunk_tokens})
+            settings = settings.model_copy(update={"reading": reading})
+            place = Place(data=place.data, home=place.home / f"chunks-{point.chunk_tokens}")
+        with closing(open_pipeline(settings, place.home)) as rag:
+            suite = self.experiment.suite_at(point, self.limit)
+            yield Session(suite, place, rag, self.models, self.console)
+
+    def _with_attention(self, folder: Path, session: Session, records: Sequence[Record]) -> list[Record]:
+        """The records with the entropy of the attention with which their answers read their prompts."""
+        assert self.attention is not None
+        file = folder / "attention.json"
+        known: dict[str, float] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        samples, read = {s.id: s for s in session.benchmark.samples}, list[Record]()
+        for record in records:
+            key = f"{record.sample} {record.system}"
+            if key not in known and record.answer:
+                prompt = asyncio.run(session.prompt(samples[record.sample], record.system))
+                known[key] = self.attention.entropy(prompt, record.answer)
+                file.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+            scores = {"attention_entropy": known[key]} if key in known else {}
+            read.append(record.model_copy(update={"scores": record.scores | scores}))
+        return read

@@ -1,1 +1,0 @@
-"""The report page: what it shows, its plots, its template."""

@@ -1,0 +1,291 @@
+"""Experiments: their files, their states, and every one of them end to end with a scripted strong model."""
+
+import asyncio
+import csv
+import json
+import re
+from collections.abc import Generator
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from rich.console import Console
+
+from discorag.config import LlmSettings, Settings, read_settings
+from discorag.models.gateway import Gateway
+from discorag.schema.errors import ConfigError
+from eval.errors import DataError
+from eval.experiments.attention import Attention
+from eval.experiments.definition import Experiment, Point, Printed, experiment_names, load_experiment, state
+from eval.experiments.ratings import Thing, kappa, same_form, table_of_ratings, write_form
+from eval.experiments.run import ExperimentRun
+from eval.experiments.table import lines_of, markdown
+from eval.metrics.base import MetricModels
+from eval.running.record import Record
+from eval.running.session import Place
+from eval.sample import Sample
+from nodes.backends import name_model
+from tests.eval.helpers import FIXTURES
+from tests.graphs import paper_scripts, scripts
+from tests.servers.scripted import Body, ScriptedServer
+
+FAST = ("disco-rag-table-4", "disco-rag-figure-3c", "disco-rag-figure-4")
+"""With one setting each; the others run under ``make test-deep``."""
+RUNNABLE = [name for name in experiment_names() if not load_experiment(name).command]
+
+
+# --- files and states -----------------------------------------------------------------------------
+
+
+def test_every_table_and_figure_of_the_paper_has_a_file_that_can_be_read() -> None:
+    items = " ".join(load_experiment(name).item for name in experiment_names())
+    for item in (*(f"table {n}" for n in (1, 2, 3, 4, 5, 7, 8, 9, 10, 11)), "3a", "3b", "3c", "figure 4", "appendix D"):
+        assert re.search(rf"{item}\b", items), item
+
+
+def test_the_state_says_what_is_lacking_and_from_where(tmp_path: Path) -> None:
+    said = state(load_experiment("disco-rag-table-3"), tmp_path, has_model=False)
+    assert said.startswith("needs data: scinews/test.json from huggingface.co/datasets/dongqi-me/SciNews")
+    assert "an endpoint" in said
+    assert "three raters" in state(load_experiment("disco-rag-table-5"), FIXTURES, has_model=True)
+    assert "RST-DT" in state(load_experiment("disco-rag-table-7"), FIXTURES, has_model=True)
+    assert state(load_experiment("controls"), FIXTURES, has_model=False) == "runs here"
+
+
+def test_a_row_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.experiments.definition.FOLDER", tmp_path)
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments/x.yaml").write_text(
+        "{name: x, item: i, about: a, suite: loong, rows: {A: standard}, reference: B}", encoding="utf-8"
+    )
+    with pytest.raises(ConfigError, match=r"x\.yaml has no rows \['B'\]"):
+        load_experiment("x")
+    with pytest.raises(ConfigError, match="There is no experiment 'y'"):
+        load_experiment("y")
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def test_the_table_has_the_papers_numbers_and_corrects_p_for_the_number_of_comparisons() -> None:
+    experiment = Experiment(
+        name="x",
+        item="table 0",
+        about="made up",
+        rows={"Ours": "a", "First": "b", "Second": "c"},
+        reference="Ours",
+        columns={"score": "m"},
+        by=(("set",), ()),
+        models=("8B", "70B"),
+        printed=(Printed(row="First", values={"score": (1.5, None)}),),
+    )
+    samples = [Sample(id=str(i), query="q", strata={"set": str(i % 2)}) for i in range(8)]
+    given = {"a": 50.0, "b": 40.0, "c": 50.0}
+    records = [
+        Record(sample=s.id, system=system, scores={"m": score + (int(s.id) if system == "b" else 0)})
+        for s in samples
+        for system, score in given.items()
+    ]
+    lines = lines_of(experiment, Point(), records, samples, seed=1)
+    whole = {line.row: line for line in lines if not line.where}
+    assert len(lines) == 9  # three rows in set 0, in set 1, in all
+    assert whole["First"].gain
+    assert (whole["First"].paper, whole["First"].ours, whole["First"].gain.difference) == ("1.5 / –", 43.5, 6.5)
+    assert whole["Ours"].gain is None
+    table = markdown(experiment, lines)
+    assert "| First | all | score | 1.5 / – | 43.50 | 8 | **+6.5 [" in table
+    corrected = [float(p) for p in re.findall(r"\| (0\.\d{3}) \|$", table, re.MULTILINE)]
+    raw = [line.gain.p for line in lines if line.gain and line.gain.p is not None]
+    holm = accumulate(((3 - i) * p for i, p in enumerate(sorted(raw))), max)
+    assert sorted(corrected) == pytest.approx(list(holm), abs=5e-4)
+
+
+# --- end to end -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that all experiments share: documents are ingested once."""
+    return tmp_path_factory.mktemp("experiments")
+
+
+@pytest.fixture(scope="module")
+def model() -> Generator[ScriptedServer]:
+    """A model that follows every prompt, the paper's and ours, and judges."""
+    papers, ours = paper_scripts.model(), scripts.model()
+
+    def respond(body: Body) -> Any:
+        if "[[" in json.dumps(body["messages"]):
+            return "Rating: [[80]]"
+        return ours(body) if body["messages"][0]["role"] == "system" else papers(body)
+
+    with ScriptedServer(respond) as server:
+        yield server
+
+
+def settings_of(server: ScriptedServer, home: Path) -> Settings:
+    settings = name_model(read_settings(), f"{server.base_url}#scripted")
+    return settings.model_copy(update={"llm": settings.llm.model_copy(update={"cache": home / "cache"})})
+
+
+def prepared(name: str, server: ScriptedServer, home: Path, limit: int, **given: Any) -> ExperimentRun:
+    judge = LlmSettings(base_url=server.base_url, model="judge", api_key=SecretStr("x"), cache=None)
+    found = load_experiment(name)
+    points = [p for p in found.points if (p.chunk_tokens or 0) <= 256]  # as many as the packaged encoder reads
+    return ExperimentRun(
+        experiment=found.model_copy(update={"points": tuple(points)}),
+        settings=settings_of(server, home),
+        place=Place(data=FIXTURES, home=home),
+        models=MetricModels(judge=Gateway(judge)),
+        out=home / "runs" / name,
+        console=Console(quiet=True),
+        limit=limit,
+        **given,
+    )
+
+
+@pytest.mark.parametrize("name", [n if n in FAST else pytest.param(n, marks=pytest.mark.deep) for n in RUNNABLE])
+def test_a_strong_model_runs_every_experiment(
+    name: str, model: ScriptedServer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("SFT_PLAIN", "SFT_DISCOURSE"):
+        monkeypatch.setenv(variable, f"{model.base_url}#tuned")
+    needs_another_plan = "other-plan" in str(load_experiment(name).rows)
+    columns = load_experiment(name).columns.values()
+    attention = Attention(_tiny_model(home / "lm")) if "attention_entropy" in columns else None
+    current = prepared(name, model, home, limit=2 if needs_another_plan else 1, attention=attention)
+    table = current.run(concurrency=1)
+    assert not attention or re.search(r"attention entropy \| 3.72 \| \d\.\d\d \| 1 \|", table)
+    assert "error" not in table
+    runs = [json.loads(p.read_text("utf-8")) for p in sorted((home / "runs" / name).glob("*/run.json"))]
+    assert len(runs) == len(current.experiment.points)
+    for run in runs:
+        assert run["finished"]
+        assert {
+            s: (v["errors"], v["stood_in"]) for s, v in run["systems"].items() if v["errors"] or v["stood_in"]
+        } == {}
+    assert (home / "runs" / name / "table.md").read_text("utf-8") == table
+    if "judge_score" in columns:
+        assert "| 80.00 | " in table
+    if current.experiment.form:
+        forms = [form.read_text("utf-8") for form in current.write_forms()]
+        assert len(forms) == len(current.experiment.points)
+        assert all(form.count("1A") == 1 for form in forms)
+
+
+def test_what_is_missing_and_the_bill_come_first_and_a_second_run_asks_nothing(
+    model: ScriptedServer, home: Path
+) -> None:
+    current = prepared("disco-rag-table-9", model, home, limit=1)
+    assert current.missing() == {}
+    before = len(model.requests)
+    bills = {bill.system: bill for bill in current.bill()}
+    assert len(model.requests) == before
+    assert {name: bill.calls for name, bill in bills.items() if "trees" not in name} == {
+        "paper-standard": 1,
+        "markers": 2,
+        "paper": 3,
+    }
+    first = current.run(concurrency=1)
+    asked = len(model.requests)
+    assert current.run(concurrency=1) == first
+    assert len(model.requests) == asked
+    lacking = prepared("disco-rag-table-3", model, home, limit=1).missing()
+    assert {"BERTScore", "SummaC-ZS"} <= lacking.keys()
+
+
+def test_training_prompts_have_the_structure_that_the_system_has(
+    model: ScriptedServer, home: Path, tmp_path: Path
+) -> None:
+    found: dict[str, Any] = {}
+    with prepared("disco-rag-table-3", model, home, limit=1).session(Point()) as session:
+        for system in ("paper", "paper-standard"):
+            assert asyncio.run(session.export(tmp_path / system, system)) == 1
+            found[system] = json.loads((tmp_path / system).read_text("utf-8"))
+        reference = session.benchmark.samples[0].references[0]
+    for system, structured in (("paper", True), ("paper-standard", False)):
+        assert found[system]["completion"] == [{"role": "assistant", "content": reference}]
+        prompt = found[system]["prompt"][0]["content"]
+        assert all((name in prompt) is structured for name in ("RST TREES:", "RHETORICAL GRAPH:", "PLAN:"))
+
+
+# --- ratings --------------------------------------------------------------------------------------
+
+
+def filled(form: Path, to: Path, values: dict[str, str]) -> Path:
+    """A copy of the form with the values that its lines' texts are given."""
+    with form.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    asked = [c for c in rows[0] if c not in ("id", "about", "text")]
+    with to.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows([row | dict.fromkeys(asked, values[row["text"]]) for row in rows])
+    return to
+
+
+def test_forms_hide_whose_a_text_is_and_filled_ones_give_means_and_agreement(tmp_path: Path) -> None:
+    things = [Thing(f"q{i}", "a paper", f"{whose} {i}", whose) for i in range(6) for whose in ("Ours", "Theirs")]
+    form = write_form(tmp_path, "ratings", things, seed=3)
+    assert "Ours" not in re.sub(r"(Ours|Theirs) \d", "", form.read_text("utf-8"))
+    letters = json.loads((tmp_path / "key.json").read_text("utf-8"))["key"]
+    assert {letters[f"{n}A"] for n in range(1, 7)} == {"Ours", "Theirs"}
+    good = {t.text: "3" if t.whose == "Ours" else "1" for t in things}
+    other = good | {"Theirs 0": "2"}
+    forms = [filled(form, tmp_path / f"{i}.csv", v) for i, v in enumerate((good, good, other))]
+    assert all(same_form(tmp_path, f) for f in forms)
+    table = table_of_ratings(tmp_path, forms, "Ours")
+    # Theirs: (17 x 1 + 2) / 18 = 1.06
+    assert "| Ours | 3.00 | 3.00 | 3.00 | 3.00 |" in table
+    assert "| Theirs | 1.06 (p 0.000)" in table
+    with pytest.raises(DataError, match="line 1A: Relevance is ''"):
+        table_of_ratings(tmp_path, [form], "Ours")
+    filled(form, form, good)
+    with pytest.raises(DataError, match="is filled in"):
+        write_form(tmp_path, "ratings", things, seed=3)
+
+
+def test_no_text_becomes_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+    form = write_form(tmp_path, "acceptable", [Thing("q", "about", '=HYPERLINK("x")', "plan")], seed=1)
+    assert "'=HYPERLINK" in form.read_text("utf-8")
+
+
+def test_fleiss_kappa_is_that_of_its_paper() -> None:
+    # Worked through in Wikipedia's article on the measure: 14 raters, 10 subjects, 5 categories, 0.210.
+    table = [
+        (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
+        (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
+    ]  # fmt: skip
+    ratings = [[value for value, n in enumerate(row) for _ in range(n)] for row in table]
+    assert kappa(ratings) == pytest.approx(0.210, abs=5e-4)
+
+
+# --- attention ------------------------------------------------------------------------------------
+
+
+def test_attention_entropy_is_that_of_the_spread_over_what_was_read(tmp_path: Path) -> None:
+    attention = Attention(_tiny_model(tmp_path))
+    short, long = (attention.entropy("word " * n, "the answer") for n in (4, 200))
+    # A model with zero weights attends evenly: ln of the number of tokens that a position sees.
+    assert short < long
+    assert long == pytest.approx(5.32, abs=0.05)
+
+
+def _tiny_model(folder: Path) -> Path:
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "word": 1, "the": 2, "answer": 3}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    fast: Any = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]")
+    fast.save_pretrained(folder)
+    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+    model: Any = LlamaForCausalLM(LlamaConfig(vocab_size=4, max_position_embeddings=512, **sizes))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+    model.save_pretrained(folder)
+    return folder

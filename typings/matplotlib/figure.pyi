@@ -1,9 +1,0 @@
-from collections.abc import Mapping
-from typing import TextIO
-
-from matplotlib.axes import Axes
-
-class Figure:
-    def __init__(self, *, figsize: tuple[float, float], layout: str) -> None: ...
-    def add_subplot(self) -> Axes: ...
-    def savefig(self, fname: TextIO, *, format: str, transparent: bool, metadata: Mapping[str, str | None]) -> None: ...

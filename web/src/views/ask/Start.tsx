@@ -1,0 +1,83 @@
+import { documents } from "../../api/calls";
+import { QUESTIONS } from "../../lib/examples";
+import { counted } from "../../lib/words";
+import { useApp } from "../../state/app";
+import { useLoaded } from "../../state/useLoaded";
+import { Empty, ProblemNote } from "../../ui/Notes";
+import { TalkList } from "./Talks";
+
+function Model({ name }: { name: string }) {
+  return (
+    <p className="small quiet">
+      {name ? (
+        <>
+          The language model <bdi>{name}</bdi> writes the answers; each sentence is checked against its source.
+        </>
+      ) : (
+        "No language model is configured: answers are sentences of the documents, word for word."
+      )}
+    </p>
+  );
+}
+
+function Titles({ corpus }: { corpus: string }) {
+  const listed = useLoaded(corpus, () => documents(corpus, 0, 3));
+  if (!listed.value?.total) return null;
+  const names = listed.value.documents.map((document) => document.title || document.name);
+  return (
+    <p>
+      This corpus has {counted(listed.value.total, "document")}: <bdi>{names.join(", ")}</bdi>
+      {listed.value.total > names.length ? ", …" : "."}
+    </p>
+  );
+}
+
+/** Before the first question: what to ask, and what to look for. */
+export function Start() {
+  const { corpora, corporaProblem, refreshCorpora, corpus, route, session, ask, go, canWrite, talk } = useApp();
+  if (corporaProblem) return <ProblemNote problem={corporaProblem} again={refreshCorpora} />;
+  if (!corpora) return <p className="quiet pad">Loading…</p>;
+  if (!corpora.length) {
+    return (
+      <Empty title="There are no documents yet">
+        <p>Questions are answered from documents.</p>
+        {canWrite ? (
+          <button className="button primary" type="button" onClick={() => go({ view: "documents" })}>
+            Add documents
+          </button>
+        ) : (
+          <p>Your key may only read: someone with the role “write” has to add some.</p>
+        )}
+      </Empty>
+    );
+  }
+  const questions = QUESTIONS[corpus] ?? [];
+  return (
+    <section className="start" aria-label="Start">
+      <h2>{questions.length ? "Try one of these questions" : "Ask about these documents"}</h2>
+      {questions.length ? (
+        <ul>
+          {questions.map((question) => (
+            <li key={question}>
+              <button type="button" className="example" onClick={() => ask(question, corpus, route.preset)}>
+                {question}
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <Titles corpus={corpus} />
+      )}
+      <p>
+        Click a sentence of the answer to see it in its source. <span className="flag">disputed</span>: another source denies it.
+      </p>
+      <Model name={session?.language_model ?? ""} />
+      {talk.all.length > 0 && (
+        <>
+          <h2>Earlier conversations</h2>
+          <TalkList />
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,91 @@
+import { useState } from "react";
+import { Button, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
+import type { Thread } from "../../api/types";
+import { useApp } from "../../state/app";
+import { Picks } from "../../ui/Picks";
+import { Confirm } from "../../ui/Confirm";
+
+/** The conversations that are kept, each under its first question. */
+export function TalkList({ close }: { close?: () => void }) {
+  const { talk, go, route } = useApp();
+  const [leaving, setLeaving] = useState<Thread | null>(null);
+  return (
+    <>
+      <ul className="talks">
+        {talk.all.map((thread) => (
+          <li key={thread.id}>
+            <button
+              type="button"
+              className="talk"
+              aria-current={thread.id === route.talk || undefined}
+              onClick={() => {
+                close?.();
+                go({ talk: thread.id, corpus: thread.corpus ?? "", s: null, thread: "", q: thread.title });
+              }}
+            >
+              <bdi>{thread.title}</bdi>
+              <span className="quiet small">
+                <bdi>{thread.corpus}</bdi>, {new Date(thread.created).toLocaleDateString("en-GB", { day: "numeric", month: "short" })}
+              </span>
+            </button>
+            <Button className="button quiet-button" aria-label={`Delete the conversation: ${thread.title}`} onPress={() => setLeaving(thread)}>
+              ✕
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <Confirm
+        title="Delete this conversation?"
+        action="Delete"
+        open={leaving !== null}
+        onClose={() => setLeaving(null)}
+        onConfirm={() => leaving && talk.forget(leaving.id)}
+      >
+        <p>
+          <bdi>{leaving?.title}</bdi> and its answers are deleted. The documents stay.
+        </p>
+      </Confirm>
+    </>
+  );
+}
+
+/** The questions of the open conversation, and the way to others. */
+export function TalkBar() {
+  const { talk, run, showTurn, restart } = useApp();
+  const { all, turns } = talk;
+  if (!all.length && run.status === "idle") return null;
+  return (
+    <div className="talk-bar">
+      {turns.length > 1 && (
+        <Picks
+          label="This conversation"
+          value={turns.findLast((reply) => reply.text === run.result?.text && reply.answer.query === run.asked?.query)}
+          options={turns.map((reply) => ({ value: reply, name: reply.answer.query }))}
+          onChange={(reply) => reply && showTurn(reply)}
+        />
+      )}
+      <span className="talk-acts">
+        {run.status !== "idle" && (
+          <Button className="button quiet-button" onPress={() => restart()}>
+            New conversation
+          </Button>
+        )}
+        {all.length > 0 && run.status !== "idle" && (
+          <DialogTrigger>
+            <Button className="button quiet-button">Conversations ({all.length})</Button>
+            <Popover className="popover" placement="bottom end">
+              <Dialog className="dialog talk-dialog">
+                {({ close }) => (
+                  <>
+                    <Heading slot="title">Conversations</Heading>
+                    <TalkList close={close} />
+                  </>
+                )}
+              </Dialog>
+            </Popover>
+          </DialogTrigger>
+        )}
+      </span>
+    </div>
+  );
+}
