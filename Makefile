@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -74,6 +74,9 @@ vllm: .venv-gpu/run.stamp ## Serve the language model of docker-compose.yml on t
 
 demo: .venv/run.stamp ## Ingest examples/ and answer three questions
 	$(BIN)/disco-rag demo --no-page
+
+site: .venv/run.stamp ## One HTML file in .disco-rag/site-demo: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
+	$(BIN)/python examples/showcase.py $(AUDIT)
 
 serve: .venv/run.stamp ## Serve the page, the HTTP API and MCP on 127.0.0.1:8080
 	-@$(MAKE) --silent web

@@ -7,16 +7,16 @@ stands word for word in the other document, and their words, values left out, ca
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.conflicts.statements import AuditDocument, Statement, normalise
+from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement, normalise
 from discorag.conflicts.values import Value
 from discorag.schema.values import Vectors
 
@@ -25,13 +25,11 @@ NEAR = 0.6
 """Least cosine of two statements that are compared."""
 OVERLAP = 0.2
 """Least share of the words, weighted by idf, that two statements have in common."""
-SMALL_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "a an the of to in on at by for with and or is are was were be been has have had do does did it its this that "
-        "as from will can than about over",
-    )
-)
+WINDOW = 4
+"""Tokens on each side of a value that say what it is a value of."""
+_STEM = 5
+_LIKE = 0.75
+_FORM = 4  # documents, each with other values
 _BLOCK = 1024
 _RARE = 1000
 
@@ -45,38 +43,58 @@ class Alignment:
         right: Of the other.
         overlap: Share of their words in common, weighted by idf.
         slots: Values that stand in the same place of both.
-        anchored: Those of them next to a word that both have, as in "born 1871".
         only: Words of the left one alone, and of the right one alone.
         names: Those of them that are written with a capital inside the sentence.
         rare: Those of them that hardly another statement has.
+        is_form: Whether many documents have one of them with values of their own.
     """
 
     left: Statement
     right: Statement
     overlap: float
     slots: tuple[tuple[Value, Value], ...]
-    anchored: tuple[tuple[Value, Value], ...]
     only: tuple[tuple[str, ...], tuple[str, ...]]
     names: tuple[tuple[str, ...], tuple[str, ...]]
     rare: tuple[tuple[str, ...], tuple[str, ...]]
+    is_form: bool
 
     @property
     def has_other_subject(self) -> bool:
         """Whether names, or rare words, differ on both sides: then the two speak of different things."""
         return all(self.names) or all(self.rare)
 
-    @property
-    def shares_a_name(self) -> bool:
-        """Whether both have a word with a capital in common."""
-        return bool({t for t in self.left.tokens if _is_name(t)} & {t for t in self.right.tokens if _is_name(t)})
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """Words that say something and stand in both."""
+        return frozenset(_content(self.left.tokens)) & frozenset(_content(self.right.tokens))
+
+    @cached_property
+    def attributes(self) -> tuple[tuple[Value, Value], ...]:
+        """Values near a word that both sentences have, as in "born 1871"; only of sentences with a name in common.
+
+        A value that the other sentence has too, at any place, is none of them.
+        """
+        one, other = self.left, self.right
+        shared = one.names & other.names
+        stems = {_stem(name) for name in one.names | other.names}
+        return tuple(
+            (a, b)
+            for a in one.values
+            for b in other.values
+            if shared and a.excludes(b) and not (a.is_among(other.values) or b.is_among(one.values))
+            if (_around(one, a) & _around(other, b)) - stems
+        )
 
 
-class WordWeights:
-    """Inverse document frequency of words over the statements of a corpus."""
+class CorpusWords:
+    """How often words and wordings occur in the statements of a corpus."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self._total = len(statements)
         self._counts = Counter(word for s in statements for word in set(s.frame))
+        self._variants: dict[tuple[str, ...], dict[int, tuple[str, ...]]] = defaultdict(dict)
+        for s in statements:
+            self._variants[self._form(s)][s.document] = tuple(value.text for value in s.values)
 
     def __call__(self, word: str) -> float:
         """``log(1 + statements / statements with the word)``."""
@@ -85,6 +103,14 @@ class WordWeights:
     def is_rare(self, word: str) -> bool:
         """Whether fewer than one statement in a thousand has a word; not known of small corpora."""
         return self._counts[word] * _RARE < self._total
+
+    def _form(self, statement: Statement) -> tuple[str, ...]:
+        """A statement without its values and without the words that hardly another one has."""
+        return tuple(word for word in statement.frame if self._counts[word] >= _FORM)
+
+    def is_form(self, statement: Statement) -> bool:
+        """Whether document after document fills in its own values, as in "The current format is 2"."""
+        return len(set(self._variants[self._form(statement)].values())) >= _FORM
 
 
 @dataclass(frozen=True)
@@ -106,7 +132,7 @@ def align_corpus(
     documents: Sequence[AuditDocument], statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[Alignment]:
     """All pairs of a corpus, in the order of their first statement."""
-    weights = WordWeights(statements)
+    words = CorpusWords(statements)
     for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
         left, right = statements[i], statements[j]
         if not compared.holds(left.document, right.document):
@@ -115,7 +141,7 @@ def align_corpus(
             continue
         if normalise(right.text) in documents[left.document].texts:
             continue
-        found = align(left, right, weights)
+        found = align(left, right, words)
         if found.overlap >= OVERLAP:
             yield found
 
@@ -159,28 +185,23 @@ def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]
                     yield i, j
 
 
-def align(left: Statement, right: Statement, weights: WordWeights) -> Alignment:
+def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
     """Align two statements word by word."""
     shared = 0.0
     slots: list[tuple[Value, Value]] = []
-    anchored: list[tuple[Value, Value]] = []
     only: tuple[list[str], list[str]] = ([], [])
     for tag, a, b, c, d in SequenceMatcher(None, left.frame, right.frame, autojunk=False).get_opcodes():
         mine, theirs = left.tokens[a:b], right.tokens[c:d]
         if tag == "equal":
-            shared += sum(map(weights, left.frame[a:b]))
-            for at, (x, y) in enumerate(zip(mine, theirs, strict=True)):
-                if isinstance(x, Value) and isinstance(y, Value):
-                    slots.append((x, y))
-                    if any(_is_content(t) for t in (*mine[max(0, at - 1) : at], *mine[at + 1 : at + 2])):
-                        anchored.append((x, y))
+            shared += sum(map(words, left.frame[a:b]))
+            slots += [(x, y) for x, y in zip(mine, theirs, strict=True) if isinstance(x, Value) if isinstance(y, Value)]
             continue
         values = [t for t in mine if isinstance(t, Value)], [t for t in theirs if isinstance(t, Value)]
         if len(values[0]) == len(values[1]):
             slots += zip(*values, strict=True)
         for side, tokens in zip(only, (mine, theirs), strict=True):
             side.extend(t for t in tokens if isinstance(t, str))
-    total = max(sum(map(weights, left.frame)), sum(map(weights, right.frame)), 1e-9)
+    total = max(sum(map(words, left.frame)), sum(map(words, right.frame)), 1e-9)
     first = {left.tokens[0], right.tokens[0]}
 
     def pick(holds: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -191,16 +212,34 @@ def align(left: Statement, right: Statement, weights: WordWeights) -> Alignment:
         right,
         shared / total,
         tuple(slots),
-        tuple(anchored),
         only=pick(bool),
-        names=pick(lambda word: not word[0].islower() and word not in first),
-        rare=pick(lambda word: weights.is_rare(word.casefold())),
+        names=_unlike(*pick(lambda word: not word[0].islower() and word not in first)),
+        rare=_unlike(*pick(lambda word: words.is_rare(word.casefold()))),
+        is_form=words.is_form(left) or words.is_form(right),
     )
 
 
-def _is_name(token: str | Value) -> bool:
-    return isinstance(token, str) and token[0].isupper() and token.casefold() not in SMALL_WORDS
+def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of two sides without those that are written almost like one of the other: "Jinja", "Jinja2"."""
+
+    def alone(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(w for w in words if not get_close_matches(w, others, 1, _LIKE))
+
+    return alone(one, other), alone(other, one)
 
 
-def _is_content(token: str | Value) -> bool:
-    return isinstance(token, str) and len(token) > 3 and token.casefold() not in SMALL_WORDS
+def _around(statement: Statement, value: Value) -> set[str]:
+    """Stems of the words that say something within `WINDOW` tokens of a value."""
+    at = statement.tokens.index(value)
+    window = statement.tokens[max(0, at - WINDOW) : at + WINDOW + 1]
+    return set(map(_stem, _content(window)))
+
+
+def _content(tokens: Iterable[str | Value]) -> Iterator[str]:
+    """The words that say something, in lower case."""
+    words = (t.casefold() for t in tokens if isinstance(t, str))
+    return (word for word in words if len(word) > 3 and word not in SMALL_WORDS)
+
+
+def _stem(word: str) -> str:
+    return word[:_STEM].casefold()

@@ -6,6 +6,7 @@ Not compared: headings, tables, code, links, directives and fields of reStructur
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,17 +16,32 @@ import numpy as np
 
 from discorag.conflicts.identity import DocumentIdentity, identify_document
 from discorag.conflicts.values import Value, find_values
+from discorag.ingest.segment.reading import has_verb
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Vectors
 from discorag.text.sentences import language_of
 
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
-_MARKUP = re.compile(r"^\W*(?:\.\. |:[\w-]+:\s|\|)|::|https?://|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d")
-"""What prose does not have: directives, fields, links, tags, rules, places in code."""
+_MARKUP = re.compile(
+    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://"
+    r"|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
+)
+"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright."""
+_TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
+SMALL_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the of to in on at by for with and or is are was were be been has have had do does did it its this that "
+        "as from will can than about over there these those they them their then also which into such each other",
+    )
+)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
+_LEAST_NAMES = 5
+_IDENTIFIER = re.compile(r"\w-\w|[a-z][A-Z]")
+_RATHER = 3
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
@@ -57,7 +73,7 @@ class Statement:
     def tokens(self) -> tuple[str | Value, ...]:
         """Its words, and its values in place of theirs."""
         found: list[tuple[int, str | Value]] = [(v.span.start, v) for v in self.values]
-        taken = [range(v.span.start, v.span.end) for v in self.values]
+        taken = [range(v.span.start, v.span.end) for v in self.values] + _targets(self.text)
         words = _TOKEN.finditer(self.text)
         found += [(m.start(), m[0]) for m in words if not any(m.start() in t or m.end() - 1 in t for t in taken)]
         return tuple(token for _, token in sorted(found, key=lambda f: f[0]))
@@ -66,6 +82,13 @@ class Statement:
     def frame(self) -> tuple[str, ...]:
         """Its tokens in lower case, each value replaced by its kind and unit: what two statements are aligned by."""
         return tuple(f"<{t.kind}>" if isinstance(t, Value) else t.casefold() for t in self.tokens)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Its words that are written with a capital."""
+        return frozenset(
+            t for t in self.tokens if isinstance(t, str) and t[0].isupper() and t.casefold() not in SMALL_WORDS
+        )
 
     @property
     def names_a_default(self) -> bool:
@@ -116,20 +139,33 @@ class AuditDocument:
         return frozenset(normalise(s.body) for s in self.sentences)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """Its words as written."""
-        return frozenset(word for s in self.sentences for word in _TOKEN.findall(s.text))
+    def words(self) -> Counter[str]:
+        """Its words as written, and how often."""
+        return Counter(word for s in self.sentences for word in _TOKEN.findall(s.text))
 
     @cached_property
-    def series(self) -> str:
-        """Its title without numbers: the same for two versions of a document."""
-        return " ".join(w for w in _TOKEN.findall(self.title.casefold()) if not any(map(str.isdigit, w)))
+    def _series(self) -> list[str]:
+        return [w for w in _TOKEN.findall(self.title.casefold()) if not any(map(str.isdigit, w))]
+
+    def is_version_of(self, other: Self) -> bool:
+        """Whether the titles are the same but for numbers."""
+        return bool(self._series) and self._series == other._series
 
     @cached_property
-    def title_names(self) -> frozenset[str]:
-        """Names in the title: words that the text writes with a capital inside sentences, and never without one."""
+    def names(self) -> frozenset[str]:
+        """Words that it writes with a capital inside sentences, and never without one."""
         inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
-        return frozenset(w for w in _TOKEN.findall(self.title) if w in inside and w.casefold() not in self.words)
+        return frozenset(w for w in inside if w.casefold() not in self.words)
+
+    def title_names_rather_than(self, other: Self) -> list[str]:
+        """The names in its title ("Bergen", "git-add", "RateLimit") that it uses far more often than another does."""
+        names = {w for w in _TOKEN.findall(self.title) if w in self.names or _IDENTIFIER.search(w)}
+        return sorted(w for w in names if self.words[w] > _RATHER * other.words[w])
+
+    def shared_names(self, other: Self) -> float:
+        """Share of the names of the document with fewer that the other one has too; 1 if there are hardly any."""
+        fewer = min(len(self.names), len(other.names))
+        return len(self.names & other.names) / fewer if fewer >= _LEAST_NAMES else 1
 
 
 def normalise(text: str) -> str:
@@ -151,12 +187,20 @@ def read_statements(documents: Sequence[AuditDocument]) -> tuple[list[Statement]
     return found, np.concatenate(vectors) if vectors else np.zeros((0, 1), dtype=np.float32)
 
 
+def _targets(text: str) -> list[range]:
+    """Where the targets of links stand in prose."""
+    return [range(m.start(), m.end()) for m in _TARGET.finditer(text)]
+
+
 def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence) -> Statement | None:
-    if sentence.kind not in _KINDS or _MARKUP.search(sentence.text):
-        return None
     text = sentence.body
-    statement = Statement(number, sentence, document.chunks[i], text, find_values(text))
+    if sentence.kind not in _KINDS or _MARKUP.search(_TARGET.sub("", sentence.text)):
+        return None
+    targets = _targets(text)
+    values = tuple(v for v in find_values(text) if not any(v.span.start in target for target in targets))
+    statement = Statement(number, sentence, document.chunks[i], text, values)
     if statement.names_a_default:
         return statement
-    fits = sentence.statement and _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS
+    says = sentence.statement or (bool(values) and text.endswith(":") and has_verb(text))
+    fits = says and _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS
     return statement if fits and not text.endswith("?") and language_of(text) == "en" else None

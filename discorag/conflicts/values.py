@@ -7,6 +7,7 @@ Regular expressions, not `pint` or `dateparser`: both read too many ordinary wor
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isclose
@@ -61,6 +62,10 @@ class Value:
     def is_comparable(self, other: Value) -> bool:
         """Whether the two are values of one kind and unit."""
         return (self.kind, self.unit) == (other.kind, other.unit)
+
+    def is_among(self, others: Iterable[Value]) -> bool:
+        """Whether one of them is this value, perhaps rounded or less precise."""
+        return any(self.is_comparable(other) and not self.excludes(other) for other in others)
 
     def excludes(self, other: Value) -> bool:
         """Whether the two cannot both be the value of one thing: neither is the other, rounded or less precise."""
@@ -145,9 +150,17 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
     (ValueKind.QUANTITY, re.compile(
         rf"(?<![\w.,$€£])(?P<number>{_NUMBER}){_SCALE}[ -]?(?P<unit>{_UNIT})s?\b(?![\w-])", re.IGNORECASE)),
     (ValueKind.VERSION, re.compile(r"(?<![\w.$€£/-])v?(?P<version>\d+(?:\.\d+){2,}|(?<=v)\d+(?:\.\d+)*)(?![\w%])")),
+    (ValueKind.VERSION, re.compile(r"(?<=[a-z])(?P<version>\d+\.\d+)(?![\w%]|\.\w)")),
     (ValueKind.DATE, re.compile(r"(?<![\w.,$€£/-])(?P<year>1[5-9]\d\d|20\d\d)s?(?![\w%]|[.,]\d)")),
-    (ValueKind.COUNT, re.compile(rf"(?<![\w.,$€£/#-])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)", re.IGNORECASE)),
+    (ValueKind.COUNT, re.compile(
+        rf"(?<![\w.,$€£/#-])(?<!\w[\[(])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)", re.IGNORECASE)),
 )  # fmt: skip
+_LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
+_LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")
+"""What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement"."""
+_REFERENCE = re.compile(
+    r"\b(?:sections?|chapters?|appendix|pages?|figures?|tables?|notes?|exhibits?|items?|rfc|issue) $", re.IGNORECASE
+)
 _VERSIONED = re.compile(r"(?:\bversions?|\b[A-Z]\w+|[<>=]=?)\s?$")
 
 
@@ -164,6 +177,10 @@ def find_values(sentence: str) -> tuple[Value, ...]:
 
 def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
     groups = match.groupdict()
+    if kind in _LABELS and _LABEL.fullmatch(match.string, 0, match.end()) and _NAMED.match(match.string, match.end()):
+        return None
+    if kind in _LABELS and _REFERENCE.search(match.string, 0, match.start()):
+        return None
     start, end = match.span("literal") if kind is ValueKind.LITERAL else match.span()
     text, span = match.string[start:end], Span(start=start, end=end)
     if kind is ValueKind.LITERAL:

@@ -12,9 +12,9 @@ from enum import StrEnum
 
 from pydantic import BaseModel
 
-from discorag.conflicts.alignment import SMALL_WORDS, Alignment
+from discorag.conflicts.alignment import Alignment
 from discorag.conflicts.identity import DocumentIdentity
-from discorag.conflicts.statements import AuditDocument, Statement
+from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
 from discorag.schema.values import Span, stable_id
 
@@ -88,12 +88,12 @@ class Finding(BaseModel, frozen=True):
 
 _NOTED_CHANGE = re.compile(
     r"\b(?:as amended|no longer|formerly|previously|used to|until (?:then|now)"
-    r"|(?:changed|added|removed|deprecated|new) in|since (?:version )?\d|as of version|superseded|replaces)\b",
+    r"|(?:changed|added|removed|deprecated|new) in|since (?:[\w-]+ )?v?\d|as of version|superseded|replaces)\b",
     re.IGNORECASE,
 )
 CONDITION = re.compile(
     r"\b(?:if|unless|except|only|provided|when|until|among|in (?:adults|children|patients|people|those)"
-    r"|according to|said|claims?|may|might|usually|typically|up to|at least|more than|over|about)\b[^,;.]{0,60}",
+    r"|according to|said|claims?|usually|typically|up to|at least|more than|over|about)\b[^,;.]{0,60}",
     re.IGNORECASE,
 )
 NEGATED = re.compile(r"\b(?:not|no|never|without|cannot|neither|nor|\w+n['’]t)\b([^,;:]*)", re.IGNORECASE)
@@ -107,35 +107,52 @@ _OPPOSITES = (
 _RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
 CLOSE = 0.55
 """Least overlap of two statements of which a finding is sure."""
+LEAST_COMMON = 2
+"""Words that two sentences without a common name need in common to speak of one subject."""
+SOME_SUBJECT, SAME_SUBJECT = 0.15, 0.4
+"""Least shares of common names of two documents that may speak, and that do speak, of one subject."""
 CLOSE_WORDING = 0.7
 """Least overlap of two statements that differ in a name, an opposite or a negation."""
 
 
 def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
     """The finding about two aligned statements, None if they do not disagree."""
-    differing = [(a, b) for a, b in pair.slots if a.excludes(b)]
-    times = [s for s in differing if s[0].kind is ValueKind.DATE]
+    left, right = documents[pair.left.document], documents[pair.right.document]
+    if pair.overlap < CLOSE:
+        attribute = next(iter(pair.attributes), None) if left.shared_names(right) >= SAME_SUBJECT else None
+        return _value_finding(pair, documents, Tier.POSSIBLE, attribute, []) if attribute else None
+    differing = _differing(pair)
     others = [s for s in differing if s[0].kind is not ValueKind.DATE]
+    dates = [s for s in pair.slots if s[0].kind is ValueKind.DATE and s[0].excludes(s[1])]
+    times = dates if others else [s for s in differing if s in dates]
     if any(not a.is_comparable(b) for a, b in pair.slots) or len(others) > 1 or len(times) > 1:
         return None
-    if not differing:
+    if not others and not times:
         return _wording_finding(pair, documents)
-    slot = (others or times)[0]
-    explained = times if others else []
-    if pair.overlap >= CLOSE and not pair.has_other_subject:
-        tier = Tier.POSSIBLE if _names_another(pair, documents) else Tier.SURE
-        return _value_finding(pair, documents, tier, slot, explained)
-    if pair.overlap >= CLOSE:
+    if pair.has_other_subject and not left.is_version_of(right):
         return None
-    if slot in pair.anchored and pair.shares_a_name and not all(pair.rare):
-        return _value_finding(pair, documents, Tier.POSSIBLE, slot, explained)
-    return None
+    tier = Tier.SURE if _is_sure(pair, left, right) else Tier.POSSIBLE
+    return _value_finding(pair, documents, tier, (others or times)[0], times if others else [])
 
 
-def _names_another(pair: Alignment, documents: Sequence[AuditDocument]) -> bool:
-    """Whether one sentence names something that the other document, of another title, may not speak of."""
-    left, right = documents[pair.left.document], documents[pair.right.document]
-    return left.series != right.series and any(pair.names)
+def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
+    """Values in one place that exclude each other; not those of "10 and 20, respectively" next to "10"."""
+    agreed = [s for s in pair.slots if s[0].text == s[1].text]
+    left, right = (
+        [v for v in statement.values if all(v is not slot[side] for slot in agreed)]
+        for side, statement in enumerate((pair.left, pair.right))
+    )
+    return [(a, b) for a, b in pair.slots if a.excludes(b) and not (a.is_among(right) or b.is_among(left))]
+
+
+def _is_sure(pair: Alignment, left: AuditDocument, right: AuditDocument) -> bool:
+    """Whether near-identical sentences speak of one subject: "The median age was 40 years" does not say whose."""
+    if pair.has_other_subject:
+        return False
+    if left.is_version_of(right) or pair.left.names_a_default:
+        return True
+    says_of_what = bool(pair.left.names & pair.right.names) or len(pair.common) >= LEAST_COMMON
+    return says_of_what and not any(pair.names) and left.shared_names(right) >= SOME_SUBJECT
 
 
 def _value_finding(
@@ -146,7 +163,9 @@ def _value_finding(
     times: Sequence[tuple[Value, Value]],
 ) -> Finding:
     said = (slot[0].text, slot[1].text)
-    verdict, reason = _explain(pair, documents, said, times)
+    verdict, reason = _explain(pair, documents, said, times, slot)
+    if verdict is Verdict.CONTRADICTS and pair.is_form:
+        tier = Tier.POSSIBLE
     return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, slot)
 
 
@@ -160,7 +179,7 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
     if pair.overlap < CLOSE_WORDING or not (named or opposed or denied):
         return None
     names = (" ".join(pair.names[0]), " ".join(pair.names[1]))
-    verdict, reason = _explain(pair, documents, names if named else opposed, [])
+    verdict, reason = _explain(pair, documents, names if named else opposed)
     return _finding(pair, documents, verdict, Tier.POSSIBLE, "name" if named else "polarity", reason, None)
 
 
@@ -168,7 +187,8 @@ def _explain(
     pair: Alignment,
     documents: Sequence[AuditDocument],
     said: tuple[str, str] | None,
-    times: Sequence[tuple[Value, Value]],
+    times: Sequence[tuple[Value, Value]] = (),
+    slot: tuple[Value, Value] | None = None,
 ) -> tuple[Verdict, str]:
     """The verdict, and the reason in one sentence; ``said``: what differs, None if one side denies the other."""
     left, right = documents[pair.left.document], documents[pair.right.document]
@@ -181,12 +201,17 @@ def _explain(
         return Verdict.DIFFERS, f"{claim}; the documents speak for {one.entity} and for {other.entity}."
     if names := _other_names(left, right):
         return Verdict.DIFFERS, f"{claim}; the documents are about {names[0]} and about {names[1]}."
+    if slot and all(_is_own_version(v, d) for v, d in zip(slot, (one, other), strict=True)):
+        return Verdict.DIFFERS, f"{claim}; each document speaks of its own version."
     if one.version and other.version and one.version != other.version:
         return Verdict.REPLACED, f"{change} between version {one.version} and version {other.version}."
     if one.status != other.status:
         which, status = (left, one.status) if one.status else (right, other.status)
         return Verdict.REPLACED, f'{claim}; "{which.title}" is marked as {status}.'
-    same_time = any(a.kind is ValueKind.DATE and a.parts[0] and not a.excludes(b) for a, b in pair.slots)
+    known = max([*_years(one), *_years(other)], default=9999)
+    same_time = any(a.kind is ValueKind.DATE and 0 < a.parts[0] <= known and not a.excludes(b) for a, b in pair.slots)
+    if slot and slot[0].parts[:1] != slot[1].parts[:1]:
+        same_time &= not all(_is_own_period(v, d) for v, d in zip(slot, (one, other), strict=True))
     if one.period and other.period and one.period != other.period and not same_time:
         return Verdict.DIFFERS, f"{claim}; the documents report on {one.period} and on {other.period}."
     if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
@@ -195,12 +220,24 @@ def _explain(
     return Verdict.CONTRADICTS, f"{claim}."
 
 
+def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
+    major = re.match(r"\d+", identity.version)
+    return value.kind is ValueKind.VERSION and major is not None and value.parts[0] == int(major[0])
+
+
+def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
+    """Whether a date lies in the period that a document reports on, or in the one before, which it compares with."""
+    return value.kind is ValueKind.DATE and any(year - 1 <= value.parts[0] <= year for year in _years(identity))
+
+
+def _years(identity: DocumentIdentity) -> list[int]:
+    return [v.parts[0] for v in find_values(identity.period) if v.kind is ValueKind.DATE]
+
+
 def _other_names(left: AuditDocument, right: AuditDocument) -> tuple[str, str] | None:
-    """The proper names in the two titles if neither document uses the other's: two subjects."""
-    one, other = left.title_names, right.title_names
-    if one and other and not one & right.words and not other & left.words:
-        return " ".join(sorted(one)), " ".join(sorted(other))
-    return None
+    """The names in the two titles if neither document uses the other's much: two subjects."""
+    one, other = left.title_names_rather_than(right), right.title_names_rather_than(left)
+    return (" ".join(one), " ".join(other)) if one and other else None
 
 
 def _finding(

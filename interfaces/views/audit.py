@@ -101,14 +101,23 @@ def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
     yield text[at:], False
 
 
-def audit_html(report: AuditReport) -> str:
-    """One file without scripts or links: every finding with both sentences, the values lit, and the reason."""
-    articles = "\n".join(_article(group) for group in group_findings(report.open))
-    title = f"Audit of {escape(report.corpus)}"
+def audit_html(*reports: AuditReport, introduction: str = "") -> str:
+    """One file without scripts or links: every finding with both sentences, the values lit, and the reason.
+
+    Args:
+        reports: One or more audits, each under its own heading.
+        introduction: HTML that stands before them.
+    """
+    title = f"Audit of {escape(', '.join(r.corpus for r in reports))}"
+    sections = "\n".join(
+        f"<h2>{escape(report.corpus)}</h2><p>{escape(summary(report))}</p>\n"
+        + "\n".join(_article(group) for group in group_findings(report.open))
+        for report in reports
+    )
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n'
-        f"<body><h1>{title}</h1><p>{escape(summary(report))}</p>\n{articles}\n</body></html>\n"
+        f"<body>{introduction}<h1>{title}</h1>\n{sections}\n</body></html>\n"
     )
 
 

@@ -80,6 +80,31 @@ def conflicts() -> Iterator[tuple[str, str]]:
         yield page, f"{label} | {' | '.join(f'{share} %' for share in shares)} |"
 
 
+def recall() -> Iterator[tuple[str, str]]:
+    f, page = result("conflicts")["figures"], "docs/audit.md"
+
+    def found(part: str, kind: str) -> tuple[int, int, int]:
+        sure, possible, missed = (f["recall"][part].get(f"{kind} {t}", 0) for t in ("sure", "possible", "missed"))
+        return sure + possible + missed, sure, possible
+
+    (edits, sure, possible), (real, seen, perhaps) = found("score", "edited"), found("score", "real")
+    yield page, f"with an edited value, found of {edits} | {sure} | {possible} |"
+    yield page, f"between two versions, found of {real} | {seen} | {perhaps} |"
+    (edits, sure, possible), (real, seen, perhaps) = found("fit", "edited"), found("fit", "real")
+    yield page, f"edited values, found of {edits}; real changes, of {real} | {sure}; {seen} | {possible}; {perhaps} |"
+    yield page, f"tales and papers | {f['unrelated_false']['sure']} | {f['unrelated_false']['possible']} |"
+    cost, filings = f["cost"], f["filings"]
+    yield page, f"which took {cost['encoding']} s of processor time on a busy machine"
+    yield page, f"takes {cost['audit']} s ({cost['passes']} passes together"
+    yield page, f"and {cost['one_document_changed']} s after one document"
+    yield page, f"there are {filings['contradicts']} sure contradictions: {filings['genuine']} are genuine"
+    marks = json.loads(Path("bench/conflicts/marks.json").read_text("utf-8"))["read"]
+    genuine = sum(row[-1] == "genuine" for row in marks)
+    yield page, f"{genuine} of {len(marks)} are genuine"
+    both = genuine + filings["genuine"], len(marks) + filings["contradicts"]
+    yield page, f"with the filings, {both[0]} of {both[1]}"
+
+
 def answers() -> Iterator[tuple[str, str]]:
     f, page = result("answers")["figures"], "README.md"
     for name, label in (("hotpotqa", "HotpotQA"), ("nq", "Natural Questions")):
@@ -185,7 +210,7 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
-SHOWN = [speed, parser, verify, conflicts, answers, retrieval, archive, differences, bills, table8]
+SHOWN = [speed, parser, verify, conflicts, recall, answers, retrieval, archive, differences, bills, table8]
 
 
 @pytest.mark.parametrize("figures", SHOWN, ids=lambda f: f.__name__)
