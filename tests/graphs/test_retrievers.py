@@ -114,24 +114,11 @@ async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_
     folder = tmp_path / "notes"
     folder.mkdir()
 
-<<<<<<< HEAD
-    async def told() -> list[int]:
-=======
     async def told() -> tuple[int, ...]:
->>>>>>> T
         (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
         await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
         result = await rag.aask("Why did pump 3 fail?", corpus="notes", retriever=retriever)
         counts = stage_of(result.ledger, "retrieve").counts
-<<<<<<< HEAD
-        return [counts[name] for name in ("trees built", "parses", "parses known")]
-
-    first, changed = parses
-    assert await told() == [1, first, 0]
-    assert await told() == [0, 0, 0]
-    paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
-    assert await told() == [1, changed, first - changed]
-=======
         return tuple(counts.get(name, 0) for name in ("trees built", "parses", "parses known"))
 
     first, changed = parses
@@ -139,7 +126,6 @@ async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_
     assert await told() == (0, 0, 0)
     paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
     assert await told() == (1, changed, first - changed)
->>>>>>> T
 
 
 @pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": null}', True), ("Cannot answer", False)])

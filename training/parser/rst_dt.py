@@ -88,15 +88,8 @@ def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or 
         raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
     parser = PaperParser(gateway, load_prompt("paper-tree"), beam_width=3)
 
-<<<<<<< HEAD
     asked = score_prompted(parser, cases, of_label=class_of_label, of_relation=class_of_relation)
     found = asyncio.run(asked)
-=======
-    async def ask() -> Prompted:
-        return await score_prompted(parser, cases, of_label=class_of_label, of_relation=class_of_relation)
-
-    found = asyncio.run(ask())
->>>>>>> T
     typer.echo(f"{gateway.name}: {found.asked} documents, {found.failed} without a tree")
     for name, value in found.scores:
         typer.echo(f"{name:<12}{value:6.1f}")
