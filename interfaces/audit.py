@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.conflicts.audit import audit, sort_findings
+from discorag.conflicts.audit import RULES, audit, sort_findings
 from discorag.conflicts.identity import DocumentIdentity, identify_document
 from discorag.conflicts.statements import AuditDocument
 from discorag.conflicts.verdicts import Finding, Tier, Verdict
@@ -76,7 +76,7 @@ class AuditReport(BaseModel):
 
 async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: Progress | None = None) -> AuditReport:
     """Audit a corpus: only what changed since its last audit is compared again."""
-    rows, manifests = Findings(store.database), await asyncio.to_thread(store.manifests, scope)
+    rows, manifests = Findings(store.database, RULES), await asyncio.to_thread(store.manifests, scope)
     known = await asyncio.to_thread(rows.fingerprints, scope)
     current = {m.doc_id: m.fingerprint for m in manifests}
     changed = {doc_id for doc_id, fingerprint in current.items() if known.get(doc_id) != fingerprint}
@@ -91,7 +91,7 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
 
 def stored_audit(store: Store, scope: Scope) -> AuditReport:
     """What the last audit of a corpus found between documents that are still the same."""
-    rows, manifests = Findings(store.database), store.manifests(scope)
+    rows, manifests = Findings(store.database, RULES), store.manifests(scope)
     current, notes = {m.doc_id: m.fingerprint for m in manifests}, rows.settled_notes(scope)
     findings = tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current_findings(scope)))
     return AuditReport(
@@ -128,20 +128,22 @@ async def read_documents(
     found: list[AuditDocument] = []
     for number, manifest in enumerate(manifests, start=1):
         with suppress(NotFoundError):  # deleted meanwhile: the next audit sees it
-            chunks = await asyncio.to_thread(_chunks_with_vectors, store, scope, manifest.doc_id)
             memo = MemoEncoder(encoder, size=_MEMORY)
-            for chunk in chunks:
-                memo.remember(chunk.unit_vectors)
+            chunks = await asyncio.to_thread(_chunks_with_vectors, store, scope, manifest.doc_id, memo)
             table = await sentence_table(tuple(chunks), memo)
-            found.append(AuditDocument.of(chunks, table, range(len(table.sentences)), manifest.uri))
+            rows = range(len(table.sentences))
+            found.append(await asyncio.to_thread(AuditDocument.of, chunks, table, rows, manifest.uri))
         if progress:
             progress(number, len(manifests))
     return found
 
 
-def _chunks_with_vectors(store: Store, scope: Scope, doc_id: str) -> list[Chunk]:
-    """The chunks of a document with their sentences' vectors, so that nothing is encoded."""
-    return store.chunks(scope, [chunk_id for chunk_id, _ in store.chunk_spans(scope, doc_id)])
+def _chunks_with_vectors(store: Store, scope: Scope, doc_id: str, memo: MemoEncoder) -> list[Chunk]:
+    """The chunks of a document; the memory gets their sentences' vectors, so that nothing is encoded."""
+    chunks = store.chunks(scope, [chunk_id for chunk_id, _ in store.chunk_spans(scope, doc_id)])
+    for chunk in chunks:
+        memo.remember(chunk.unit_vectors)
+    return chunks
 
 
 def _audited(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:

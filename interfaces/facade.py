@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Un
 from pydantic import ValidationError
 
 from discorag.config import Settings
+from discorag.conflicts.audit import RULES
 from discorag.discourse.parse.parser import PROMPTED
 from discorag.ingest.bucket import survey_at
 from discorag.ingest.estimate import Estimate, estimate
@@ -295,7 +296,7 @@ class DiscoRAG:
         Raises:
             NotFoundError: The last audit has no such finding.
         """
-        findings, scope = Findings(self.backends.store.database), self.scope(tenant=tenant, corpus=corpus)
+        findings, scope = Findings(self.backends.store.database, RULES), self.scope(tenant=tenant, corpus=corpus)
         if not findings.has(scope, finding_id):
             raise NotFoundError(
                 f"There is no finding {finding_id!r} in corpus {scope.corpus!r}.", hint="Run the audit again."

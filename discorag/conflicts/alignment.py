@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement, normalise
-from discorag.conflicts.values import Value
+from discorag.conflicts.values import Value, ValueKind
+from discorag.models.loops import raise_if_cancelled
 from discorag.schema.values import Vectors
 
 NEIGHBOURS = 8
@@ -30,7 +31,7 @@ WINDOW = 4
 _STEM = 5
 _LIKE = 0.75
 _FORM = 4  # documents, each with other values
-_BLOCK = 1024
+_BLOCK = 2**23  # cosines in memory at a time
 _RARE = 1000
 
 
@@ -72,7 +73,7 @@ class Alignment:
     def attributes(self) -> tuple[tuple[Value, Value], ...]:
         """Values near a word that both sentences have, as in "born 1871"; only of sentences with a name in common.
 
-        A value that the other sentence has too, at any place, is none of them.
+        A value that the other sentence has too, at any place, is none of them, nor are counts of different things.
         """
         one, other = self.left, self.right
         shared = one.names & other.names
@@ -83,6 +84,7 @@ class Alignment:
             for b in other.values
             if shared and a.excludes(b) and not (a.is_among(other.values) or b.is_among(one.values))
             if (_around(one, a) & _around(other, b)) - stems
+            if a.kind is not ValueKind.COUNT or _counted(one, a) & _counted(other, b)
         )
 
 
@@ -152,22 +154,32 @@ def _mutual_neighbours(
     """Pairs of statements that are each other's nearest of the other's document."""
     owners = np.array([s.document for s in statements], dtype=np.int64)
     fields = np.array([s.names_a_default for s in statements], dtype=np.bool_)
-    rows = np.flatnonzero(compared.rows[owners] & ~fields)
+    rows, columns = compared.rows[owners] & ~fields, compared.columns[owners] & ~fields
     best: dict[tuple[int, int], tuple[float, int]] = {}
-    for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
-        cosines = vectors[block] @ vectors.T
-        cosines[~(compared.columns[owners] & ~fields)[None, :] | (owners[block, None] == owners[None, :])] = -1
-        nearest = np.argpartition(-cosines, min(NEIGHBOURS, len(owners)) - 1, axis=1)[:, :NEIGHBOURS]
-        for row, i in enumerate(map(int, block)):
-            for j in map(int, nearest[row]):
-                if (score := float(cosines[row, j])) >= NEAR:
-                    for one, other in ((i, j), (j, i)):
-                        key, found = (one, int(owners[other])), (score, -other)
-                        best[key] = max(best.get(key, found), found)
+    for mine, theirs in ((rows, columns), (columns & ~rows, rows)):
+        for i, j, score in _neighbours(np.flatnonzero(mine), np.flatnonzero(theirs), owners, vectors):
+            for one, other in ((i, j), (j, i)):
+                key, found = (one, int(owners[other])), (score, -other)
+                best[key] = max(best.get(key, found), found)
     for (i, document), (_, j) in sorted(best.items()):
         if document > owners[i] and best[-j, int(owners[i])][1] == -i:
             yield i, -j
+
+
+def _neighbours(
+    rows: NDArray[np.int64], columns: NDArray[np.int64], owners: NDArray[np.int64], vectors: Vectors
+) -> Iterator[tuple[int, int, float]]:
+    """For each of the rows its nearest columns of other documents, with their cosines."""
+    size = max(1, _BLOCK // max(1, len(columns)))
+    for start in range(0, len(rows) if len(columns) else 0, size):
+        raise_if_cancelled()
+        block = rows[start : start + size]
+        cosines = vectors[block] @ vectors[columns].T
+        cosines[owners[block, None] == owners[None, columns]] = -1
+        nearest = np.argpartition(-cosines, min(NEIGHBOURS, len(columns)) - 1, axis=1)[:, :NEIGHBOURS]
+        for row, column in np.argwhere(np.take_along_axis(cosines, nearest, axis=1) >= NEAR):
+            at = nearest[row, column]
+            yield int(block[row]), int(columns[at]), float(cosines[row, at])
 
 
 def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]:
@@ -213,7 +225,7 @@ def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
         shared / total,
         tuple(slots),
         only=pick(bool),
-        names=_unlike(*pick(lambda word: not word[0].islower() and word not in first)),
+        names=_unlike(*pick(lambda word: word[0].isupper() and word not in first)),
         rare=_unlike(*pick(lambda word: words.is_rare(word.casefold()))),
         is_form=words.is_form(left) or words.is_form(right),
     )
@@ -233,6 +245,12 @@ def _around(statement: Statement, value: Value) -> set[str]:
     at = statement.tokens.index(value)
     window = statement.tokens[max(0, at - WINDOW) : at + WINDOW + 1]
     return set(map(_stem, _content(window)))
+
+
+def _counted(statement: Statement, value: Value) -> set[str]:
+    """Stems of the words right after a count, which say what is counted: "2,900 deficient adults"."""
+    at = statement.tokens.index(value) + 1
+    return set(map(_stem, _content(statement.tokens[at : at + 2])))
 
 
 def _content(tokens: Iterable[str | Value]) -> Iterator[str]:

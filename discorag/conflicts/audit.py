@@ -11,6 +11,8 @@ from discorag.conflicts.statements import AuditDocument, read_statements
 from discorag.conflicts.verdicts import Finding, Tier, Verdict, age, judge
 from discorag.models.loops import raise_if_cancelled
 
+RULES = 1
+"""Version of the rules by which findings are made: after a change, the next audit compares all documents again."""
 _TIERS, _VERDICTS = list(Tier), list(Verdict)
 
 
@@ -30,12 +32,12 @@ def audit(
     ordered = sorted(documents, key=lambda d: (age(d.identity), d.title, d.id))
     rows, columns = (np.array([ids is None or d.id in ids for d in ordered], dtype=np.bool_) for ids in (only, against))
     statements, vectors = read_statements(ordered)
-    found: list[Finding] = []
+    found: dict[str, Finding] = {}  # a document may say one sentence under two headings
     for pair in align_corpus(ordered, statements, vectors, Comparison(rows, columns)):
         raise_if_cancelled()
         if finding := judge(pair, ordered):
-            found.append(finding)
-    return sort_findings(found)
+            found.setdefault(finding.id, finding)
+    return sort_findings(found.values())
 
 
 def sort_findings(findings: Iterable[Finding]) -> list[Finding]:

@@ -30,7 +30,9 @@ _STATED_DATE = re.compile(
     rf"({_DATE})",
     re.IGNORECASE,
 )
-_STATUS = re.compile(r"\b(draft|superseded|withdrawn|obsolete|deprecated|archived)\b", re.IGNORECASE)
+_STATUSES = r"(draft|superseded|withdrawn|obsolete|deprecated|archived)"
+_STATUS = re.compile(rf"[(\[]{_STATUSES}[)\]]|(?:^|[-–—_]) *{_STATUSES}[-_ v\d.]*$", re.IGNORECASE | re.MULTILINE)
+"""In brackets, after a dash, or alone: a page "Deprecated features" is not itself deprecated."""
 _REGISTRANT = re.compile(r"^\W*(\S.{2,80}?)\W*\n+\W*\(?exact name of (?:the )?registrant", re.IGNORECASE | re.MULTILINE)
 
 
@@ -59,15 +61,16 @@ class DocumentIdentity(BaseModel, frozen=True):
 def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, str]) -> DocumentIdentity:
     """Read a document's identity from its metadata, path, title and first lines."""
     head, path = text[:_HEAD], " ".join(PurePath(uri).parts[-3:])
-    name = f"{title}\n{PurePath(uri).stem.replace('_', ' ')}"
+    name, stem = f"{title}\n{PurePath(uri).stem.replace('_', ' ')}", PurePath(uri).stem
     registrant, period = _REGISTRANT.search(head), _PERIOD.search(f"{name}\n{head}")
     version = _VERSION.search(name) or _VERSION.search(path) or _STATED_VERSION.search(head)
-    year, date, status = _YEAR.search(name), _STATED_DATE.search(head), _STATUS.search(name)
+    year, date, status = _YEAR.search(name), _STATED_DATE.search(head), _STATUS.search(f"{title}\n{stem}")
     found = {
         "entity": registrant[1] if registrant else "",
         "period": (period[1] or period[2]) if period else year[1] if year else "",
         "version": version[1] if version else "",
         "date": date[1] if date else "",
-        "status": status[1].casefold() if status else "",
+        "status": (status[1] or status[2]).casefold() if status else "",
     }
-    return DocumentIdentity(**(found | {key: metadata[key] for key in FIELDS if metadata.get(key)}))
+    found |= {key: metadata[key] for key in FIELDS if metadata.get(key)}
+    return DocumentIdentity(**found | {"version": re.sub(r"^[vV](?=\d)", "", found["version"])})

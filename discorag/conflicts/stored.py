@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from discorag.conflicts.audit import sort_findings
+from discorag.conflicts.audit import RULES, sort_findings
 from discorag.conflicts.detection import RELATIONS
 from discorag.conflicts.verdicts import Finding, Side, Verdict
 from discorag.schema.answer import Disagreement, EvidenceSpan
@@ -25,7 +25,7 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
         NotFoundError: A document was deleted or replaced meanwhile.
     """
     spans = list(evidence)
-    rows = Findings(store.database).open_findings(scope, {e.doc_id for e in spans}) if spans else []
+    rows = Findings(store.database, RULES).open_findings(scope, {e.doc_id for e in spans}) if spans else []
     findings = sort_findings(map(Finding.model_validate_json, rows))
     relevant = (f for f in findings if f.verdict is not Verdict.DIFFERS)
     found = [f for f in relevant if any(_holds(e, side) for e in spans for side in (f.left, f.right))]

@@ -59,6 +59,13 @@ class Value:
         """The year of a date without month and day; 0 for others."""
         return self.parts[0] if self.kind is ValueKind.DATE and not any(self.parts[1:]) else 0
 
+    @property
+    def _years(self) -> range:
+        """The years of a date: ten for "1990s", a hundred for "1900s"."""
+        year = self.parts[0]
+        many = 1 if not self.text.endswith("s") else 10 if year % 100 else 100
+        return range(year, year + many)
+
     def is_comparable(self, other: Value) -> bool:
         """Whether the two are values of one kind and unit."""
         return (self.kind, self.unit) == (other.kind, other.unit)
@@ -73,18 +80,24 @@ class Value:
             return False
         match self.kind:
             case ValueKind.DATE:
-                return any(a and b and a != b for a, b in zip(self.parts, other.parts, strict=True))
+                one, two = self._years, other._years
+                if self.parts[0] and other.parts[0] and (one.stop <= two.start or two.stop <= one.start):
+                    return True
+                return any(a and b and a != b for a, b in zip(self.parts[1:], other.parts[1:], strict=True))
             case ValueKind.VERSION:
                 return any(a != b for a, b in zip(self.parts, other.parts, strict=False))
             case ValueKind.LITERAL:
                 return self.text.casefold() != other.text.casefold()
             case _:
-                rough = _ROUGH * max(abs(self.amount), abs(other.amount)) * (self.is_rough or other.is_rough)
-                room = max(self.step, other.step, rough)
+                most = max(abs(self.amount), abs(other.amount))
+                rounded = min(max(self.step, other.step), _ROUNDED * most)
+                room = max(rounded, _ROUGH * most * (self.is_rough or other.is_rough))
                 apart = abs(self.amount - other.amount)
                 return apart > room and not isclose(apart, room, rel_tol=1e-6)
 
 
+_ROUNDED = 0.05
+"""What rounding changes at most, as a share of the amount: "one week" is not 10 days."""
 _ROUGH = 0.1
 """What "about" leaves open, as a share of the amount."""
 
@@ -120,7 +133,9 @@ _ONES = (
 )  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _WORDS = {w: n for n, w in enumerate(_ONES)} | {w: 10 * n for n, w in enumerate(_TENS, start=2)}
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "bn": 1e9}
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3} | {
+    "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9,
+}  # fmt: skip
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LONG_MONTHS = r"January|February|March|April|June|July|August|September|October|November|December|Sept"
 _MONTH = rf"(?P<month>{_LONG_MONTHS}|{'|'.join(_MONTHS)})\b\.?"
@@ -129,7 +144,9 @@ _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _SPELT = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})\b(?: \(\d+\))?"
 _NUMBER = rf"(?:{_DIGITS}|{_SPELT})"
 _SCALE = rf"(?:[ -]?(?P<scale>{'|'.join(_SCALES)})s?\b)?"
-_UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
+_UNIT = "|".join(sorted((re.escape(u) for u in _UNITS if len(u) > 1 or not u.isalpha()), key=len, reverse=True))
+_UNIT += "|(?-i:[ghlmstLVW])"  # "5M users" are no metres, "5G" no grams
+_MINUS = r"(?P<minus>[-−]|\bminus )?"
 _ROUGHLY = re.compile(r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.)\s+\W?$", re.IGNORECASE)
 
 _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
@@ -141,19 +158,21 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
     (ValueKind.DATE, re.compile(rf"\b{_MONTH} {_DAY}\b(?!\.\d){_YEAR}\b")),
     (ValueKind.DATE, re.compile(rf"\b{_MONTH},? (?P<year>[12]\d{{3}})\b")),
     (ValueKind.MONEY, re.compile(
-        rf"(?P<currency>[$€£]|\b(?:USD|EUR|GBP) )\s?(?P<number>{_NUMBER}){_SCALE}", re.IGNORECASE)),
+        rf"(?:(?<![\w.,])(?P<minus>[-−]))?(?P<currency>[$€£]|\b(?:USD|EUR|GBP) )\s?(?P<number>{_NUMBER}){_SCALE}",
+        re.IGNORECASE)),
     (ValueKind.MONEY, re.compile(
         rf"\b(?P<number>{_NUMBER}){_SCALE} ?(?P<currency>dollar|euro|USD|EUR|GBP|€)s?\b", re.IGNORECASE)),
-    (ValueKind.PERCENT, re.compile(rf"(?<![\w.,])(?P<number>{_NUMBER})(?: ?%| per ?cent\b| percent\b)", re.IGNORECASE)),
+    (ValueKind.PERCENT, re.compile(
+        rf"(?<![\w.,]){_MINUS}(?P<number>{_NUMBER})(?: ?%| per ?cent\b| percent\b)", re.IGNORECASE)),
     (ValueKind.DATE, re.compile(
         r"(?:(?<=the )|(?<=early )|(?<=late )|(?<=mid )|(?<=mid-))(?P<year>1[5-9]\d0|20\d0)s\b", re.IGNORECASE)),
     (ValueKind.QUANTITY, re.compile(
-        rf"(?<![\w.,$€£])(?P<number>{_NUMBER}){_SCALE}[ -]?(?P<unit>{_UNIT})s?\b(?![\w-])", re.IGNORECASE)),
+        rf"(?<![\w.,$€£]){_MINUS}(?P<number>{_NUMBER}){_SCALE}[ -]?(?P<unit>{_UNIT})s?\b(?![\w-])", re.IGNORECASE)),
     (ValueKind.VERSION, re.compile(r"(?<![\w.$€£/-])v?(?P<version>\d+(?:\.\d+){2,}|(?<=v)\d+(?:\.\d+)*)(?![\w%])")),
     (ValueKind.VERSION, re.compile(r"(?<=[a-z])(?P<version>\d+\.\d+)(?![\w%]|\.\w)")),
     (ValueKind.DATE, re.compile(r"(?<![\w.,$€£/-])(?P<year>1[5-9]\d\d|20\d\d)s?(?![\w%]|[.,]\d)")),
     (ValueKind.COUNT, re.compile(
-        rf"(?<![\w.,$€£/#-])(?<!\w[\[(])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)", re.IGNORECASE)),
+        rf"(?<![\w.,$€£/#−-])(?<!\w[\[(])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)", re.IGNORECASE)),
 )  # fmt: skip
 _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")
@@ -196,6 +215,7 @@ def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
     if kind is ValueKind.COUNT and number.casefold() == "one" and not groups.get("scale"):
         return None
     amount, step = _amount(number, _SCALES.get((groups.get("scale") or "").casefold(), 1))
+    amount = -amount if groups.get("minus") else amount
     unit, size = _unit(groups)
     if unit == "day":
         kind = ValueKind.DURATION

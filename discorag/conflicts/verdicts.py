@@ -1,7 +1,7 @@
 """What two aligned statements say of each other: contradicts, replaced or differs, and why, in words.
 
 Entity, period and version of the *documents* decide, and explicit times in the sentences. Conditions, speakers and
-hedges are shown with a finding and never hide it: as a filter they removed more true findings than false ones.
+hedges are shown with a finding and never hide it.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def _explain(
         return Verdict.REPLACED, f"{change} between version {one.version} and version {other.version}."
     if one.status != other.status:
         which, status = (left, one.status) if one.status else (right, other.status)
-        return Verdict.REPLACED, f'{claim}; "{which.title}" is marked as {status}.'
+        return _replaced_if_ordered(one, other), f'{claim}; "{which.title}" is marked as {status}.'
     known = max([*_years(one), *_years(other)], default=9999)
     same_time = any(a.kind is ValueKind.DATE and 0 < a.parts[0] <= known and not a.excludes(b) for a, b in pair.slots)
     if slot and slot[0].parts[:1] != slot[1].parts[:1]:
@@ -215,9 +215,15 @@ def _explain(
     if one.period and other.period and one.period != other.period and not same_time:
         return Verdict.DIFFERS, f"{claim}; the documents report on {one.period} and on {other.period}."
     if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
-        verdict = Verdict.DIFFERS if age(one) == age(other) else Verdict.REPLACED  # which is newer is not known
-        return verdict, f"{claim}; one of the sentences says that this has changed."
+        return _replaced_if_ordered(one, other), f"{claim}; one of the sentences says that this has changed."
     return Verdict.CONTRADICTS, f"{claim}."
+
+
+def _replaced_if_ordered(one: DocumentIdentity, other: DocumentIdentity) -> Verdict:
+    """REPLACED if it is known which document is newer, by a status, two versions or two dates."""
+    retired = (one.status in _RETIRED) != (other.status in _RETIRED)
+    both = retired or (one.version and other.version) or (one.date and other.date)
+    return Verdict.REPLACED if both and age(one) != age(other) else Verdict.DIFFERS
 
 
 def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:

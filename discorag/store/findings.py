@@ -16,15 +16,21 @@ D, F, A, S = tables.documents, tables.findings, tables.audited, tables.settled
 
 
 class Findings:
-    """Findings as JSON, by scope. All methods block, and raise `StoreError` where the database fails."""
+    """Findings as JSON, by scope. All methods block, and raise `StoreError` where the database fails.
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    Args:
+        database: The store's.
+        rules: Version of the rules by which findings are made: those made by others are out of date.
+    """
+
+    def __init__(self, database: Database, rules: int) -> None:
+        self._database, self._rules = database, rules
 
     def fingerprints(self, scope: Scope) -> dict[str, str]:
-        """The documents that the last audit read: id -> fingerprint."""
+        """The documents that the last audit read by the same rules: id -> fingerprint."""
         with self._database.read() as db:
-            return dict(db.execute(select(A.c.doc_id, A.c.fingerprint).where(is_in(scope, A))).tuples().all())
+            read = select(A.c.doc_id, A.c.fingerprint).where(is_in(scope, A), A.c.rules == self._rules)
+            return dict(db.execute(read).tuples().all())
 
     def replace(
         self,
@@ -51,12 +57,13 @@ class Findings:
                 db.execute(insert(F), rows)
             db.execute(delete(A).where(is_in(scope, A)))
             if audited:
-                db.execute(insert(A), [own | {"doc_id": d, "fingerprint": f} for d, f in audited.items()])
+                read = [own | {"doc_id": d, "fingerprint": f, "rules": self._rules} for d, f in audited.items()]
+                db.execute(insert(A), read)
 
     def current_findings(self, scope: Scope) -> list[str]:
         """The findings of a scope whose documents have not changed since the last audit, as JSON."""
         with self._database.read() as db:
-            return list(db.scalars(_current(scope)))
+            return list(db.scalars(self._current(scope)))
 
     def open_findings(self, scope: Scope, doc_ids: Iterable[str]) -> list[str]:
         """Those that are about one of these documents and that are not settled."""
@@ -64,7 +71,7 @@ class Findings:
         settled = select(S.c.id).where(is_in(scope, S))
         about = or_(F.c.left_doc.in_(ids), F.c.right_doc.in_(ids))
         with self._database.read() as db:
-            return list(db.scalars(_current(scope).where(about, F.c.id.not_in(settled))))
+            return list(db.scalars(self._current(scope).where(about, F.c.id.not_in(settled))))
 
     def has(self, scope: Scope, finding_id: str) -> bool:
         """Whether the last audit found this."""
@@ -83,8 +90,7 @@ class Findings:
             if note is not None:
                 db.execute(insert(S), scope.model_dump() | {"id": finding_id, "note": note})
 
-
-def _current(scope: Scope) -> Select[Any]:
-    as_audited = and_(A.c.doc_id == D.c.doc_id, A.c.fingerprint == D.c.fingerprint)
-    documents = select(D.c.doc_id).join(A, as_audited).where(is_in(scope, A))
-    return select(F.c.body).where(is_in(scope, F), F.c.left_doc.in_(documents), F.c.right_doc.in_(documents))
+    def _current(self, scope: Scope) -> Select[Any]:
+        as_audited = and_(A.c.doc_id == D.c.doc_id, A.c.fingerprint == D.c.fingerprint, A.c.rules == self._rules)
+        documents = select(D.c.doc_id).join(A, as_audited).where(is_in(scope, A))
+        return select(F.c.body).where(is_in(scope, F), F.c.left_doc.in_(documents), F.c.right_doc.in_(documents))

@@ -19,7 +19,7 @@ from discorag.schema.errors import StoreDamagedError
 from discorag.schema.values import Vectors
 from discorag.text.terms import SparseVector
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Of these tables; a database of another format is refused."""
 
 metadata = MetaData()
@@ -160,8 +160,9 @@ audited = Table(
     *_scope_key(),
     Column("doc_id", Text, primary_key=True),
     Column("fingerprint", Text, nullable=False),
+    Column("rules", Integer, nullable=False),
 )
-"""The documents that the last audit read: what has changed since is compared again."""
+"""The documents that the last audit read, and by which rules: what has changed since is compared again."""
 
 settled = Table(
     "settled",

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from sqlalchemy import select
 
 from discorag import DiscoRAG
 from discorag.config import StoreSettings
+from discorag.conflicts.audit import RULES
+from discorag.conflicts.audit import audit as find_disagreements
 from discorag.conflicts.identity import identify_document
+from discorag.conflicts.statements import AuditDocument
 from discorag.conflicts.values import ValueKind, find_values
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
@@ -23,7 +28,7 @@ from discorag.store.backup import backup, restore
 from discorag.store.findings import Findings
 from discorag.store.store import open_store
 from discorag.store.tables import findings
-from interfaces.audit import AuditReport
+from interfaces.audit import AuditReport, read_documents
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
 from tests.conftest import Pipelines
 
@@ -71,6 +76,8 @@ def audit(rag: DiscoRAG, folder: Path) -> AuditReport:
         ("It needs Python3.8 or newer.", ValueKind.VERSION, "3.8"),
         ("The option defaults to ``False``.", ValueKind.LITERAL, "False"),
         ("A dose has 400 mg of it.", ValueKind.QUANTITY, "400 mg"),
+        ("It fell to -5 degrees.", ValueKind.QUANTITY, "-5 degrees"),
+        ("It has 5M users.", ValueKind.COUNT, "5M"),
     ],
 )
 def test_finds_values(sentence: str, kind: ValueKind, text: str) -> None:
@@ -87,6 +94,7 @@ def test_finds_values(sentence: str, kind: ValueKind, text: str) -> None:
         "See Section 34.16 for details.",
         "10.15 Securities Purchase Agreement between the parties",
         "See the bug page[3] and dpkg(1).",
+        "It uses 5G everywhere.",
     ],
 )
 def test_finds_no_values(sentence: str) -> None:
@@ -107,6 +115,14 @@ def test_finds_no_values(sentence: str) -> None:
         ("Python 3.8", "Python 3.8.1", False),
         ("$5,000", "$6,500", True),
         ("$5,000", "5,000 euros", False),
+        ("1 month", "30 days", False),
+        ("one year", "six months", True),
+        ("1 GB", "512 MB", True),
+        ("2 %", "2.5 %", True),
+        ("€5m", "€5 million", False),
+        ("-5 degrees", "5 degrees", True),
+        ("the 1990s", "1995", False),
+        ("the 1990s", "2001", True),
     ],
 )
 def test_values_exclude_each_other(one: str, other: str, excludes: bool) -> None:
@@ -120,10 +136,12 @@ def test_identity_from_front_matter_path_and_cover() -> None:
         "10k.txt", "10-K", "For the fiscal year ended December 31, 2022\n\nACME CORP\n(Exact name of registrant", {}
     )
     path = identify_document("docs/tool-1.2.3/usage.rst", "Usage", "", {})
-    draft = identify_document("plan-draft.md", "Plan (draft)", "", {})
+    draft = identify_document("plan-draft.md", "Plan", "", {"version": "v2.1"})
+    about_status = identify_document("deprecated-features.md", "Deprecated features", "", {})
     assert str(given) == "Acme, 2022"
     assert (cover.entity, cover.period) == ("ACME CORP", "December 31, 2022")
-    assert (path.version, draft.status) == ("1.2.3", "draft")
+    assert (path.version, draft.version, draft.status) == ("1.2.3", "2.1", "draft")
+    assert about_status.status == ""
 
 
 def test_audit_reports_values_names_and_conditions(pipeline: Pipelines, tmp_path: Path) -> None:
@@ -155,6 +173,7 @@ def test_audit_reports_values_names_and_conditions(pipeline: Pipelines, tmp_path
         ("entity: North", "entity: South", "differs", "the documents speak for North and for South."),
         ("period: 2021", "period: 2022", "differs", "the documents report on 2021 and on 2022."),
         ("status: superseded", "author: x", "replaced", "is marked as superseded."),
+        ("status: draft", "author: x", "differs", "is marked as draft."),
     ],
 )
 def test_document_identity_explains(
@@ -276,6 +295,49 @@ def test_two_fields_of_one_wording_are_two_findings(pipeline: Pipelines, tmp_pat
     assert len({f.id for f in report.findings}) == 2
 
 
+def test_one_sentence_under_two_headings_is_one_finding(pipeline: Pipelines, tmp_path: Path) -> None:
+    texts = {
+        name: f"# Manual of the {name} press\n\n## Ink\n\n- {item}\n\n## Paper\n\n- {item}\n"
+        for name, item in (
+            ("old", "The order of Anna Berg takes 3 weeks."),
+            ("new", "The order of Anna Berg takes 5 weeks."),
+        )
+    }
+    assert len(audit(pipeline(), write(tmp_path / "manuals", **texts)).findings) == 1
+
+
+def test_findings_of_other_rules_are_made_again(pipeline: Pipelines, tmp_path: Path, monkeypatch: Any) -> None:
+    rag = pipeline()
+    first = audit(rag, write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET))
+    for module in ("interfaces.audit.RULES", "discorag.conflicts.stored.RULES"):
+        monkeypatch.setattr(module, RULES + 1)
+    assert (rag.last_audit(corpus="shop").findings, rag.last_audit(corpus="shop").changed) == ((), 2)
+    assert rag.audit(corpus="shop").findings == first.findings
+
+
+def test_a_changed_statement_is_found_by_the_other_sides_neighbours(pipeline: Pipelines, tmp_path: Path) -> None:
+    """It has eight nearer neighbours than the statement that contradicts it, which has none."""
+    texts = {f"other{i}": f"# Other {i}\n\nThe shop of {name} opens at nine.\n" for i, name in enumerate("ABCDEFGH")}
+    rag = pipeline()
+    rag.ingest_for_audit(write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET, **texts))
+    store, scope = rag.backends.store, rag.scope(corpus="shop")
+    documents = rag.run(lambda: read_documents(store, rag.backends.encoder, scope, store.manifests(scope)))
+    at = dict(zip([d.title for d in documents], range(len(documents)), strict=True))
+
+    def placed(title: str, cosine: float) -> AuditDocument:
+        """All its sentences at an angle of their own from the first axis."""
+        vectors = np.zeros((len(documents[at[title]].sentences), 16), dtype=np.float32)
+        vectors[:, 0] = cosine
+        vectors[:, 1 + at[title]] = np.sqrt(1 - cosine**2)
+        return replace(documents[at[title]], vectors=vectors)
+
+    placed_documents = [placed(d.title, {"Refund policy": 1, "Shop leaflet": 0.7}.get(d.title, 0.8)) for d in documents]
+    changed = documents[at["Refund policy"]].id
+    whole = find_disagreements(placed_documents)
+    assert [f.reason for f in whole if f.tier == "sure"]
+    assert find_disagreements(placed_documents, only={changed}) == whole
+
+
 def test_two_folders_of_one_name_are_refused(pipeline: Pipelines, tmp_path: Path) -> None:
     rag = pipeline()
     rag.ingest_for_audit(write(tmp_path / "docs", policy=POLICY))
@@ -293,7 +355,7 @@ def test_a_deleted_document_is_quoted_no_more_and_a_backup_keeps_what_was_settle
     settings = StoreSettings(kind="edge", path=tmp_path / "restored")
     restore(settings, tmp_path / "a.backup")
     with open_store(settings) as store:
-        assert list(Findings(store.database).settled_notes(rag.scope(corpus="shop")).values()) == ["Known."]
+        assert list(Findings(store.database, RULES).settled_notes(rag.scope(corpus="shop")).values()) == ["Known."]
     rag.delete(first.findings[0].left.doc_id, corpus="shop")
     with rag.backends.store.database.read() as db:
         assert not db.execute(select(findings)).all()

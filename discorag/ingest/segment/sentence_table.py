@@ -162,8 +162,13 @@ async def sentences_of(inputs: AnswerInputs, encoder: Encoder) -> SentenceTable:
 
 async def sentence_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> SentenceTable:
     """Encode the units of ``chunks``, numbered in their order."""
-    units = sentences_in(chunks)
-    return SentenceTable(units, await encoder.encode_documents(_encoded(units, encoder)))
+
+    def read() -> tuple[tuple[Sentence, ...], list[str]]:
+        units = sentences_in(chunks)
+        return units, _encoded(units, encoder)
+
+    units, texts = await asyncio.to_thread(read)
+    return SentenceTable(units, await encoder.encode_documents(texts))
 
 
 async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> list[Chunk]:
