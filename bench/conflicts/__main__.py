@@ -3,12 +3,13 @@
 Rules were made on the ``fit`` projects of `changes.json` and on FEVER, and chosen on the ``choose`` projects and on the
 questions of RAMDocs that are not scored here. The filings were read meanwhile; the other sets only score.
 
-- ``planted``: five pairs of documents of our own with three value conflicts and three others each.
+- ``planted``: five pairs of documents of our own, whose conflicts `planted/conflicts.json` lists.
 - ``wikicontradict``: of 118 pairs of passages, those between whose known sentences a contradiction is reported.
 - ``ramdocs``: pairs of documents with a contradiction: that agree, namesakes, one of them wrong.
 - ``recall``: changes between two versions of documentation, see `bench.conflicts.recall`.
 - ``unrelated_false``: contradictions per 100,000 words of tales and papers, each on a matter of its own.
 - ``filings``: sure contradictions between a company's annual reports; how many were read as genuine (`marks.json`).
+- ``precision_by_hand``: of the findings that two blind readers marked (`marks.json`), those that both call genuine.
 - ``ablation``: the filings, the edits and RAMDocs with less of the audit.
 - ``cost``: processor time for a million words.
 """
@@ -26,9 +27,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import track
+from scipy.stats import binomtest
+from sklearn.metrics import cohen_kappa_score
 
 from bench import report
 from bench.answers.replies import open_product
@@ -54,7 +58,8 @@ HOME = Path(".disco-rag/bench/conflicts")
 PLANTED = Path(__file__).with_name("planted")
 QUESTIONS = 150
 """Of RAMDocs."""
-MARKS: dict[str, Any] = json.loads(Path(__file__).with_name("marks.json").read_text("utf-8"))
+MARKS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("marks.json").read_text("utf-8"))
+"""A pair of sentences each, with both readers' marks; of filings, whose licence is not stated, a digest."""
 SCOPE = frozenset({Relation.CONDITION, Relation.ATTRIBUTION, Relation.CONCESSION, Relation.CIRCUMSTANCE})
 """Relations that limit what a sentence says."""
 ENCODED = 500
@@ -65,12 +70,16 @@ Find = Callable[[Sequence[AuditDocument]], list[Finding]]
 
 
 def planted(rag: DiscoRAG) -> dict[str, Any]:
-    """How many findings of each tier are reported over the five pairs of `planted/README.md`."""
-    found: Counter[Tier] = Counter()
-    for name in sorted({path.name.rpartition("-")[0] for path in PLANTED.glob("*-*.md")}):
+    """How many of the conflicts of the five pairs are reported, by tier, and how many findings are none of them."""
+    conflicts: dict[str, list[tuple[str, str]]] = json.loads((PLANTED / "conflicts.json").read_text("utf-8"))
+    found: Counter[str] = Counter()
+    for name, pairs in conflicts.items():
         texts = [GivenText(path.read_text("utf-8"), path.stem) for path in sorted(PLANTED.glob(f"{name}-*.md"))]
-        found.update(f.tier for f in audit(read_texts(rag, f"planted-{name}", texts)))
-    return {"conflicts": {"value": 15, "other": 15}, "reported": {tier.value: found[tier] for tier in Tier}}
+        for f in audit(read_texts(rag, f"planted-{name}", texts)):
+            quotes = sorted((f.left, f.right), key=lambda side: side.title)
+            is_planted = any(a in quotes[0].quote and b in quotes[1].quote for a, b in pairs)
+            found[f.tier.value if is_planted else "false"] += 1
+    return {"conflicts": sum(map(len, conflicts.values()))} | {key: found[key] for key in (*Tier, "false")}
 
 
 def wikicontradict(rag: DiscoRAG) -> dict[str, Any]:
@@ -159,8 +168,35 @@ def score_filings(find: Find) -> dict[str, Any]:
     """How many sure contradictions are reported, and how many of them were read as genuine."""
     found = [f for name in FILINGS for f in find(read_filings(name, HOME))]
     sure = [f for f in found if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS]
-    marks = Counter(MARKS["filings"].get(quotes_digest(f), "not read") for f in sure)
-    return {"contradicts": len(sure)} | {mark: marks[mark] for mark in ("genuine", "explained", "wrong", "not read")}
+    read = {row["digest"]: "genuine" if is_genuine(row) else "not genuine" for row in MARKS if "digest" in row}
+    marks = Counter(read.get(quotes_digest(f), "not read") for f in sure)
+    return {"contradicts": len(sure)} | {mark: marks[mark] for mark in ("genuine", "not genuine", "not read")}
+
+
+def is_genuine(row: dict[str, Any]) -> bool:
+    """Whether both readers say so."""
+    return row["marks"] == ["genuine", "genuine"]
+
+
+def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
+    """Of the sure contradictions and replacements, those that are genuine, with Wilson's interval; and of others."""
+    sure = [row for row in MARKS if row["tier"] == Tier.SURE and row["verdict"] != Verdict.DIFFERS]
+    differs = [row for row in MARKS if row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS]
+    possible = [row for row in MARKS if row["tier"] == Tier.POSSIBLE]
+    genuine = sum(map(is_genuine, sure))
+    interval = binomtest(genuine, len(sure)).proportion_ci(method="wilson")
+    one, other = ([row["marks"][reader] == "genuine" for row in MARKS] for reader in (0, 1))
+    others = {"without_filings": [row for row in sure if "quotes" in row], "possible": possible, "differs": differs}
+    return {
+        "n": len(sure),
+        "genuine": genuine,
+        "low": round(interval.low, 2),
+        "high": round(interval.high, 2),
+        "agreement": round(float(np.mean(np.equal(one, other))), 2),
+        "kappa": round(float(cohen_kappa_score(one, other)), 2),
+        "same_mark": sum(len(set(row["marks"])) == 1 for row in MARKS),
+        "pairs": len(MARKS),
+    } | {name: {"n": len(rows), "genuine": sum(map(is_genuine, rows))} for name, rows in others.items()}
 
 
 def quotes_digest(finding: Finding) -> str:
@@ -239,7 +275,7 @@ def _words(documents: Iterable[AuditDocument]) -> int:
     return sum(len(s.text.split()) for d in documents for s in d.sentences)
 
 
-MEASURED = (planted, wikicontradict, ramdocs, recall, unrelated_false, filings, ablation, cost)
+MEASURED = (planted, wikicontradict, ramdocs, recall, unrelated_false, filings, precision_by_hand, ablation, cost)
 KEYS: dict[str, Callable[[DiscoRAG], dict[str, Any]]] = {f.__name__: f for f in MEASURED}
 
 

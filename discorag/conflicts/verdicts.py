@@ -152,7 +152,9 @@ def _is_sure(pair: Alignment, left: AuditDocument, right: AuditDocument) -> bool
     if left.is_version_of(right) or pair.left.names_a_default:
         return True
     says_of_what = bool(pair.left.names & pair.right.names) or len(pair.common) >= LEAST_COMMON
-    return says_of_what and not any(pair.names) and left.shared_names(right) >= SOME_SUBJECT
+    is_numbered = any(word[0].isdigit() for words in pair.only for word in words)  # "section 3", "section 4"
+    alike = says_of_what and not any(pair.names) and not is_numbered
+    return alike and left.shared_names(right) >= SOME_SUBJECT
 
 
 def _value_finding(
