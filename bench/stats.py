@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import bootstrap
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 RESAMPLES, SEED = 2000, 0
 
@@ -49,6 +49,11 @@ def estimate(statistic: Statistic, *samples: NDArray[Any], digits: int = 4) -> d
 def mean(values: Sequence[float] | Floats, digits: int = 4) -> dict[str, float]:
     """The mean over questions; of differences question by question, the paired difference."""
     return estimate(np.mean, np.asarray(values, dtype=np.float64), digits=digits)
+
+
+def kappa(one: Sequence[bool], other: Sequence[bool]) -> float:
+    """Cohen's kappa of two readers' marks."""
+    return float(cohen_kappa_score(one, other))
 
 
 def auc(positive: Floats, negative: Floats) -> float:

@@ -32,13 +32,12 @@ import typer
 from rich.console import Console
 from rich.progress import track
 from scipy.stats import binomtest
-from sklearn.metrics import cohen_kappa_score
 
 from bench import report
 from bench.answers.replies import open_product
 from bench.conflicts.corpora import FILINGS, read_filings, read_project, read_unrelated
 from bench.conflicts.recall import SPLIT, measure_recall
-from bench.stats import mean
+from bench.stats import kappa, mean
 from discorag import DiscoRAG
 from discorag.conflicts.audit import audit
 from discorag.conflicts.identity import DocumentIdentity
@@ -193,7 +192,7 @@ def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
         "low": round(interval.low, 2),
         "high": round(interval.high, 2),
         "agreement": round(float(np.mean(np.equal(one, other))), 2),
-        "kappa": round(float(cohen_kappa_score(one, other)), 2),
+        "kappa": round(kappa(one, other), 2),
         "same_mark": sum(len(set(row["marks"])) == 1 for row in MARKS),
         "pairs": len(MARKS),
     } | {name: {"n": len(rows), "genuine": sum(map(is_genuine, rows))} for name, rows in others.items()}

@@ -144,8 +144,8 @@ _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _SPELT = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})\b(?: \(\d+\))?"
 _NUMBER = rf"(?:{_DIGITS}|{_SPELT})"
 _SCALE = rf"(?:[ -]?(?P<scale>{'|'.join(_SCALES)})s?\b)?"
-_UNIT = "|".join(sorted((re.escape(u) for u in _UNITS if len(u) > 1 or not u.isalpha()), key=len, reverse=True))
-_UNIT += "|(?-i:[ghlmstLVW])"  # "5M users" are no metres, "5G" no grams
+_LONG_UNITS = sorted((re.escape(u) for u in _UNITS if len(u) > 1 or not u.isalpha()), key=len, reverse=True)
+_UNIT = "|".join((*_LONG_UNITS, "(?-i:[ghlmstLVW])"))  # "5M users" are not metres, "5G" is not grams
 _MINUS = r"(?P<minus>[-−]|\bminus )?"
 _ROUGHLY = re.compile(r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.)\s+\W?$", re.IGNORECASE)
 
