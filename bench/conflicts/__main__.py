@@ -75,8 +75,8 @@ def planted(rag: DiscoRAG) -> dict[str, Any]:
     for name, pairs in conflicts.items():
         texts = [GivenText(path.read_text("utf-8"), path.stem) for path in sorted(PLANTED.glob(f"{name}-*.md"))]
         for f in audit(read_texts(rag, f"planted-{name}", texts)):
-            quotes = sorted((f.left, f.right), key=lambda side: side.title)
-            is_planted = any(a in quotes[0].quote and b in quotes[1].quote for a, b in pairs)
+            quotes = (f.left.quote, f.right.quote)
+            is_planted = any(a in one and b in other for a, b in pairs for one, other in (quotes, quotes[::-1]))
             found[f.tier.value if is_planted else "false"] += 1
     return {"conflicts": sum(map(len, conflicts.values()))} | {key: found[key] for key in (*Tier, "false")}
 
@@ -189,6 +189,7 @@ def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
     return {
         "n": len(sure),
         "genuine": genuine,
+        "value": round(genuine / len(sure), 2),
         "low": round(interval.low, 2),
         "high": round(interval.high, 2),
         "agreement": round(float(np.mean(np.equal(one, other))), 2),
