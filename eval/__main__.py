@@ -21,7 +21,7 @@ from eval.experiments.attention import Attention
 from eval.experiments.definition import Experiment, experiment_names, load_experiment, state, total_of
 from eval.experiments.ratings import same_form, table_of_ratings
 from eval.experiments.run import ExperimentRun
-from eval.options import data_folder, find_data, judge_settings, metric_models, renamed
+from eval.options import data_folder, find_data, judge_settings, metric_models
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
@@ -38,10 +38,6 @@ HOME = Path(".disco-rag/eval")
 BASELINE = "standard"
 
 Home = Annotated[Path, typer.Option(help="The evaluation's own store and runs.")]
-Fields = Annotated[
-    list[str] | None,
-    typer.Option("--field", help="ROLE=NAME: a field's name in the data file, where it is not the official one."),
-]
 Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default: DISCO_RAG_DATA).")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite or experiment says.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")]
@@ -79,7 +75,6 @@ def run(
     ] = None,
     to: Out = None,
     data: Data = None,
-    field: Fields = None,
     home: Home = HOME,
     concurrency: Concurrency = 4,
     dry_run: DryRun = False,
@@ -99,7 +94,6 @@ def run(
         "parser": parser,
         "relater": relater,
         "systems": tuple(system or ()) or None,
-        "fields": renamed(field) or None,
     }
     chosen = [_changed(load_suite(name), changes) for name in suites]
     judge = judge_settings(judge_url, judge_model, judge_key, home / "judge") if judge_url else None

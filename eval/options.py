@@ -30,14 +30,6 @@ def data_folder() -> Path:
     raise MissingPathError(f"{folder} is no folder.", hint=f"Set {DATA_VARIABLE} to the folder of the datasets.")
 
 
-def renamed(given: list[str] | None) -> dict[str, str]:
-    """``ROLE=NAME`` of each ``--field``. Raises `ConfigError` for one of another form."""
-    pairs = [one.partition("=") for one in given or ()]
-    if bad := ["".join(pair) for pair in pairs if not (pair[0] and pair[2])]:
-        raise ConfigError(f"--field {bad[0]}: no ROLE=NAME.", hint="Write e.g. --field paper=Body.")
-    return {role: name for role, _, name in pairs}
-
-
 def judge_settings(url: str, model: str, key: str, cache: Path) -> LlmSettings:
     """The judge's endpoint. Raises `ConfigError` if the variable ``key`` is named and empty."""
     secret = os.environ.get(key, "") if key else ""

@@ -74,7 +74,6 @@ class Suite(BaseModel):
         dataset: A key of `eval.datasets.registry.LOADERS`.
         path: The dataset's file or folder below the data folder.
         source: Where it comes from.
-        fields: What the loader reads -> its name in the file, where that is not the official one.
         split: Shown beside every number.
         official: Questions of the official test set, to which a dry run scales its bill; None: not known.
         retrieval: ``pooled``: over the documents of all questions (open domain); ``own``: over the question's own.
@@ -101,7 +100,6 @@ class Suite(BaseModel):
     dataset: str
     path: str
     source: str = ""
-    fields: dict[str, str] = {}
     split: str = "development split, subset"
     official: int | None = None
     retrieval: Literal["pooled", "own"]

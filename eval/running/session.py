@@ -84,9 +84,7 @@ class Session:
     def __init__(self, suite: Suite, place: Place, rag: DiscoRAG, models: MetricModels, console: Console) -> None:
         self.suite, self.place, self.rag, self.console = suite, place, rag, console
         self.metrics: Metrics = build(suite.metrics, models)
-        self.benchmark: Benchmark = chosen_from(
-            load_benchmark(suite.dataset, place.data / suite.path, suite.fields), suite
-        )
+        self.benchmark: Benchmark = chosen_from(load_benchmark(suite.dataset, place.data / suite.path), suite)
         self._models = models
         self._stood_in = 0
         self._answerer: Answerer | None = None

@@ -55,8 +55,6 @@ def first_of(dataset: str) -> Any:
 @pytest.mark.parametrize(
     ("dataset", "place", "value", "said"),
     [
-        ("asqa", ["dev"], GONE, "ASQA.json: dev"),
-        ("asqa", ["dev", "asqa-2", "qa_pairs"], GONE, "ASQA.json: dev.asqa-2.qa_pairs"),
         ("asqa-pooled", [1], first_of("asqa-pooled"), "id asqa-1 appears twice"),
         ("asqa-pooled", [3, "docs", 1, "text"], GONE, "pooled.json: 3.docs.1.text"),
         ("asqa-pooled", [1, "docs", 2, "text"], "Another town.", "pooled.json: asqa-2: passage id p103"),
@@ -86,8 +84,6 @@ def first_of(dataset: str) -> Any:
             [],
             "0001.00002: q4: answer 0 is empty",
         ),
-        ("qasper-leval", [0, "outputs"], ["letters"], "jsonl:1: instructions (4) and outputs (1) do not pair up"),
-        ("qasper-leval", [0, "input"], GONE, "jsonl:1: input: Field required"),
         ("qmsum", [0, "meeting_transcripts"], [], "jsonl:1: meeting_transcripts: "),
         (
             "qmsum",

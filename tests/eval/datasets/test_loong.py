@@ -43,34 +43,6 @@ def test_level_4_filings_are_found_by_their_own_year(tmp_path: Path) -> None:
     assert sample.documents == ("report_990002-2024-海棠纸业-2024年一季度报告.txt",)
 
 
-def test_doc_files_wins_over_the_patterns(tmp_path: Path) -> None:
-    folder = write(tmp_path, {**CITATIONS, "doc": ["any", "names"]})
-    files = {"loong-3": ["paper/9901.00002.md", "paper/9901.00001.md"]}
-    (folder / "doc_files.json").write_text(json.dumps(files), encoding="utf-8")
-    [sample] = load_loong(folder).samples
-    assert sample.documents == ("9901.00002.md", "9901.00001.md")
-
-
-def test_doc_files_must_cover_every_name(tmp_path: Path) -> None:
-    folder = write(tmp_path, CITATIONS)
-    (folder / "doc_files.json").write_text('{"loong-3": ["paper/9901.00002.md"]}', encoding="utf-8")
-    with pytest.raises(DataError, match=r"doc_files\.json: loong-3: 1 files for 2 names"):
-        load_loong(folder)
-
-
-def test_only_documents_of_the_chosen_questions_are_read(tmp_path: Path) -> None:
-    folder = write(tmp_path, *LINES)
-    shutil.rmtree(folder / "doc" / "paper")
-    benchmark = load_loong(folder, ids=["loong-2"])
-    assert [sample.id for sample in benchmark.samples] == ["loong-2"]
-    assert len(benchmark.documents) == 2
-
-
-def test_a_chosen_id_that_is_not_there_is_named() -> None:
-    with pytest.raises(DataError, match="no question has id loong-9"):
-        load_loong(LOONG, ids={"loong-1", "loong-9"})
-
-
 def test_equal_documents_share_one_id(tmp_path: Path) -> None:
     folder = write(tmp_path, {**CITATIONS, "doc": ["9901.00001.md", "copy.md"]})
     shutil.copy(folder / "doc/paper/9901.00001.md", folder / "doc/paper/copy.md")
@@ -116,7 +88,7 @@ def test_a_number_inside_another_number_is_no_evidence_and_counted(tmp_path: Pat
 
 
 def test_papers_give_the_answer_titles_that_head_their_documents() -> None:
-    citations, chain = load_loong(LOONG, ids=["loong-3", "loong-4"]).samples
+    *_, citations, chain = load_loong(LOONG).samples
     assert citations.titles == ("Loud Ants Learn Faster: Messages in Sorting Swarms",)
     assert citations.references == (
         "{'Reference': [], 'Citation': ['# Loud Ants Learn Faster: Messages in Sorting Swarms ']}",
@@ -134,7 +106,7 @@ def test_an_answer_title_without_document_is_counted_and_a_blank_one_is_none(tmp
 
 
 def test_a_paper_question_without_question_asks_the_instructions_task() -> None:
-    [sample] = load_loong(LOONG, ids=["loong-4"]).samples
+    sample = load_loong(LOONG).samples[3]
     assert sample.query == (
         "Please read the papers carefully. List the longest chain of citations among the given papers."
     )

@@ -2,12 +2,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.qasper import load_qasper, load_qasper_leval
+from eval.datasets.qasper import load_qasper
 from eval.sample import Benchmark
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "qasper"
-PAPERS = FOLDER / "papers-v0.3.json"
-FLATTENED = FOLDER / "leval.jsonl"
+PAPERS = Path(__file__).parents[1] / "fixtures/qasper/papers-v0.3.json"
 
 
 def gold_of(benchmark: Benchmark, sample_id: str) -> list[tuple[int, str, list[str]]]:
@@ -115,25 +113,3 @@ def test_papers_with_equal_text_are_one_document(tmp_path: Path) -> None:
     benchmark = load_qasper(write(tmp_path, value))
     assert set(benchmark.documents) == {"0001.00001", "0001.00002"}
     assert benchmark.samples[-1].documents == ("0001.00002",)
-
-
-def test_flattened_papers_merge_the_references_of_a_repeated_question() -> None:
-    benchmark = load_qasper_leval(FLATTENED)
-    assert [(sample.id, sample.query, sample.references) for sample in benchmark.samples] == [
-        ("leval-1-q1", "What is sorted?", ("letters", "old letters")),
-        ("leval-1-q2", "Is it fast?", ("Yes",)),
-        ("leval-1-q3", "Who paid?", ("Unanswerable",)),
-        ("leval-2-q1", "What is folded?", ("maps",)),
-    ]
-    assert [sample.answerable for sample in benchmark.samples] == [True, True, False, True]
-    assert all(sample.gold == () for sample in benchmark.samples)
-
-
-def test_a_flattened_paper_that_comes_twice_is_one_document_and_its_questions_are_counted() -> None:
-    benchmark = load_qasper_leval(FLATTENED)
-    assert {doc: document.text for doc, document in benchmark.documents.items()} == {
-        "leval-1": "Introduction\nLetters are sorted by hand.",
-        "leval-2": "Introduction\nMaps are folded.",
-    }
-    # "What is sorted?" again in row 1, and both questions of row 3, which repeats row 1.
-    assert benchmark.dropped == {"question repeated: references merged": 3}

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from discorag.schema.errors import ConfigError
 from eval.datasets.scinews import load_scinews
 from eval.errors import DataError
 
@@ -37,23 +36,6 @@ def test_the_headline_is_in_no_document() -> None:
     assert not any("Lonely bees" in document.text for document in benchmark.documents.values())
 
 
-def rename(papers: Any) -> None:
-    for paper in papers:
-        paper["Body"] = paper.pop("Paper_Body")
-
-
-def test_a_renamed_field_is_named_and_read_under_its_given_name(tmp_path: Path) -> None:
-    path = changed(tmp_path, rename)
-    with pytest.raises(DataError, match=r"test\.json: no entry has a field Paper_Body"):
-        load_scinews(path)
-    assert load_scinews(path, {"paper": "Body"}) == load_scinews(PAPERS)
-
-
-def test_a_name_for_something_that_is_not_read_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'headline' is not read"):
-        load_scinews(PAPERS, {"headline": "News_Title"})
-
-
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
@@ -75,6 +57,10 @@ def test_an_entry_that_cannot_be_asked_is_left_out_and_counted(
     assert benchmark.dropped == {why: 1}
 
 
-def test_an_entry_that_lacks_a_field_altogether_is_left_out(tmp_path: Path) -> None:
-    benchmark = load_scinews(changed(tmp_path, lambda papers: papers[0].pop("DOI")))
-    assert [sample.id for sample in benchmark.samples] == ["10.9999/lay.0002"]
+def test_a_file_with_other_fields_is_refused(tmp_path: Path) -> None:
+    def rename(papers: Any) -> None:
+        for paper in papers:
+            paper["Body"] = paper.pop("Paper_Body")
+
+    with pytest.raises(DataError, match=r"test\.json: entries without Paper_Body"):
+        load_scinews(changed(tmp_path, rename))
