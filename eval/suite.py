@@ -9,7 +9,7 @@ from random import Random
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent
 _B = TypeVar("_B", bound=BaseModel)
 
 
-class System(BaseModel):
+class System(BaseModel, frozen=True, extra="forbid"):
     """One system: the answer graph with options, one of its baselines, or the lead baseline.
 
     Args:
@@ -39,8 +39,6 @@ class System(BaseModel):
         rate: How much of it is changed, 0 to 1.
         own: Searches the question's own documents only.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     about: str
@@ -64,7 +62,7 @@ class System(BaseModel):
         return bool(self.baseline) or "llm" in self.options.values()
 
 
-class Suite(BaseModel):
+class Suite(BaseModel, frozen=True, extra="forbid"):
     """A benchmark run: data, retrieval, systems, metrics.
 
     Args:
@@ -91,8 +89,6 @@ class Suite(BaseModel):
         metrics: Names of `eval.metrics.registry.build`.
         main: Metrics that are plotted, most important first.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     version: int = Field(ge=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from discorag.schema.errors import MissingPathError
 from eval.errors import DataError
@@ -14,19 +14,15 @@ from eval.running.record import Run
 _ROUNDING = 1e-9
 
 
-class ExpectedMetric(BaseModel):
+class ExpectedMetric(BaseModel, frozen=True, extra="forbid"):
     """A metric's value, and how far, in score points, a run may be from it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: float
     tolerance: float = Field(ge=0)
 
 
-class Expected(BaseModel):
+class Expected(BaseModel, frozen=True, extra="forbid"):
     """An expected file: the numbers of one run. ``systems``: system -> metric -> value."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     suite: str
     dataset: str
@@ -34,7 +30,7 @@ class Expected(BaseModel):
     systems: dict[str, dict[str, ExpectedMetric]]
 
 
-class Deviation(BaseModel):
+class Deviation(BaseModel, frozen=True):
     """A number that is not as expected.
 
     Args:
@@ -43,8 +39,6 @@ class Deviation(BaseModel):
         measured: What the run has; None if it lacks the system or the metric.
         tolerance: How far it might have been.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     what: str
     expected: float
