@@ -1,12 +1,12 @@
-"""ASQA's metrics that need a reader: Disambig-F1, -EM and -Hit, and the overall DR score (Stelmakh et al. 2022)."""
+"""ASQA's metrics that need a reader: Disambig-F1, -EM and -Hit (Stelmakh et al. 2022)."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from threading import Lock
 from typing import Any, cast
 
@@ -14,8 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
-from eval.metrics.normal import exact
-from eval.metrics.qa import answer_f1
+from eval.metrics.normal import best_token_f1
+from eval.metrics.strings import Rate, is_exact
 
 MAX_TOKENS = 384
 """Tokens of question and context together in one window (official ``eval.sh``)."""
@@ -117,67 +117,32 @@ def best_span(windows: Sequence[Window]) -> tuple[int, int] | None:
     return None if null > score else span
 
 
-def dr_ovscore(disambig_f1: float, rouge_lsum: float) -> float:
-    """ASQA's overall score "DR": geometric mean of the corpus values of Disambig-F1 and ROUGE-Lsum, 0 to 100."""
-    return math.sqrt(disambig_f1 * rouge_lsum)
-
-
 @dataclass(frozen=True)
-class DisambigF1:
-    """Disambig-F1 (QA-F1): token F1 of the answers read for each disambiguated question, mean over the questions.
+class Disambig:
+    """A rate of the answers that the reader reads in the long answer, over the disambiguated questions.
 
-    The reader reads the system's long answer; a read answer is compared with the question's own short answers.
+    Each read answer is compared with the short answers of its own question.
     """
 
     reader: Reader
-    name: str = "disambig_f1"
+    name: str
+    rate: Rate
+    over_points: Callable[[Sequence[float]], float] = fmean
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without disambiguated questions."""
-        read = await _read(self.reader, given)
-        return _mean([answer_f1(answer, accepted) for answer, accepted in read])
+        sample = given.sample
+        if not sample.disambiguated:
+            return None
+        read = [await asyncio.to_thread(self.reader.read, question, given.answer) for question in sample.disambiguated]
+        return 100 * self.over_points([float(r) for r in map(self.rate, read, sample.short_answers)])
 
 
-@dataclass(frozen=True)
-class DisambigEm:
-    """QA-EM: share of the disambiguated questions whose read answer is one of their short answers."""
-
-    reader: Reader
-    name: str = "disambig_em"
-
-    async def score(self, given: Given) -> float | None:
-        """0 to 100; None without disambiguated questions."""
-        read = await _read(self.reader, given)
-        return _mean([_is_exact(answer, accepted) for answer, accepted in read])
-
-
-@dataclass(frozen=True)
-class DisambigHit:
-    """QA-Hit: 100 if the read answers to all disambiguated questions are exact, else 0."""
-
-    reader: Reader
-    name: str = "disambig_hit"
-
-    async def score(self, given: Given) -> float | None:
-        """0 or 100; None without disambiguated questions."""
-        read = await _read(self.reader, given)
-        return 100.0 * all(_is_exact(answer, accepted) for answer, accepted in read) if read else None
-
-
-async def _read(reader: Reader, given: Given) -> list[tuple[str, tuple[str, ...]]]:
-    """For each disambiguated question the answer read in the system's answer, and the accepted ones."""
-    if not given.sample.disambiguated:
-        return []
-    pairs = zip(given.sample.disambiguated, given.sample.short_answers, strict=True)
-    return [(await asyncio.to_thread(reader.read, question, given.answer), accepted) for question, accepted in pairs]
-
-
-def _is_exact(answer: str, accepted: Sequence[str]) -> bool:
-    return any(exact(answer, one) for one in accepted)
-
-
-def _mean(scores: Sequence[float]) -> float | None:
-    return 100 * sum(scores) / len(scores) if scores else None
+DISAMBIG: Mapping[str, Callable[[Reader], Disambig]] = {
+    "disambig_f1": lambda reader: Disambig(reader, "disambig_f1", best_token_f1),
+    "disambig_em": lambda reader: Disambig(reader, "disambig_em", is_exact),
+    "disambig_hit": lambda reader: Disambig(reader, "disambig_hit", is_exact, min),
+}
 
 
 def _candidates(window: Window) -> list[tuple[float, tuple[int, int]]]:

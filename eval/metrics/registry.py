@@ -9,59 +9,52 @@ from functools import partial
 from discorag.schema.errors import ConfigError
 from eval.errors import MetricUnavailableError
 from eval.metrics.alce import Qampari
-from eval.metrics.asqa import DisambigEm, DisambigF1, DisambigHit, Reader
+from eval.metrics.asqa import DISAMBIG, Reader
 from eval.metrics.base import Metric, MetricModels
 from eval.metrics.choice import Accuracy
 from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, GoldHit, PartRecall, SpanRecall
 from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported
-from eval.metrics.judge import JudgePerfect, JudgeScore, LoongJudge
+from eval.metrics.judge import Judged, LoongJudge
 from eval.metrics.loong import SpotlightHit, TitleF1
 from eval.metrics.model_based import BertScore, ClaimRecall, SummacConv, SummacZs
 from eval.metrics.overlap import Bleu, Meteor
-from eval.metrics.qa import QasperAnswerF1
-from eval.metrics.qasper_evidence import DisRetrievalF1, DisRetrievalRecall, QasperEvidenceF1
+from eval.metrics.qasper import DisRetrieval, QasperAnswerF1, QasperEvidenceF1
 from eval.metrics.rouge import Rouge
-from eval.metrics.sari import Sari, SariDeleteF1
-from eval.metrics.strings import ContainsAnswer, DisambigRecall, ExactMatch, StrEm, StrEmHit, TokenF1
+from eval.metrics.sari import Sari
+from eval.metrics.strings import SHORT_ANSWERS
 
-PLAIN: Mapping[str, Callable[[], Metric]] = {
-    "str_em": StrEm,
-    "str_em_hit": StrEmHit,
-    "disambig_recall": DisambigRecall,
-    "exact_match": ExactMatch,
-    "token_f1": TokenF1,
-    "contains_answer": ContainsAnswer,
-    "rouge1": partial(Rouge, "rouge1"),
-    "rouge2": partial(Rouge, "rouge2"),
-    "rougeL": partial(Rouge, "rougeL"),
-    "rougeLsum": partial(Rouge, "rougeLsum"),
-    "bleu1": partial(Bleu, "bleu1"),
-    "bleu4": partial(Bleu, "bleu4"),
-    "qampari_precision": partial(Qampari, "qampari_precision"),
-    "qampari_recall": partial(Qampari, "qampari_recall"),
-    "qampari_recall5": partial(Qampari, "qampari_recall5"),
-    "qampari_f1_5": partial(Qampari, "qampari_f1_5"),
-    "sari": Sari,
-    "sari_delete_f1": SariDeleteF1,
-    "answer_f1": QasperAnswerF1,
-    "accuracy": Accuracy,
-    "spotlight_hit": SpotlightHit,
-    "title_f1": TitleF1,
-    "gold_used": GoldUsed,
-    "gold_precision": GoldPrecision,
-    "supported": Supported,
-}
+_PLAIN: tuple[Metric, ...] = (
+    *SHORT_ANSWERS,
+    Rouge("rouge1"),
+    Rouge("rouge2"),
+    Rouge("rougeL"),
+    Rouge("rougeLsum"),
+    Bleu("bleu1"),
+    Bleu("bleu4"),
+    Qampari("qampari_precision"),
+    Qampari("qampari_recall"),
+    Qampari("qampari_recall5"),
+    Qampari("qampari_f1_5"),
+    Sari("sari"),
+    Sari("sari_delete_f1"),
+    QasperAnswerF1(),
+    Accuracy(),
+    SpotlightHit(),
+    TitleF1(),
+    GoldUsed(),
+    GoldPrecision(),
+    Supported(),
+)
+PLAIN: Mapping[str, Metric] = {metric.name: metric for metric in _PLAIN}
 BUDGETED: Mapping[str, Callable[[int], Metric]] = {
     "evidence_recall": SpanRecall,
     "gold_hit": GoldHit,
     "document_recall": DocumentRecall,
     "evidence_str_em": EvidenceStrEm,
     "qasper_evidence_f1": QasperEvidenceF1,
-    "disretrieval_f1": DisRetrievalF1,
-    "disretrieval_recall": DisRetrievalRecall,
-    "turn_recall": lambda n: PartRecall(n, f"turn_recall@{n}"),
-    "section_recall": lambda n: PartRecall(n, f"section_recall@{n}"),
-    "fact_recall": lambda n: PartRecall(n, f"fact_recall@{n}"),
+    "disretrieval_f1": partial(DisRetrieval, stem="disretrieval_f1"),
+    "disretrieval_recall": partial(DisRetrieval, stem="disretrieval_recall"),
+    **{stem: partial(PartRecall, stem=stem) for stem in ("turn_recall", "section_recall", "fact_recall")},
 }
 OTHERS: Mapping[str, Callable[[MetricModels], Metric]] = {
     "bertscore": lambda models: BertScore(models.bertscore),
@@ -71,8 +64,7 @@ OTHERS: Mapping[str, Callable[[MetricModels], Metric]] = {
     "meteor": lambda _: Meteor(),
 }
 """Metrics that need a model, or files, which may not be there."""
-READ = {"disambig_f1": DisambigF1, "disambig_em": DisambigEm, "disambig_hit": DisambigHit}
-JUDGED = {"judge_score": JudgeScore, "judge_perfect": JudgePerfect}
+JUDGED = ("judge_score", "judge_perfect")
 
 
 @dataclass(frozen=True)
@@ -136,15 +128,15 @@ class _Shared:
 
 def _one(name: str, models: MetricModels, shared: _Shared) -> Metric:
     if name in PLAIN:
-        return PLAIN[name]()
-    if name in READ:
-        return READ[name](shared.reader())
+        return PLAIN[name]
+    if name in DISAMBIG:
+        return DISAMBIG[name](shared.reader())
     if name in JUDGED:
-        return JUDGED[name](shared.judge())
+        return Judged(shared.judge(), name)
     if name in OTHERS:
         return OTHERS[name](models)
     stem, _, budget = name.partition("@")
     if stem in BUDGETED and budget.isdigit() and int(budget) > 0:
         return BUDGETED[stem](int(budget))
-    known = [*PLAIN, *READ, *JUDGED, *OTHERS, *(f"{n}@N" for n in BUDGETED)]
+    known = [*PLAIN, *DISAMBIG, *JUDGED, *OTHERS, *(f"{n}@N" for n in BUDGETED)]
     raise ConfigError(f"There is no metric {name!r}.", hint=f"There are {', '.join(known)}.")

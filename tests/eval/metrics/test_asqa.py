@@ -6,15 +6,7 @@ from typing import Any, cast
 import pytest
 
 from eval.errors import MetricUnavailableError
-from eval.metrics.asqa import (
-    DisambigEm,
-    DisambigF1,
-    DisambigHit,
-    Reader,
-    Window,
-    best_span,
-    dr_ovscore,
-)
+from eval.metrics.asqa import DISAMBIG, Reader, Window, best_span
 from tests.eval.metrics.givens import given
 
 WORDS = ["acme", "built", "the", "bridge", "in", "1902", "and", "again", "1950", "who", "when", "was", "it", "?"]
@@ -56,11 +48,6 @@ def test_a_span_is_at_most_thirty_tokens_long() -> None:
 
 def test_without_a_token_of_the_context_nothing_is_read() -> None:
     assert best_span([Window([0, 9], [0, 9], (None, None))]) is None
-
-
-def test_dr_ovscore_is_the_geometric_mean() -> None:
-    assert dr_ovscore(25, 36) == pytest.approx(30)  # sqrt(900)
-    assert dr_ovscore(0, 50) == 0
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +93,13 @@ async def test_read_answers_are_scored_against_their_own_pair(folder: Path) -> N
     read = [reader.read(question, answer) for question in questions]
     right = given(answer, disambiguated=questions, short_answers=[["nobody", one] for one in read])
     half = given(answer, disambiguated=questions, short_answers=[[read[0]], ["x"]])
-    scores = [await metric(reader).score(right) for metric in (DisambigEm, DisambigF1, DisambigHit)]
+    scores = [await metric(reader).score(right) for metric in DISAMBIG.values()]
     assert scores == [100, 100, 100]
-    scores = [await metric(reader).score(half) for metric in (DisambigEm, DisambigF1, DisambigHit)]
+    scores = [await metric(reader).score(half) for metric in DISAMBIG.values()]
     assert scores == [50, 50, 0]
 
 
-@pytest.mark.parametrize("metric", [DisambigEm, DisambigF1, DisambigHit])
+@pytest.mark.parametrize("metric", DISAMBIG.values(), ids=DISAMBIG)
 async def test_a_sample_without_disambiguated_questions_is_not_scored(metric: Any, folder: Path) -> None:
     assert await metric(Reader(folder)).score(given("1902", short_answers=[["1902"]])) is None
 

@@ -25,6 +25,5 @@ async def test_accuracy_counts_an_answer_without_a_choice_as_wrong(answer: str, 
     assert await Accuracy().score(given(answer, options=OPTIONS, correct=3)) == score
 
 
-async def test_a_sample_without_options_or_without_a_right_one_is_not_scored() -> None:
-    assert await Accuracy().score(given("(a)")) is None
+async def test_a_sample_without_a_right_option_is_not_scored() -> None:
     assert await Accuracy().score(given("(a)", options=OPTIONS)) is None
