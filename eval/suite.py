@@ -17,6 +17,7 @@ from discorag.options import PRESETS
 from discorag.registry import Named
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError
+from eval.errors import first_error
 from eval.perturb import PERTURBATIONS, Stage
 from eval.sample import Benchmark, Sample
 
@@ -219,8 +220,4 @@ def checked(model: type[_B], value: Any, place: str) -> _B:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(
-            f"{place}: {field}: {first['msg']}.", hint=f"See {model.__module__}.{model.__name__}."
-        ) from error
+        raise ConfigError(f"{place}: {first_error(error)}", hint=f"See {model.__module__}.{model.__name__}.") from error

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
 from eval.datasets.reading import TextBuilder, checked, read_json, unique
@@ -42,10 +42,6 @@ class _Entry(BaseModel):
     qa_pairs: tuple[_Pair, ...] = Field(min_length=1)
     annotations: tuple[_LongAnswer, ...] = Field(min_length=1)
     docs: tuple[_Passage, ...]
-
-
-class _Pooled(RootModel[tuple[_Entry, ...]]):
-    pass
 
 
 class Passages:
@@ -108,15 +104,27 @@ def load_asqa_pooled(path: Path) -> Benchmark:
         MissingPathError: No such file.
         DataError: The file is cut off, a field is missing, or an id repeats; names file, entry and field.
     """
-    passages = Passages()
-    dropped: Counter[str] = Counter()
+    passages, dropped = Passages(), Counter[str]()
     samples: list[Sample] = []
-    for entry in checked(_Pooled, read_json(path), str(path)).root:
+    for entry in checked(tuple[_Entry, ...], read_json(path), str(path)):
         place = f"{path}: {entry.sample_id}"
-        own = [passages.add(doc.id, doc.title, _body(doc), place) for doc in entry.docs]
-        long_answers = [annotation.long_answer for annotation in entry.annotations]
-        documents = _distinct(own, passages)
-        samples.append(_sample(entry.sample_id, entry.question, entry.qa_pairs, long_answers, documents, dropped))
+        own = dict.fromkeys(passages.add(doc.id, doc.title, _body(doc), place) for doc in entry.docs)
+        documents = [passages.documents[one] for one in own]
+        found = [(pair.question, answer_places(documents, pair.short_answers)) for pair in entry.qa_pairs]
+        gold = tuple(Gold(label=question, anywhere=places) for question, places in found if places)
+        dropped[_NO_PASSAGE] += len(found) - len(gold)
+        samples.append(
+            Sample(
+                id=entry.sample_id,
+                query=entry.question,
+                instruction=_INSTRUCTION,
+                documents=tuple(own),
+                references=tuple(annotation.long_answer for annotation in entry.annotations),
+                short_answers=tuple(pair.short_answers for pair in entry.qa_pairs),
+                disambiguated=tuple(pair.question for pair in entry.qa_pairs),
+                gold=gold,
+            )
+        )
     return Benchmark(
         name="asqa_pooled", documents=passages.documents, samples=unique(samples, path), dropped=dict(+dropped)
     )
@@ -126,33 +134,3 @@ def _body(passage: _Passage) -> str:
     """The passage without the line of its title that retrieval dumps repeat, in quotes or not."""
     head, _, rest = passage.text.partition("\n")
     return rest if head.strip().strip('"') == passage.title and rest.strip() else passage.text
-
-
-def _distinct(ids: Iterable[str], passages: Passages) -> list[SourceDocument]:
-    return [passages.documents[one] for one in dict.fromkeys(ids)]
-
-
-def _sample(
-    sample_id: str,
-    question: str,
-    pairs: Sequence[_Pair],
-    long_answers: Sequence[str],
-    documents: Sequence[SourceDocument],
-    dropped: Counter[str],
-) -> Sample:
-    gold = [
-        Gold(label=pair.question, anywhere=places)
-        for pair in pairs
-        if (places := answer_places(documents, pair.short_answers))
-    ]
-    dropped[_NO_PASSAGE] += len(pairs) - len(gold)
-    return Sample(
-        id=sample_id,
-        query=question,
-        instruction=_INSTRUCTION,
-        documents=tuple(document.id for document in documents),
-        references=tuple(long_answers),
-        short_answers=tuple(pair.short_answers for pair in pairs),
-        disambiguated=tuple(pair.question for pair in pairs),
-        gold=tuple(gold),
-    )

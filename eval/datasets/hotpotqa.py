@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span, digest
 from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
@@ -24,10 +24,6 @@ class _Question(BaseModel):
     level: str
     supporting_facts: list[tuple[str, int]]
     context: list[tuple[str, list[str]]]
-
-
-class _File(RootModel[list[_Question]]):
-    """All questions."""
 
 
 class ParagraphPool:
@@ -72,7 +68,7 @@ def load_hotpotqa(path: Path) -> Benchmark:
     """
     dropped: Counter[str] = Counter()
     pool = ParagraphPool()
-    questions = checked(_File, read_json(path), str(path)).root
+    questions = checked(list[_Question], read_json(path), str(path))
     samples = [_sample(question, pool, dropped) for question in questions]
     return Benchmark(name="hotpotqa", documents=pool.documents, samples=unique(samples, path), dropped=dict(dropped))
 
@@ -96,10 +92,7 @@ def _paragraph(title: str, sentences: list[str], pool: ParagraphPool) -> _Paragr
     heading = " ".join(title.split())
     builder = TextBuilder()
     builder.add(f"# {heading}")
-    spans: list[Span | None] = []
-    for sentence in sentences:
-        part = builder.part(sentence, before=" " if builder.parts else "\n\n")
-        spans.append(None if part is None else builder.parts[part])
+    spans = [builder.part(sentence, before=" " if builder.parts else "\n\n") for sentence in sentences]
     return _Paragraph(title=title, doc=pool.add(builder, heading), sentences=spans)
 
 

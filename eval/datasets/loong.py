@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
 from eval.datasets.reading import checked, normal, read_json, read_lines, read_text, unique
@@ -45,10 +45,6 @@ class _Question(BaseModel):
 class _Judgment(BaseModel):
     content: str
     result: str
-
-
-class _Judgments(RootModel[dict[str, _Judgment]]):
-    """``doc/legal/legal.json``: a judgment's name -> its text and its verdict."""
 
 
 def load_loong(folder: Path) -> Benchmark:
@@ -93,7 +89,7 @@ class _Library:
         self.documents: dict[str, SourceDocument] = {}
         self._root = folder / "doc"
         legal = self._root / "legal" / "legal.json"
-        self.judgments = checked(_Judgments, read_json(legal), str(legal)).root if legal.is_file() else None
+        self.judgments = checked(dict[str, _Judgment], read_json(legal), str(legal)) if legal.is_file() else None
         self._filings = sorted(file.name for file in (self._root / "financial").glob("*.txt"))
         self._by_file: dict[str, SourceDocument] = {}
         self._by_text: dict[str, SourceDocument] = {}
@@ -160,7 +156,7 @@ def _sample(question: _Question, documents: Sequence[SourceDocument], dropped: C
         query=query,
         instruction=instruction,
         documents=tuple(dict.fromkeys(document.id for document in documents)),
-        references=(_reference(question.answer),),
+        references=(str(question.answer),),  # as the official code puts it into the judge's prompt
         short_answers=_short_answers(question, numbers),
         titles=_answer_titles(question.answer, documents, dropped) if question.type == "paper" else (),
         gold=gold,
@@ -197,11 +193,6 @@ def _prompt(question: _Question) -> str:
     docs = "{docs}" if question.type == "paper" else ""
     prompt = question.prompt_template.replace("{docs}", docs)
     return prompt.replace("{instruction}", question.instruction).replace("{question}", question.question)
-
-
-def _reference(answer: _Answer) -> str:
-    """As the official code puts a gold answer into the judge's prompt: Python's own form of lists and mappings."""
-    return str(answer)
 
 
 # --- papers ---------------------------------------------------------------------------------------

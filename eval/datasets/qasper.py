@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
 from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
@@ -65,10 +65,6 @@ class _Paper(BaseModel):
     qas: list[_Question]
 
 
-class _File(RootModel[dict[str, _Paper]]):
-    """Paper id -> paper."""
-
-
 def load_qasper(path: Path) -> Benchmark:
     """The papers of an official v0.3 file (``{paper id: paper}``); parts are paragraphs, the abstract among them.
 
@@ -83,7 +79,7 @@ def load_qasper(path: Path) -> Benchmark:
     dropped: Counter[str] = Counter()
     documents: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
-    for paper_id, paper in checked(_File, read_json(path), str(path)).root.items():
+    for paper_id, paper in checked(dict[str, _Paper], read_json(path), str(path)).items():
         document = _document(paper_id, paper)
         document = documents.setdefault(document.text, document)
         samples += [_sample(question, document, f"{path}: {paper_id}", dropped) for question in paper.qas]

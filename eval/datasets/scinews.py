@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, RootModel, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from eval.datasets.lay_summaries import study_query
 from eval.datasets.reading import TextBuilder, checked, normal, read_json
@@ -28,10 +28,6 @@ class _Entry(BaseModel):
     topic: _Text = Field(alias="Topic")
 
 
-class _Rows(RootModel[tuple[dict[str, Any], ...]]):
-    pass
-
-
 def load_scinews(path: Path) -> Benchmark:
     """One question for each paper: the news report about it.
 
@@ -44,7 +40,7 @@ def load_scinews(path: Path) -> Benchmark:
     """
     dropped: Counter[str] = Counter()
     entries: dict[str, _Entry] = {}
-    for row in checked(_Rows, read_json(path), str(path)).root:
+    for row in checked(tuple[dict[str, Any], ...], read_json(path), str(path)):
         try:
             entry = _Entry.model_validate(row)
         except ValidationError as error:

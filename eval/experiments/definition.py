@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from discorag.schema.errors import ConfigError
 from eval.running.bill import Bill
+from eval.running.summary import DERIVED
 from eval.suite import FOLDER, Suite, checked, find_system, load_suite, read_yaml
 
 BILLS = FOLDER / "experiments" / "bills.json"
@@ -127,8 +128,6 @@ MODELS = {
     "attention_entropy": "a causal language model (--attention)",
 }
 """Metric -> what computes it."""
-DERIVED = {"dr_ovscore": ("disambig_f1", "rougeLsum")}
-"""A measure of a whole run -> the metrics that it is made of."""
 
 
 def experiment_names() -> list[str]:

@@ -31,15 +31,13 @@ class Qampari:
         precision, found = _precision(pieces, points), sum(bool(point & set(pieces)) for point in points)
         recall5 = min(_ENOUGH, found) / min(_ENOUGH, len(points))
         both = precision + recall5
-        return (
-            100
-            * {
-                "qampari_precision": precision,
-                "qampari_recall": found / len(points),
-                "qampari_recall5": recall5,
-                "qampari_f1_5": 2 * precision * recall5 / both if both else 0.0,
-            }[self.name]
-        )
+        values = {
+            "qampari_precision": precision,
+            "qampari_recall": found / len(points),
+            "qampari_recall5": recall5,
+            "qampari_f1_5": 2 * precision * recall5 / both if both else 0.0,
+        }
+        return 100 * values[self.name]
 
 
 def _precision(pieces: Sequence[str], points: Sequence[set[str]]) -> float:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from threading import Lock
-from typing import Any, cast
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
+from eval.metrics.model_based import checked_folder, config_of, load_model
 from eval.metrics.normal import best_token_f1
 from eval.metrics.strings import Rate, is_exact
 
@@ -57,11 +57,12 @@ class Reader:
         MetricUnavailableError: The folder holds no question-answering model.
     """
 
-    def __init__(self, folder: Path) -> None:
-        _check(folder)
-        self._folder = folder
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = checked_folder(folder, "--reader")
+        kinds: list[str] = config_of(self._folder).get("architectures", [])
+        if not any(kind.endswith("ForQuestionAnswering") for kind in kinds):
+            raise MetricUnavailableError(f"{folder}: its architectures are {kinds}.", hint=_HINT)
         self._lock = Lock()
-        self._parts: tuple[Any, Any] | None = None
         self._known: dict[tuple[str, str], str] = {}
 
     def read(self, question: str, context: str) -> str:
@@ -75,7 +76,7 @@ class Reader:
     def _windows(self, question: str, context: str) -> list[Window]:
         import torch
 
-        tokenizer, model = self._loaded()
+        tokenizer, model = self._loaded
         encoded = tokenizer(
             question.lstrip(),
             context,
@@ -90,17 +91,19 @@ class Reader:
         offsets = encoded.pop("offset_mapping").tolist()
         del encoded["overflow_to_sample_mapping"]
         with torch.inference_mode():
-            output = model(**encoded)
+            output = model(**encoded.to(model.device))
         logits = zip(output.start_logits.tolist(), output.end_logits.tolist(), strict=True)
         return [
             Window(start, end, _context_offsets(encoded.sequence_ids(i), offsets[i]))
             for i, (start, end) in enumerate(logits)
         ]
 
+    @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        if self._parts is None:
-            self._parts = _load(self._folder)
-        return self._parts
+        try:
+            return load_model("AutoModelForQuestionAnswering", self._folder)
+        except (OSError, ValueError) as error:
+            raise MetricUnavailableError(f"{self._folder} cannot be loaded: {error}.", hint=_HINT) from error
 
 
 def best_span(windows: Sequence[Window]) -> tuple[int, int] | None:
@@ -163,31 +166,3 @@ def _best(logits: Sequence[float]) -> list[int]:
 
 def _context_offsets(sequences: Sequence[int | None], offsets: Sequence[Sequence[int]]) -> Offsets:
     return [(o[0], o[1]) if sequence == 1 else None for sequence, o in zip(sequences, offsets, strict=True)]
-
-
-class _Config(BaseModel):
-    """The one field of a model's ``config.json`` that matters here."""
-
-    architectures: list[str] = []
-
-
-def _check(folder: Path) -> None:
-    config = folder / "config.json"
-    try:
-        kinds = _Config.model_validate_json(config.read_bytes()).architectures
-    except (OSError, ValidationError) as error:
-        raise MetricUnavailableError(f"{folder} holds no model: {error}.", hint=_HINT) from error
-    if not any(kind.endswith("ForQuestionAnswering") for kind in kinds):
-        raise MetricUnavailableError(f"{config}: architectures is {kinds}.", hint=_HINT)
-
-
-def _load(folder: Path) -> tuple[Any, Any]:
-    import transformers
-
-    library = cast("Any", transformers)
-    try:
-        tokenizer = library.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = library.AutoModelForQuestionAnswering.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise MetricUnavailableError(f"{folder} cannot be loaded: {error}.", hint=_HINT) from error
-    return tokenizer, model.eval()

@@ -51,7 +51,8 @@ def evidence_text(given: Given, words: int) -> str:
 
 def covered(pieces: Iterable[DocSpan], place: DocSpan) -> int:
     """How many characters of ``place`` lie in the disjoint ``pieces``."""
-    return _covered(pieces, place.doc, place.span.start, place.span.end)
+    start, end = place.span.start, place.span.end
+    return sum(max(0, min(p.span.end, end) - max(p.span.start, start)) for p in pieces if p.doc == place.doc)
 
 
 def retrieved_parts(given: Given, words: int) -> set[tuple[str, int]]:
@@ -83,11 +84,11 @@ class SpanRecall(Budgeted):
         """0 to 100; None without gold evidence."""
         pieces = cut(given, self.budget)
         gold = {
-            (place.doc, match.start(), match.end())
+            DocSpan(doc=place.doc, span=Span(start=match.start(), end=match.end()))
             for place in (best_place(piece, pieces) for piece in given.sample.gold)
             for match in _WORD.finditer(given.documents[place.doc].text, place.span.start, place.span.end)
         }
-        return _share(_covered(pieces, doc, start, end) == end - start for doc, start, end in gold)
+        return _share(covered(pieces, word) == word.span.end - word.span.start for word in gold)
 
 
 @dataclass(frozen=True)
@@ -156,10 +157,6 @@ class EvidenceStrEm(Budgeted):
 def _share(hits: Iterable[bool]) -> float | None:
     found = list(hits)
     return 100 * sum(found) / len(found) if found else None
-
-
-def _covered(pieces: Iterable[DocSpan], doc: str, start: int, end: int) -> int:
-    return sum(max(0, min(p.span.end, end) - max(p.span.start, start)) for p in pieces if p.doc == doc)
 
 
 def _half_covered(pieces: Iterable[DocSpan], part: DocSpan) -> bool:

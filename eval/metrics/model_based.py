@@ -49,7 +49,7 @@ class BertScore:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _checked_folder(self.folder, "--bertscore")
+        checked_folder(self.folder, "--bertscore")
         _check_package("bert_score", "bert-score")
 
     async def score(self, given: Given) -> float | None:
@@ -61,8 +61,8 @@ class BertScore:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        folder = _checked_folder(self.folder, "--bertscore")
-        return _load("AutoModel", folder, num_hidden_layers=_layer(folder))
+        folder = checked_folder(self.folder, "--bertscore")
+        return load_model("AutoModel", folder, num_hidden_layers=_layer(folder))
 
     def _best(self, answer: str, references: list[str]) -> float:
         from bert_score.utils import bert_cos_score_idf
@@ -90,11 +90,11 @@ class _ByEntailment:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _entailment_label(_checked_folder(self.folder, "--summac"))
+        _entailment_label(checked_folder(self.folder, "--summac"))
 
     @cached_property
     def _loaded(self) -> Nli:
-        return Nli(_checked_folder(self.folder, "--summac"))
+        return Nli(checked_folder(self.folder, "--summac"))
 
     async def _ask(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
         def locked() -> NDArray[np.float64]:
@@ -191,7 +191,7 @@ class Nli:
 
     def __init__(self, folder: Path) -> None:
         self._label = _entailment_label(folder)
-        self._tokenizer, self._model = _load("AutoModelForSequenceClassification", folder)
+        self._tokenizer, self._model = load_model("AutoModelForSequenceClassification", folder)
 
     def __call__(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
         """Probabilities that each premise entails each hypothesis, shape (premises, hypotheses)."""
@@ -218,7 +218,7 @@ def _sentences(text: str) -> list[str]:
     return [sentence for sentence in sentences if len(sentence) > _MIN_SENTENCE]
 
 
-def _load(kind: str, folder: Path, **changes: Any) -> tuple[Any, Any]:
+def load_model(kind: str, folder: Path, **changes: Any) -> tuple[Any, Any]:
     """Tokenizer, limited to the model's window, and model; nothing is fetched."""
     with _quiet():
         tokenizer = _pretrained("AutoTokenizer", folder)
@@ -260,11 +260,11 @@ def _layer(folder: Path) -> int:
     with extra("eval"):
         from bert_score.utils import model2layers
 
-    return model2layers.get(folder.name) or int(_config(folder)["num_hidden_layers"])
+    return model2layers.get(folder.name) or int(config_of(folder)["num_hidden_layers"])
 
 
 def _entailment_label(folder: Path) -> int:
-    labels = cast(dict[str, int], _config(folder).get("label2id") or {})
+    labels = cast(dict[str, int], config_of(folder).get("label2id") or {})
     found = [index for label, index in labels.items() if label.casefold() == "entailment"]
     if not found:
         raise MetricUnavailableError(
@@ -274,11 +274,13 @@ def _entailment_label(folder: Path) -> int:
     return int(found[0])
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def config_of(folder: Path) -> dict[str, Any]:
+    """The model's ``config.json``."""
     return json.loads((folder / "config.json").read_text(encoding="utf-8"))
 
 
-def _checked_folder(folder: Path | None, option: str) -> Path:
+def checked_folder(folder: Path | None, option: str) -> Path:
+    """The folder of a model. Raises `MetricUnavailableError` that names the option if there is none."""
     if folder is None:
         raise MetricUnavailableError(f"No model is given with {option}.", hint=f"Name its folder with {option}.")
     if not (folder / "config.json").is_file():

@@ -77,7 +77,10 @@ class DisRetrieval(Budgeted):
     async def score(self, given: Given) -> float | None:
         """0 to 100; None for an answerable question without highlights."""
         found = _highlights(given, self.budget)
-        return None if found is None else 100 * found[self.stem == "disretrieval_recall"]
+        if found is None:
+            return None
+        best_f1, recall = found
+        return 100 * (best_f1 if self.stem == "disretrieval_f1" else recall)
 
 
 def f1(predicted: Counter[Hashable], gold: Counter[Hashable]) -> tuple[float, float]:

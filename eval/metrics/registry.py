@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from discorag.schema.errors import ConfigError
 from eval.errors import MetricUnavailableError
@@ -64,6 +64,7 @@ OTHERS: Mapping[str, Callable[[MetricModels], Metric]] = {
     "meteor": lambda _: Meteor(),
 }
 """Metrics that need a model, or files, which may not be there."""
+NOT_COMPARABLE = "Judge scores come from our own wording of the judge prompt: not comparable with papers."
 JUDGED = ("judge_score", "judge_perfect")
 
 
@@ -93,7 +94,8 @@ def build(names: Sequence[str], models: MetricModels) -> Metrics:
             ready.append(_one(name, models, shared))
         except MetricUnavailableError as error:
             missing[name] = _public(str(error), models)
-    return Metrics(tuple(ready), missing, shared.note)
+    own_wording = any(isinstance(metric, Judged) and not metric.judge.comparable for metric in ready)
+    return Metrics(tuple(ready), missing, NOT_COMPARABLE if own_wording else "")
 
 
 def _public(reason: str, models: MetricModels) -> str:
@@ -108,31 +110,23 @@ class _Shared:
 
     def __init__(self, models: MetricModels) -> None:
         self._models = models
-        self._judge: LoongJudge | None = None
-        self._reader: Reader | None = None
-        self.note = ""
 
+    @cached_property
     def judge(self) -> LoongJudge:
-        if self._judge is None:
-            self._judge = LoongJudge(self._models)
-            if not self._judge.comparable:
-                self.note = "Judge scores come from our own wording of the judge prompt: not comparable with papers."
-        return self._judge
+        return LoongJudge(self._models)
 
+    @cached_property
     def reader(self) -> Reader:
-        if self._models.reader is None:
-            raise MetricUnavailableError("No SQuAD 2.0 reader is at hand.", hint="Name its folder with --reader.")
-        self._reader = self._reader or Reader(self._models.reader)
-        return self._reader
+        return Reader(self._models.reader)
 
 
 def _one(name: str, models: MetricModels, shared: _Shared) -> Metric:
     if name in PLAIN:
         return PLAIN[name]
     if name in DISAMBIG:
-        return DISAMBIG[name](shared.reader())
+        return DISAMBIG[name](shared.reader)
     if name in JUDGED:
-        return Judged(shared.judge(), name)
+        return Judged(shared.judge, name)
     if name in OTHERS:
         return OTHERS[name](models)
     stem, _, budget = name.partition("@")

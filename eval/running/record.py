@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel
@@ -71,6 +72,11 @@ class Record(BaseModel, frozen=True):
         """Stages in which something else, mostly the local engine, stood in for the language model."""
         failed = (f.stage for f in self.ledger.failures if f.kind in MODEL_FAILURES and f.fallback)
         return tuple(dict.fromkeys(failed))
+
+
+def scores_of(records: Iterable[Record], system: str, metric: str) -> dict[str, float]:
+    """Question -> score of one system, where there is one."""
+    return {r.sample: r.scores[metric] for r in records if r.system == system and metric in r.scores}
 
 
 class MetricSummary(BaseModel, frozen=True):

@@ -31,9 +31,8 @@ from eval.running.answerer import Answerer
 from eval.running.bill import Bill, CountingModel
 from eval.running.corpus import Corpus, ingest
 from eval.running.folder import RunFolder, load_run
-from eval.running.progress import RunProgress
 from eval.running.record import Record, Run
-from eval.running.runner import Runner, skipped
+from eval.running.runner import Runner, RunProgress, skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark, Sample
 from eval.suite import Suite, System, chosen_from, find_system

@@ -34,4 +34,4 @@ def test_the_run_ends_with_one_page(home: Path) -> None:
     page = (home / "page.md").read_text(encoding="utf-8")
     for suite in SUITES:
         assert f"## {suite}/1" in page
-    assert "No SQuAD 2.0 reader is at hand" in page  # a missing metric says so
+    assert "No model is given with --reader" in page  # a missing metric says so

@@ -1,7 +1,4 @@
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,21 +6,10 @@ from hypothesis import strategies as st
 
 from eval.datasets.asqa import Passages, answer_places, load_asqa_pooled
 from eval.errors import DataError
-from eval.sample import Benchmark, Gold, SourceDocument
+from eval.sample import SourceDocument
+from tests.eval.datasets.official import changed, gold_texts
 
 POOLED = Path(__file__).parents[1] / "fixtures/asqa/asqa_eval_pooled.json"
-
-
-def places_of(benchmark: Benchmark, gold: Gold) -> list[tuple[str, str]]:
-    return [(place.doc, place.span.of(benchmark.documents[place.doc].text)) for place in gold.anywhere]
-
-
-def changed(source: Path, folder: Path, change: Callable[[Any], None]) -> Path:
-    value = json.loads(source.read_text(encoding="utf-8"))
-    change(value)
-    path = folder / source.name
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
 
 
 def test_pooled_passages_are_one_corpus_and_lose_their_repeated_title_line() -> None:
@@ -37,19 +23,17 @@ def test_pooled_passages_are_one_corpus_and_lose_their_repeated_title_line() -> 
 
 def test_gold_is_each_place_of_a_short_answer_in_the_questions_own_passages() -> None:
     benchmark = load_asqa_pooled(POOLED)
-    women, men = benchmark.samples[0].gold
-    assert women.label == "Who won the women's Lantern Cup in 2011?"
-    assert places_of(benchmark, women) == [("p101", "Mira Holt"), ("p104", "Mira Holt"), ("p104", "Mira Holt")]
-    assert places_of(benchmark, men) == [("p102", "Tom Ashdown")]
+    assert gold_texts(benchmark, benchmark.samples[0]) == [
+        ("Who won the women's Lantern Cup in 2011?", ["Mira Holt"] * 3),
+        ("Who won the men's Lantern Cup in 2011?", ["Tom Ashdown"]),
+    ]
+    assert [place.doc for place in benchmark.samples[0].gold[0].anywhere] == ["p101", "p104", "p104"]
     # Jonas Pell (question 3) and Friday (question 5) stand in no passage of their questions.
     assert benchmark.dropped == {"pairs whose answer is in no passage": 2}
 
 
 def test_passages_under_two_ids_with_equal_text_share_the_first(tmp_path: Path) -> None:
-    def rename(entries: Any) -> None:
-        entries[1]["docs"][2]["id"] = "p999"
-
-    benchmark = load_asqa_pooled(changed(POOLED, tmp_path, rename))
+    benchmark = load_asqa_pooled(changed("asqa-pooled", tmp_path, [1, "docs", 2, "id"], "p999"))
     assert benchmark.samples[1].documents == ("p201", "p202", "p103", "p203")
     assert "p999" not in benchmark.documents
 

@@ -1,6 +1,5 @@
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +118,6 @@ def test_a_paper_question_without_question_asks_the_instructions_task() -> None:
         ({**SPOTLIGHT, "question": "word " * 180 + "tail end"}, " ".join(["word"] * 180), "tail end"),
         ({**COMPARISON, "question": "问" * 200 + "答案"}, "问" * 200, "答案"),
     ],
-    ids=["180 words", "200 characters"],
 )
 def test_a_long_question_continues_in_the_instruction(
     tmp_path: Path, row: dict[str, Any], head: str, rest: str
@@ -165,9 +163,8 @@ def test_legal_questions_without_their_judgments_are_counted(tmp_path: Path) -> 
     assert benchmark.dropped == {"legal questions (doc/legal/legal.json is missing)": 1}
 
 
-@pytest.mark.parametrize("level", [1, 2, 3])
-def test_legal_questions_load_where_their_judgments_are_there(tmp_path: Path, level: int) -> None:
-    benchmark = load_loong(with_judgments(tmp_path, {**LEGAL, "level": level}, CHAIN))
+def test_legal_questions_load_where_their_judgments_are_there(tmp_path: Path) -> None:
+    benchmark = load_loong(with_judgments(tmp_path, {**LEGAL, "level": 1}, CHAIN))
     law = benchmark.samples[0]
     assert (law.id, law.documents, law.references) == ("law", ("案二", "案一"), ("判决文书1",))
     assert (law.short_answers, law.gold, law.strata["type"]) == ((), (), "legal")
@@ -200,32 +197,18 @@ def without(row: dict[str, Any], field: str) -> dict[str, Any]:
     ("bad", "said"),
     [
         (without(CHAIN, "prompt_template"), r"loong\.jsonl:2: prompt_template"),
-        ({**CHAIN, "level": 9}, r"loong\.jsonl:2: level"),
         (CITATIONS, r"loong\.jsonl: id loong-3 appears twice"),
         ({**CHAIN, "doc": ["9901.00009.md"]}, r"loong\.jsonl:2: doc: .*9901\.00009\.md does not exist"),
         ({**SPOTLIGHT, "doc": ["Nowhere Ltd"]}, r"loong\.jsonl:2: doc: .*\*2024-Nowhere Ltd\*\.txt"),
     ],
-    ids=["field renamed", "out of range", "duplicate id", "paper missing", "filing missing"],
 )
 def test_a_bad_line_is_named_with_its_field(tmp_path: Path, bad: dict[str, Any], said: str) -> None:
     with pytest.raises(DataError, match=said):
         load_loong(write(tmp_path, CITATIONS, bad))
 
 
-def cut(folder: Path) -> None:
-    path = folder / "loong.jsonl"
-    path.write_text(path.read_text(encoding="utf-8")[:-40], encoding="utf-8")
-
-
-def empty(folder: Path) -> None:
-    (folder / "doc/paper/9901.00001.md").write_text("\n", encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"), [(cut, r"loong\.jsonl:1:"), (empty, r":1: doc: .*9901\.00001\.md is empty")]
-)
-def test_a_cut_file_and_an_empty_document_are_named(tmp_path: Path, spoil: Callable[[Path], None], said: str) -> None:
+def test_an_empty_document_is_named(tmp_path: Path) -> None:
     folder = write(tmp_path, CITATIONS)
-    spoil(folder)
-    with pytest.raises(DataError, match=said):
+    (folder / "doc/paper/9901.00001.md").write_text("\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r":1: doc: .*9901\.00001\.md is empty"):
         load_loong(folder)

@@ -53,33 +53,34 @@ def texts(given: Given, words: int) -> list[str]:
     return [given.text(piece) for piece in cut(given, words)]
 
 
-def test_budget_ends_the_last_stretch_at_a_word_end() -> None:
-    given = asked((place("Ben bought it in May."), place("The river rose twice.")))
-    assert texts(given, 7) == ["Ben bought it in May.", "The river"]  # 5 words and 2 more
+IT, RIVER = place("Ben bought it"), place("The river")
 
 
-def test_overlapping_stretches_are_counted_once() -> None:
-    given = asked((place("Ben bought it"), place("bought it in May."), place("Ben bought it"), place("The river")))
-    # 3 words, then the new " in May." (2), then nothing new, then "The" (1)
-    assert texts(given, 6) == ["Ben bought it", " in May.", "The"]
+@pytest.mark.parametrize(
+    ("evidence", "words", "pieces"),
+    [
+        ((place("Ben bought it in May."), place("The river rose twice.")), 7, ["Ben bought it in May.", "The river"]),
+        # 3 words, then the new " in May." (2), then nothing new, then "The" (1)
+        ((IT, place("bought it in May."), IT, RIVER), 6, ["Ben bought it", " in May.", "The"]),
+        ((place("it"), place("bought it in")), 9, ["it", "bought ", " in"]),
+        ((), 100, []),
+    ],
+)
+def test_the_budget_ends_at_a_word_and_what_overlaps_is_counted_once(
+    evidence: tuple[DocSpan, ...], words: int, pieces: list[str]
+) -> None:
+    assert texts(asked(evidence), words) == pieces
 
 
-def test_stretch_around_an_earlier_one_gives_its_two_sides() -> None:
-    assert texts(asked((place("it"), place("bought it in"))), 9) == ["it", "bought ", " in"]
-
-
-def test_chinese_characters_count_one_word_each() -> None:
-    given = asked((at("a", 0, 14),), text="收入为 5,000 元。增长了。")
-    assert texts(given, 4) == ["收入为 5,000"]
-
-
-def test_cjk_punctuation_and_rules_of_dashes_are_no_words() -> None:
-    given = asked((at("a", 0, 16),), text="好。。--- --- 是 end")
-    assert texts(given, 3) == ["好。。--- --- 是 end"]
-
-
-def test_no_evidence_is_cut_to_nothing() -> None:
-    assert cut(asked(()), 100) == ()
+@pytest.mark.parametrize(
+    ("text", "words", "piece"),
+    [
+        ("收入为 5,000 元。增长了。", 4, "收入为 5,000"),
+        ("好。。--- --- 是 end", 3, "好。。--- --- 是 end"),  # punctuation and rules of dashes are no words
+    ],
+)
+def test_chinese_characters_count_one_word_each(text: str, words: int, piece: str) -> None:
+    assert texts(asked((at("a", 0, len(text)),), text=text), words) == [piece]
 
 
 @forall(
@@ -107,30 +108,24 @@ def test_evidence_text_has_documents_best_first_and_gaps_as_line_ends() -> None:
     assert evidence_text(given, 9) == "Nothing\nAnn\nrose"
 
 
-async def test_span_recall_is_the_share_of_gold_words_retrieved_whole() -> None:
-    given = asked((place("bought it in Ma"),), (place("Ben bought it in May."),))
-    # gold words Ben, bought, it, in, "May."; the last is cut in two, the first is missing: 3 of 5
-    assert await SpanRecall(100).score(given) == pytest.approx(60)
-    assert await SpanRecall(1).score(given) == pytest.approx(20)
-
-
-async def test_span_recall_counts_a_word_of_two_gold_pieces_once() -> None:
-    given = asked((place("Ann"),), (place("Ann sold"),), (place("Ann sold the"),))
-    assert await SpanRecall(9).score(given) == pytest.approx(100 / 3)  # Ann of {Ann, sold, the}
-
-
-async def test_span_recall_counts_a_word_in_two_adjacent_stretches_as_retrieved() -> None:
-    given = asked((place("The ri"), place("ver")), (place("river"),))
-    assert await SpanRecall(9).score(given) == 100
-
-
-async def test_span_recall_takes_the_best_of_several_places() -> None:
-    given = asked((place("it in May."),), (place("Ann sold"), place("Ben bought it in May.")))
-    assert await SpanRecall(9).score(given) == pytest.approx(60)  # 3 of 5, not 0 of 2
-
-
-async def test_span_recall_of_the_same_characters_in_another_document_is_zero() -> None:
-    assert await SpanRecall(9).score(asked((at("b", 0, 8),), (at("a", 0, 8),))) == 0
+@pytest.mark.parametrize(
+    ("evidence", "gold", "words", "score"),
+    [
+        # gold words Ben, bought, it, in, "May."; the last is cut in two, the first is missing: 3 of 5
+        ((place("bought it in Ma"),), [(place("Ben bought it in May."),)], 100, 60),
+        ((place("bought it in Ma"),), [(place("Ben bought it in May."),)], 1, 20),
+        # a word of two gold pieces counts once: Ann of {Ann, sold, the}
+        ((place("Ann"),), [(place("Ann sold"),), (place("Ann sold the"),)], 9, 100 / 3),
+        ((place("The ri"), place("ver")), [(place("river"),)], 9, 100),
+        # of several places the best: 3 of 5, not 0 of 2
+        ((place("it in May."),), [(place("Ann sold"), place("Ben bought it in May."))], 9, 60),
+        ((at("b", 0, 8),), [(at("a", 0, 8),)], 9, 0),
+    ],
+)
+async def test_span_recall_is_the_share_of_gold_words_retrieved_whole(
+    evidence: tuple[DocSpan, ...], gold: list[tuple[DocSpan, ...]], words: int, score: float
+) -> None:
+    assert await SpanRecall(words).score(asked(evidence, *gold)) == pytest.approx(score)
 
 
 async def test_part_recall_needs_half_of_the_characters_of_a_gold_part() -> None:

@@ -173,20 +173,21 @@ def test_value_that_looks_like_a_placeholder_stays_as_it_is(tmp_path: Path) -> N
     assert prompt.render(question="{gold}", gold="{answer}", answer="{question}") == "{gold}|{answer}|{question}"
 
 
-def test_missing_placeholders_are_named_with_the_file(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"official\.txt: the judge prompt lacks \{gold\}, \{answer\}") as caught:
-        judge_prompt(written(tmp_path, "Only {question}, {Gold} and { answer }."))
-    assert "{gold}" in caught.value.hint
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"Only {question}, {Gold} and { answer }.", r"official\.txt: the judge prompt lacks \{gold\}, \{answer\}"),
+        (b"ab\xff{question}{gold}{answer}", r"official\.txt is not UTF-8 at byte 2"),
+    ],
+)
+def test_a_file_that_is_no_judge_prompt_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        judge_prompt(written(tmp_path, content))
 
 
-def test_missing_file_is_named_with_the_option(tmp_path: Path) -> None:
+def test_a_missing_file_is_named_with_the_option(tmp_path: Path) -> None:
     with pytest.raises(MissingPathError, match=r"none\.txt does not exist.*--judge-prompt"):
         judge_prompt(tmp_path / "none.txt")
-
-
-def test_file_that_is_not_utf8_is_refused_with_the_byte(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"official\.txt is not UTF-8 at byte 2"):
-        judge_prompt(written(tmp_path, b"ab\xff{question}{gold}{answer}"))
 
 
 def test_own_wording_holds_each_value_once_between_its_tags() -> None:

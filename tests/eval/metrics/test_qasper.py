@@ -67,32 +67,27 @@ async def test_yes_no_and_unanswerable_are_compared_as_words(answer: str, refere
     assert await QasperAnswerF1().score(answered(answer, references=(reference,))) == pytest.approx(score)
 
 
-async def test_evidence_f1_compares_sets_of_paragraphs() -> None:
-    given = asked(PARAGRAPHS[:3], {0: (PARAGRAPHS[0], PARAGRAPHS[3])})
-    # precision 1/3, recall 1/2: F1 = 2 * 1 / (3 + 2)
-    assert await QasperEvidenceF1(99).score(given) == pytest.approx(40)
-
-
-async def test_evidence_f1_takes_the_best_annotator_and_never_the_union() -> None:
-    given = asked(PARAGRAPHS[:2], {0: PARAGRAPHS[2:], 1: (PARAGRAPHS[0],)}, annotators=2)
-    # annotator 0: 0; annotator 1: precision 1/2, recall 1: 2/3
-    assert await QasperEvidenceF1(99).score(given) == pytest.approx(200 / 3)
-
-
-async def test_paragraph_is_retrieved_from_half_of_its_characters_on() -> None:
-    # "We train on whales." has 19 characters: 10 are enough, 9 are not
-    assert await QasperEvidenceF1(99).score(asked(("We train o",), {0: (PARAGRAPHS[0],)})) == 100
-    assert await QasperEvidenceF1(99).score(asked(("We train ",), {0: (PARAGRAPHS[0],)})) == 0
-
-
-async def test_budget_limits_the_predicted_paragraphs() -> None:
-    given = asked(PARAGRAPHS[:2], {0: (PARAGRAPHS[0],)})
-    assert await QasperEvidenceF1(4).score(given) == 100  # only the first paragraph's four words
-    assert await QasperEvidenceF1(99).score(given) == pytest.approx(200 / 3)
-
-
-async def test_gold_inside_a_paragraph_means_that_paragraph() -> None:
-    assert await QasperEvidenceF1(99).score(asked(PARAGRAPHS[:1], {0: ("train on",)})) == 100
+@pytest.mark.parametrize(
+    ("retrieved", "evidence", "words", "score"),
+    [
+        # precision 1/3, recall 1/2: F1 = 2 * 1 / (3 + 2)
+        (PARAGRAPHS[:3], {0: (PARAGRAPHS[0], PARAGRAPHS[3])}, 99, 40),
+        # the best annotator, never the union: annotator 0: 0; annotator 1: precision 1/2, recall 1: 2/3
+        (PARAGRAPHS[:2], {0: PARAGRAPHS[2:], 1: (PARAGRAPHS[0],)}, 99, 200 / 3),
+        # "We train on whales." has 19 characters: 10 are enough, 9 are not
+        (("We train o",), {0: (PARAGRAPHS[0],)}, 99, 100),
+        (("We train ",), {0: (PARAGRAPHS[0],)}, 99, 0),
+        # only the first paragraph's four words
+        (PARAGRAPHS[:2], {0: (PARAGRAPHS[0],)}, 4, 100),
+        # gold inside a paragraph means that paragraph
+        (PARAGRAPHS[:1], {0: ("train on",)}, 99, 100),
+    ],
+)
+async def test_evidence_f1_compares_sets_of_paragraphs(
+    retrieved: tuple[str, ...], evidence: dict[int, tuple[str, ...]], words: int, score: float
+) -> None:
+    found = await QasperEvidenceF1(words).score(asked(retrieved, evidence, annotators=len(evidence)))
+    assert found == pytest.approx(score)
 
 
 async def test_annotator_without_evidence_is_matched_by_retrieving_nothing_only() -> None:
