@@ -159,21 +159,24 @@ async def test_gold_hit_looks_at_every_place() -> None:
     assert await GoldHit(99).score(asked((place("rose"),), (place("Ann"), place("rose")))) == 100
 
 
-async def test_document_recall_counts_the_documents_of_the_first_k_chunks() -> None:
-    evidence = (at("c", 0, 3), at("c", 4, 8), at("a", 0, 3), at("b", 0, 3))
-    gold = (at("a", 0, 9),), (at("a", 10, 15),), (at("b", 0, 5),)  # documents a and b
-    assert await DocumentRecall(2).score(asked(evidence, *gold)) == 0
-    assert await DocumentRecall(3).score(asked(evidence, *gold)) == 50
-    assert await DocumentRecall(4).score(asked(evidence, *gold)) == 100
+CHUNKS = (at("c", 0, 3), at("c", 4, 8), at("a", 0, 3), at("b", 0, 3))
+A_AND_B = [(at("a", 0, 9),), (at("a", 10, 15),), (at("b", 0, 5),)]
 
 
-async def test_document_recall_takes_any_document_of_a_piece_with_several_places() -> None:
-    assert await DocumentRecall(1).score(asked((at("b", 0, 3),), (at("a", 0, 3), at("b", 0, 3)))) == 100
-
-
-async def test_document_recall_without_gold_asks_for_the_samples_own_documents() -> None:
-    given = asked((at("b", 0, 3), at("b", 3, 5)), documents=("a", "b"))
-    assert await DocumentRecall(5).score(given) == 50
+@pytest.mark.parametrize(
+    ("k", "evidence", "gold", "score"),
+    [
+        (2, CHUNKS, A_AND_B, 0),
+        (3, CHUNKS, A_AND_B, 50),
+        (4, CHUNKS, A_AND_B, 100),
+        (1, (at("b", 0, 3),), [(at("a", 0, 3), at("b", 0, 3))], 100),  # any document of a piece with several places
+        (5, (at("b", 0, 3), at("b", 3, 5)), [], 50),  # without gold: the question's own documents, a and b
+    ],
+)
+async def test_document_recall_counts_the_documents_of_the_first_k_chunks(
+    k: int, evidence: tuple[DocSpan, ...], gold: list[tuple[DocSpan, ...]], score: float
+) -> None:
+    assert await DocumentRecall(k).score(asked(evidence, *gold, documents=("a", "b"))) == score
 
 
 async def test_evidence_str_em_looks_in_the_cut_evidence_only() -> None:

@@ -18,16 +18,14 @@ from discorag.models.packaged import packaged_folder
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
 from eval.metrics.model_based import BertScore, Nli, SummacConv, SummacZs, zero_shot
-from eval.sample import Sample, SourceDocument
+from tests.eval.metrics.givens import given
 
 MINILM = packaged_folder(packaged.MINILM.name)
 SOURCE = "The whale sang all night. Nobody on the ship could sleep. The captain wrote it down."
 
 
 def answered(answer: str, *references: str, source: str | None = SOURCE) -> Given:
-    documents = {} if source is None else {"s": SourceDocument(id="s", title="s", text=source)}
-    sample = Sample(id="q", query="?", references=references, documents=tuple(documents))
-    return Given(sample=sample, documents=documents, answer=answer)
+    return given(answer, source=source, references=references)
 
 
 @pytest.fixture(scope="module")
