@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, Field
@@ -47,13 +46,8 @@ class ParagraphPool:
         return self._ids[document.text]
 
 
-@dataclass(frozen=True)
-class _Paragraph:
-    """A paragraph of one question: its title in the file, its document, and its sentences, None for a blank one."""
-
-    title: str
-    doc: str
-    sentences: list[Span | None]
+_Paragraph = tuple[str, str, list[Span | None]]
+"""A paragraph of one question: its title in the file, its document, and its sentences, None for a blank one."""
 
 
 def load_hotpotqa(path: Path) -> Benchmark:
@@ -80,7 +74,7 @@ def _sample(question: _Question, pool: ParagraphPool, dropped: Counter[str]) -> 
         id=question.id,
         query=normal(question.question),
         instruction=INSTRUCTION,
-        documents=tuple(dict.fromkeys(paragraph.doc for paragraph in paragraphs)),
+        documents=tuple(dict.fromkeys(doc for _, doc, _ in paragraphs)),
         references=(answer,),
         short_answers=((answer,),),
         gold=tuple(_gold(question, paragraphs, dropped)),
@@ -93,16 +87,16 @@ def _paragraph(title: str, sentences: list[str], pool: ParagraphPool) -> _Paragr
     builder = TextBuilder()
     builder.add(f"# {heading}")
     spans = [builder.part(sentence, before=" " if builder.parts else "\n\n") for sentence in sentences]
-    return _Paragraph(title=title, doc=pool.add(builder, heading), sentences=spans)
+    return title, pool.add(builder, heading), spans
 
 
 def _gold(question: _Question, paragraphs: list[_Paragraph], dropped: Counter[str]) -> Iterator[Gold]:
     for title, sentence in dict.fromkeys(question.supporting_facts):
         anywhere = tuple(
-            DocSpan(doc=paragraph.doc, span=span)
-            for paragraph in paragraphs
-            if paragraph.title == title
-            for span in paragraph.sentences[sentence : sentence + 1]
+            DocSpan(doc=doc, span=span)
+            for name, doc, sentences in paragraphs
+            if name == title
+            for span in sentences[sentence : sentence + 1]
             if span is not None
         )
         if anywhere:
