@@ -65,6 +65,7 @@ def run(
         Literal["all", "chosen"] | None, typer.Option(help="all or chosen: whose documents an open suite searches.")
     ] = None,
     system: Annotated[list[str] | None, typer.Option(help="Only these systems; repeatable.")] = None,
+    top_k: Annotated[int | None, typer.Option(min=1, help="Chunks to retrieve; default: as the suite says.")] = None,
     parser: Annotated[
         str | None, typer.Option(help=f"Whose trees, of {', '.join(PARSERS)}; default: as the suite says.")
     ] = None,
@@ -85,6 +86,7 @@ def run(
     changes = {
         "limit": limit,
         "pool": pool,
+        "top_k": top_k,
         "parser": parser,
         "systems": tuple(system or ()) or None,
     }
