@@ -10,6 +10,7 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
+from discorag.schema.errors import NotFoundError
 from interfaces.http.access import Role
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Address, Served
@@ -154,3 +155,39 @@ async def test_a_run_that_its_client_left_stops_and_the_thread_goes_on(listening
             await asyncio.to_thread(until, lambda: httpx.get(f"{client.base_url}{thread}").json()["next"] == ["relate"])
             done = await client.post(f"{thread}/runs", json={})
     assert done.json()["values"]["answer"]["sentences"]
+
+
+def test_a_run_during_a_question_and_a_deletion_change_only_what_is_theirs(client: TestClient) -> None:
+    thread = made(client)
+    threads, service = client.app.state.service.threads, client.portal  # type: ignore[attr-defined]
+    assert service is not None
+    read_before = service.call(threads.get, "default", thread.removeprefix("/threads/"))
+    client.post(f"{thread}/runs", json={"query": QUERY, "switches": DENSE, "stop_before": ["generate"]})
+    service.call(lambda: threads.add_turn(read_before, question=QUERY, text="It does.", reply="{}"))
+    service.call(threads.remember, read_before, DENSE)
+    (listed,) = client.get("/threads").json()
+    assert (listed["switches"], listed["title"]) == (DENSE, QUERY)
+    assert client.get(f"{thread}/turns").json() == []  # a reply of another version is left out
+    client.delete(thread)
+    with pytest.raises(NotFoundError):
+        service.call(threads.remember, read_before, DENSE)
+    assert client.get("/threads").json() == []
+
+
+def test_an_answer_that_cannot_be_stored_is_sent_and_counted(client: TestClient) -> None:
+    thread = made(client).removeprefix("/threads/")
+    threads = client.app.state.service.threads  # type: ignore[attr-defined]
+    assert client.portal is not None
+    client.portal.call(threads._db.execute, "PRAGMA query_only = 1")
+    asked = client.post("/ask", json={"query": QUERY, "switches": DENSE, "thread": thread})
+    assert asked.status_code == 200, asked.text
+    assert 'disco_rag_failures_total{fallback="no",kind="StoreError",stage="store"} 1.0' in client.get("/metrics").text
+
+
+def test_a_thread_answers_from_its_own_corpus_only(client: TestClient) -> None:
+    thread = made(client).removeprefix("/threads/")
+    refused = client.post("/ask", json={"query": QUERY, "corpus": "other", "thread": thread})
+    assert refused.status_code == 422
+    assert "not 'other'" in refused.json()["error"]["message"]
+    own = client.post("/ask", json={"query": QUERY, "corpus": "default", "switches": DENSE, "thread": thread})
+    assert own.status_code == 200
