@@ -16,11 +16,11 @@ test("the document's sentence tree opens to the evidence of the answer, in a cli
   await page.locator(".sentence").nth(3).click();
   const started = Date.now();
   await page.getByRole("button", { name: "In the document’s tree" }).click();
-  await page.locator(".told-now").waitFor();
+  await page.locator(".used-now").waitFor();
   console.log(`Evidence in the document's tree after 1 click and ${Date.now() - started} ms`);
-  const lit = await page.locator(".told-text").allInnerTexts();
+  const lit = await page.locator(".used-text").allInnerTexts();
   await page.waitForFunction(() => {
-    const { top, bottom } = document.querySelector(".told-now").getBoundingClientRect();
+    const { top, bottom } = document.querySelector(".used-now").getBoundingClientRect();
     return top >= 0 && bottom <= window.innerHeight;
   });
   const document = await page.evaluate(async () => {
@@ -143,7 +143,7 @@ test("Markdown is shown as it reads: no marks, no links, and nothing that its ma
 for (const look of LOOKS) {
   test(`the sentence tree is accessible and fits, ${look.theme}, ${look.width}`, async () => {
     const { page, done } = await opened(browser, `#/tree${FLU}&of=document`, look);
-    await page.locator(".told-text").first().waitFor();
+    await page.locator(".used-text").first().waitFor();
     await page.waitForLoadState("networkidle");
     await shown(page, `sentences-${look.theme}-${look.width}`);
     await done();

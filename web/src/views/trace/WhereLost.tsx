@@ -13,14 +13,14 @@ import { SentenceLinks } from "../../ui/SentenceLinks";
 import { Source } from "../../ui/Source";
 
 const STEPS = ["Found", "Kept as evidence", "In the answer"];
-const REACHED = { unread: 0, "not retrieved": 0, "not in evidence": 1, "not told": 2, told: 3 };
+const REACHED = { unread: 0, "not retrieved": 0, "not in evidence": 1, "not used": 2, used: 3 };
 
 const SAID = {
   unread: "These words are in no passage of the document, so they are not searched.",
   "not retrieved": "The search did not find its passage for this question.",
   "not in evidence": "Its passage was found, but these words were not among the parts that were kept as evidence.",
-  "not told": "It was kept as evidence, but neither the plan nor the answer uses it.",
-  told: "The answer says it.",
+  "not used": "It was kept as evidence, but neither the plan nor the answer uses it.",
+  used: "The answer says it.",
 };
 
 interface Found {
