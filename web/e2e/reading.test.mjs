@@ -116,6 +116,10 @@ Kelp grows **half a metre** a day in \`cold\` water. See [the survey](https://ex
 \`\`\`
 depth = 12  # metres
 \`\`\`
+
+[note]: Divers count the stalks.
+[^1]: In 2019 no stalks were left.
+[survey]: https://example.org/survey
 `;
 
 test("Markdown is shown as it reads: no marks, no links, and nothing that its markup could make", async () => {
@@ -128,6 +132,9 @@ test("Markdown is shown as it reads: no marks, no links, and nothing that its ma
   const said = await text.innerText();
   assert.doesNotMatch(said, /\*\*|##|\]\(|```|^> /m);
   await says(text, "See the survey for all sites.");
+  await says(text, "In 2019 no stalks were left.");
+  await says(text, "Divers count the stalks.");
+  assert.doesNotMatch(said, /example\.org/);
   assert.deepEqual(await text.locator(".md-heading").allInnerTexts(), ["Kelp forests", "Threats"]);
   assert.equal(await text.locator(".md-item").count(), 2);
   await says(text.locator(".md-quote"), '<b onclick="alert(1)">kelp</b> returns');

@@ -1,7 +1,7 @@
 /** Five things that people come for, each with the clicks that it takes. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, FLU, launch, opened, says, settled, upload } from "./browser.mjs";
+import { eventually, FLU, launch, opened, says, settled, shown, upload } from "./browser.mjs";
 import { pdf } from "./pdf.mjs";
 
 let browser;
@@ -130,6 +130,7 @@ test("a conversation stays under its first question, shows the answer of its lin
   await ask(second);
   await says(turns, question);
   await says(page.locator(".thread-bar"), "each question is answered on its own");
+  await shown(page, "conversation");
   const last = await prose.innerText();
   assert.notEqual(last, first);
   await page.reload();

@@ -39,7 +39,7 @@ const block = (kind: Kind, from: number, to: number, more: Partial<Block> = {}):
   kind, level: 0, marker: "", from, to, hidden: [], ...more,
 });
 
-/** The block that a line begins, unless it goes on with the one before. */
+/** The block that a line begins, unless it continues the one before. */
 function begun(line: string, at: number): Block | null {
   const to = at + line.length;
   const heading = HEADING.exec(line);

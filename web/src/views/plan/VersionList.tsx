@@ -7,7 +7,7 @@ const time = (created: string): string => new Date(created).toLocaleTimeString("
 
 const origin = (after: number | null): string => (after === null ? "the first plan, changed" : `version ${after + 1}, changed`);
 
-/** The answers to this question so far: one is looked at, and what is written next goes on from its plan. */
+/** The answers to this question so far: one is looked at, and what is written next starts from its plan. */
 export function VersionList({ kept, steps, sentences }: { kept: Versions; steps: number; sentences: number }) {
   const { versions, at, choose, forget } = kept;
   if (!versions.length) return null;
