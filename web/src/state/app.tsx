@@ -104,7 +104,7 @@ export function Shared({ children }: { children: ReactNode }) {
   const passages = usePassages(run.result, run.asked?.corpus ?? "");
 
   const askLinked = useLinked(route, session.value ? corpus : "", run.asked, start);
-  const threads = useThreads(Boolean(session.value), { route, go, show, askLinked });
+  const threads = useThreads(Boolean(session.value), route, go, show, askLinked);
   const { begin, refresh, forget, turns } = threads;
 
   const ask = useCallback(

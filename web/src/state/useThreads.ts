@@ -17,16 +17,15 @@ export interface Threads {
   forget: (id: string) => void;
 }
 
-interface Page {
-  route: Route;
-  go: (patch: Partial<Route>) => void;
-  show: (question: Question, reply: Reply) => void;
-  /** Asks the question of the address. */
-  askLinked: () => void;
-}
-
-/** The conversations that the server stores; the address names the open one and the question that is shown of it. */
-export function useThreads(open: boolean, { route, go, show, askLinked }: Page): Threads {
+/** The conversations that the server stores; the address names the open one and the question that is shown of it.
+ * `askLinked` asks the question of the address. */
+export function useThreads(
+  open: boolean,
+  route: Route,
+  go: (patch: Partial<Route>) => void,
+  show: (question: Question, reply: Reply) => void,
+  askLinked: () => void,
+): Threads {
   const [all, setAll] = useState<Thread[]>([]);
   const [turns, setTurns] = useState<Reply[]>([]);
   const [round, setRound] = useState(0);

@@ -32,7 +32,7 @@ function WrittenAnswer({ result, corpus }: { result: Reply; corpus: string }) {
         <Prose result={result} lit={resting?.sentences ?? [active]} chosen={chosen} onPoint={setPointed} />
         <Cited result={result} />
         <Conflicts result={result} at={active} />
-        <Unsaid result={result} />
+        <Unsaid notes={result.answer.notes} />
         <SaveBar result={result} />
         <div className="stack">
           <div className={resting ? "behind" : undefined}>

@@ -62,7 +62,7 @@ export function Refusal({ result, corpus }: { result: Reply; corpus: string }) {
             <bdi>{reasonOf(abstained)}</bdi>
           </p>
         )}
-        <Unsaid result={result} />
+        <Unsaid notes={result.answer.notes} />
         {nearest.length > 0 && (
           <>
             <h2>Closest passages</h2>

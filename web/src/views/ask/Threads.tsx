@@ -65,7 +65,7 @@ export function ThreadBar() {
         />
       )}
       {turns.length > 1 && !session?.language_model && (
-        <p className="small quiet">Without a language model each question is answered on its own, without those before it.</p>
+        <p className="small quiet">Without a language model, each question is answered on its own.</p>
       )}
       <span className="thread-acts">
         {run.status !== "idle" && (
