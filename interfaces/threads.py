@@ -21,6 +21,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from discorag.models.protocol import Message
 from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.errors import InputError, NotFoundError, StoreError
 from graphs.answer import EDGES, build
@@ -32,7 +33,7 @@ Stage = Literal["parse", "assess", "relate", "plan", "generate", "verify"]
 _BEFORE = {after: before for before, after in EDGES}
 """A stage at which an edit is possible -> the stage whose output is edited."""
 RETENTION_S = 30 * 86_400
-"""Seconds after its last use at which a thread is deleted, at the next start."""
+"""Seconds after its last use at which a thread is deleted: at the next start, or when a thread is created."""
 BUSY_S = 30.0
 """Seconds that a write waits for one of another process."""
 MAX_THREADS = 1000
@@ -54,16 +55,6 @@ class Thread(BaseModel):
     created: datetime
     switches: dict[str, Any] = {}
     title: str = ""
-
-
-class Turn(BaseModel):
-    """A question of a conversation, the text of its answer, and the whole reply as JSON."""
-
-    model_config = ConfigDict(frozen=True)
-
-    question: str
-    text: str
-    reply: str
 
 
 class ThreadState(BaseModel):
@@ -153,10 +144,16 @@ class Threads:
             yield threads
 
     async def create(self, tenant: str, corpus: str | None) -> Thread:
-        """Create a thread. Raises `InputError` if the tenant has too many."""
+        """Create a thread, after deleting those not used for long. Raises `InputError` if the tenant has too many."""
+        await self._forget_old()
         if len(await self.all(tenant)) >= MAX_THREADS:
             raise InputError(f"There are {MAX_THREADS} threads.", hint="Delete some: DELETE /threads/ID.")
-        return await self._save(Thread(id=uuid4().hex, tenant=tenant, corpus=corpus, created=datetime.now(UTC)))
+        thread = Thread(id=uuid4().hex, tenant=tenant, corpus=corpus, created=datetime.now(UTC))
+        row = (thread.id, tenant, thread.created.timestamp(), thread.model_dump_json())
+        async with _errors():
+            await self._db.execute("INSERT INTO threads VALUES (?, ?, ?, ?)", row)
+            await self._db.commit()
+        return thread
 
     async def all(self, tenant: str) -> list[Thread]:
         """The threads of a tenant, the latest first."""
@@ -256,38 +253,45 @@ class Threads:
             await self._graph.aupdate_state(_config(new), state.values, as_node=before)
         return new
 
-    async def turns(self, thread: Thread) -> list[Turn]:
-        """The questions that were answered in a thread, the earliest first."""
-        query = "SELECT question, text, reply FROM turns WHERE thread = ? ORDER BY number"
+    async def conversation(self, thread: Thread) -> list[Message]:
+        """The questions that were answered in a thread, each with the text of its answer, the earliest first."""
+        query = "SELECT question, text FROM turns WHERE thread = ? ORDER BY number"
         async with _errors():
             rows = await self._db.execute_fetchall(query, (thread.id,))
-        return [Turn(question=question, text=text, reply=reply) for question, text, reply in rows]
+        turns = ((Message(role="user", content=q), Message(role="assistant", content=text)) for q, text in rows)
+        return [message for turn in turns for message in turn]
 
-    async def add_turn(self, thread: Thread, turn: Turn) -> None:
-        """Store an answered question, unless the thread was deleted meanwhile; the first one names the thread."""
-        named = thread.model_copy(update={"title": thread.title or turn.question}).model_dump_json()
-        row = (turn.question, turn.text, turn.reply, thread.id)
+    async def replies(self, thread: Thread) -> list[str]:
+        """The whole replies to these questions, as JSON."""
+        query = "SELECT reply FROM turns WHERE thread = ? ORDER BY number"
         async with _errors():
-            where = (datetime.now(UTC).timestamp(), named, thread.id)
-            await self._db.execute("UPDATE threads SET touched = ?, thread = ? WHERE id = ?", where)
-            copy = "INSERT INTO turns (thread, question, text, reply) SELECT id, ?, ?, ? FROM threads WHERE id = ?"
-            await self._db.execute(copy, row)
+            return [reply for (reply,) in await self._db.execute_fetchall(query, (thread.id,))]
+
+    async def add_turn(self, thread: Thread, *, question: str, text: str, reply: str) -> None:
+        """Store an answered question, unless the thread was deleted meanwhile; the first one names the thread."""
+        title = "json_set(thread, '$.title', coalesce(nullif(json_extract(thread, '$.title'), ''), ?))"
+        copy = "INSERT INTO turns (thread, question, text, reply) SELECT id, ?, ?, ? FROM threads WHERE id = ?"
+        async with _errors():
+            await self._update(thread, title, question)
+            await self._db.execute(copy, (question, text, reply, thread.id))
             await self._db.commit()
 
     async def remember(self, thread: Thread, switches: dict[str, Any]) -> Thread:
-        """Store the options of its question."""
-        return await self._save(thread.model_copy(update={"switches": switches}))
-
-    async def _save(self, thread: Thread) -> Thread:
-        row = (thread.id, thread.tenant, datetime.now(UTC).timestamp(), thread.model_dump_json())
+        """Store the options of its question. Raises `NotFoundError` if the thread was deleted meanwhile."""
         async with _errors():
-            await self._db.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?)", row)
+            await self._update(thread, "json_set(thread, '$.switches', json(?))", json.dumps(switches))
             await self._db.commit()
-        return thread
+        return await self.get(thread.tenant, thread.id)
+
+    async def _update(self, thread: Thread, changed: str, value: str) -> None:
+        """Change one field of what is stored now: other requests change others meanwhile."""
+        query = f"UPDATE threads SET touched = ?, thread = {changed} WHERE id = ?"
+        await self._db.execute(query, (datetime.now(UTC).timestamp(), value, thread.id))
 
     async def _forget_old(self) -> None:
         before = datetime.now(UTC).timestamp() - RETENTION_S
-        rows = await self._db.execute_fetchall("SELECT thread, tenant FROM threads WHERE touched < ?", (before,))
+        async with _errors():
+            rows = await self._db.execute_fetchall("SELECT thread, tenant FROM threads WHERE touched < ?", (before,))
         for row in rows:
             await self.delete(_thread(*row))
 

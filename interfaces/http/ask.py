@@ -9,25 +9,27 @@ from contextlib import aclosing
 from typing import Annotated, Any, Self, TypeVar
 from uuid import UUID
 
+import structlog
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.generation.views import AnswerView
-from discorag.models.protocol import Message
 from discorag.options import AnswerOptions
 from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.discourse import PlanStep
+from discorag.schema.errors import InputError, StoreError
 from discorag.text.citations import steps
 from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, Problem, RefusedError, error_responses
 from interfaces.http.service import Asker, Keyed, Served, Service, StreamPart
 from interfaces.results import AskResult
-from interfaces.threads import Turn
+from interfaces.threads import Thread
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")
+_log = structlog.get_logger("disco_rag.api")
 CLIENT_CLOSED = 499
 """Status of a request whose client left, for the log."""
 
@@ -60,7 +62,7 @@ class AskRequest(BaseModel):
     thread: UUID | None = Field(
         default=None,
         description="A thread of POST /threads that keeps the question and its answer; a language model reads what was "
-        "asked there before.",
+        "asked there before, and without one the question is answered on its own. Its corpus is the thread's.",
     )
 
 
@@ -126,22 +128,31 @@ async def ask(
     served.note(request, body.query)
     thread = await served.threads.get(who.tenant, body.thread.hex) if body.thread else None
     if thread:
-        arguments["history"] = [
-            message
-            for turn in await served.threads.turns(thread)
-            for message in (Message(role="user", content=turn.question), Message(role="assistant", content=turn.text))
-        ]
+        arguments |= {"corpus": _corpus_of(thread, body, served), "history": await served.threads.conversation(thread)}
 
     async def keep(reply: Reply) -> Reply:
+        """Store it before it is sent, for the next question to find it; if that fails, it is sent all the same."""
         if thread:
-            turn = Turn(question=body.query, text=reply.text, reply=reply.model_dump_json())
-            await served.threads.add_turn(thread, turn)
+            try:
+                stored = reply.model_dump_json()
+                await served.threads.add_turn(thread, question=body.query, text=reply.text, reply=stored)
+            except StoreError as error:
+                _log.error("turn_not_stored", error=error.message)
+                served.meters.failures.labels("store", error.kind, "no").inc()
         return reply
 
     if "text/event-stream" in accept:
         served.check_load()
         return EventSourceResponse(_stream(served.events(who, arguments), keep))
     return await keep(Reply.to(await answer_whole(request, who, served, arguments)))
+
+
+def _corpus_of(thread: Thread, body: AskRequest, served: Service) -> str:
+    """The corpus of a thread's questions. Raises `InputError` if the request names another."""
+    asked, own = (served.rag.scope(tenant=thread.tenant, corpus=c).corpus for c in (body.corpus, thread.corpus))
+    if body.corpus is not None and asked != own:
+        raise InputError(f"The thread asks the corpus {own!r}, not {asked!r}.", hint="Create a thread for each corpus.")
+    return own
 
 
 async def _stream(

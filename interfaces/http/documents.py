@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path as FilePath
 from pathlib import PurePath
 from typing import Annotated, BinaryIO
@@ -27,7 +29,7 @@ from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, Sto
 from discorag.schema.ledger import Failure
 from discorag.store.records import Corpus as StoredCorpus
 from discorag.store.records import Manifest
-from interfaces.facade import DiscoRAG
+from interfaces.facade import EXAMPLES, DiscoRAG
 from interfaces.http.access import Principal, Role, audit
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
@@ -53,13 +55,17 @@ Ids = Annotated[
 
 
 class Session(BaseModel):
-    """The tenant and roles of a key; ``keys``: whether the server demands one."""
+    """The tenant and roles of a key; ``keys``: whether the server demands one.
+
+    ``examples`` are questions that the example corpora answer, by corpus.
+    """
 
     tenant: str
     roles: list[Role]
     keys: bool
     language_model: str
     formats: tuple[str, ...] = SUFFIXES
+    examples: dict[str, list[str]]
 
 
 class StoredDocument(BaseModel):
@@ -136,12 +142,22 @@ class ChunkTree(BaseModel):
     mermaid: str
 
 
+@cache
+def _example_questions() -> dict[str, list[str]]:
+    stored = tomllib.loads((EXAMPLES / "questions.toml").read_text("utf-8"))
+    questions: dict[str, list[str]] = {}
+    for question in (*stored["question"], *stored["extra"]):
+        questions.setdefault(question["corpus"], []).append(question["text"])
+    return questions
+
+
 @router.get("/session")
 async def session(who: Reader, served: Served) -> Session:
     """The tenant and roles of the key."""
     settings = served.rag.backends.settings.llm_for("reader")
     model = (settings.model if settings.model != NAMELESS else "unnamed") if settings.provider else ""
-    return Session(tenant=who.tenant, roles=sorted(who.roles), keys=not served.access.is_open, language_model=model)
+    roles, keys = sorted(who.roles), not served.access.is_open
+    return Session(tenant=who.tenant, roles=roles, keys=keys, language_model=model, examples=_example_questions())
 
 
 @router.get("/corpora")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response, status
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from interfaces.http.access import Principal
 from interfaces.http.ask import Filters, Options, Reply, unless_gone
@@ -77,7 +78,7 @@ async def create(who: Reader, served: Served, new: NewThread) -> Thread:
 
 @router.get("/threads")
 async def threads(who: Reader, served: Served) -> list[Thread]:
-    """List the threads, the latest first."""
+    """List the tenant's threads, the latest first."""
     return await served.threads.all(who.tenant)
 
 
@@ -105,18 +106,21 @@ async def history(
 @router.get("/threads/{thread_id}/turns", responses=error_responses(404))
 async def turns(who: Reader, served: Served, thread_id: UUID) -> list[Reply]:
     """The answers that a thread keeps, the earliest first: those of POST /ask that named it."""
-    found = await served.threads.turns(await _find_thread(served, who, thread_id))
-    return [Reply.model_validate_json(turn.reply) for turn in found]
+    replies = list[Reply]()
+    for stored in await served.threads.replies(await _find_thread(served, who, thread_id)):
+        with suppress(ValidationError):  # stored by another version
+            replies.append(Reply.model_validate_json(stored))
+    return replies
 
 
 @router.post("/threads/{thread_id}/runs", responses=error_responses(404, 409, 502, 507))
 async def run(request: Request, who: Asker, served: Served, thread_id: UUID, body: RunRequest) -> ThreadState:
     """Ask, or resume where the thread has stopped."""
     thread = await _find_thread(served, who, thread_id)
+    switches = thread.switches if body.query is None else {}
     if body.switches is not None:
-        thread = await served.threads.remember(thread, body.switches.model_dump(exclude_unset=True))
-    elif body.query is not None:
-        thread = await served.threads.remember(thread, {})
+        switches = body.switches.model_dump(exclude_unset=True)
+    thread = await served.threads.remember(thread, switches)
     context = served.rag.context(AnswerContext, thread.switches | {"tenant": who.tenant, "corpus": thread.corpus})
     go = served.threads.run(
         thread, body.graph_input(), context, stop_before=body.stop_before, checkpoint=body.checkpoint

@@ -58,7 +58,7 @@ def _ready(url: str, server: subprocess.Popen[bytes]) -> str:
 
 
 def node(*arguments: str, **environment: str) -> int:
-    """Exit code of Node with these arguments, beside a server of its own and with a Chromium."""
+    """Exit code of Node with these arguments, next to a server of its own, with a Chromium."""
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     if not chromium:
         raise SystemExit("There is no Chromium: install Debian's package chromium, or set CHROMIUM.")

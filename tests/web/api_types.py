@@ -18,7 +18,7 @@ SIMPLE = {"string": "string", "integer": "number", "number": "number", "boolean"
 
 
 def main() -> None:
-    """Write the file anew."""
+    """Write the file again."""
     FILE.write_text(typescript(create_app(Settings()).openapi()), encoding="utf-8")
 
 

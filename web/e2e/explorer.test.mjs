@@ -249,7 +249,7 @@ test("a hostile document is text and nothing else", async () => {
   }
   await inspect(page, "Tree");
   await page.getByRole("button", { name: "Whole document" }).click();
-  await page.locator(".told-text").first().waitFor();
+  await page.locator(".used-text").first().waitFor();
   assert.equal(await page.locator("main script, main iframe, main img, main style").count(), 0);
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
   assert.doesNotMatch(await page.title(), /taken/);

@@ -45,7 +45,7 @@ test("a server with keys asks for one", async () => {
   const body = JSON.stringify({ error: { type: "NoKeyError", message: "No key.", hint: "Send one." } });
   await page.route("**/session", (route) => {
     const known = route.request().headers().authorization === "Bearer reader";
-    const session = JSON.stringify({ tenant: "t", roles: ["read"], keys: true });
+    const session = JSON.stringify({ tenant: "t", roles: ["read"], keys: true, examples: {} });
     return route.fulfill({ status: known ? 200 : 401, contentType: "application/json", body: known ? session : body });
   });
   await page.goto(page.url().replace(/#.*/, ""));

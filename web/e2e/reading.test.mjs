@@ -16,11 +16,11 @@ test("the document's sentence tree opens to the evidence of the answer, in a cli
   await page.locator(".sentence").nth(3).click();
   const started = Date.now();
   await page.getByRole("button", { name: "In the document’s tree" }).click();
-  await page.locator(".told-now").waitFor();
+  await page.locator(".used-now").waitFor();
   console.log(`Evidence in the document's tree after 1 click and ${Date.now() - started} ms`);
-  const lit = await page.locator(".told-text").allInnerTexts();
+  const lit = await page.locator(".used-text").allInnerTexts();
   await page.waitForFunction(() => {
-    const { top, bottom } = document.querySelector(".told-now").getBoundingClientRect();
+    const { top, bottom } = document.querySelector(".used-now").getBoundingClientRect();
     return top >= 0 && bottom <= window.innerHeight;
   });
   const document = await page.evaluate(async () => {
@@ -116,6 +116,10 @@ Kelp grows **half a metre** a day in \`cold\` water. See [the survey](https://ex
 \`\`\`
 depth = 12  # metres
 \`\`\`
+
+[note]: Divers count the stalks.
+[^1]: In 2019 no stalks were left.
+[survey]: https://example.org/survey
 `;
 
 test("Markdown is shown as it reads: no marks, no links, and nothing that its markup could make", async () => {
@@ -128,6 +132,9 @@ test("Markdown is shown as it reads: no marks, no links, and nothing that its ma
   const said = await text.innerText();
   assert.doesNotMatch(said, /\*\*|##|\]\(|```|^> /m);
   await says(text, "See the survey for all sites.");
+  await says(text, "In 2019 no stalks were left.");
+  await says(text, "Divers count the stalks.");
+  assert.doesNotMatch(said, /example\.org/);
   assert.deepEqual(await text.locator(".md-heading").allInnerTexts(), ["Kelp forests", "Threats"]);
   assert.equal(await text.locator(".md-item").count(), 2);
   await says(text.locator(".md-quote"), '<b onclick="alert(1)">kelp</b> returns');
@@ -143,7 +150,7 @@ test("Markdown is shown as it reads: no marks, no links, and nothing that its ma
 for (const look of LOOKS) {
   test(`the sentence tree is accessible and fits, ${look.theme}, ${look.width}`, async () => {
     const { page, done } = await opened(browser, `#/tree${FLU}&of=document`, look);
-    await page.locator(".told-text").first().waitFor();
+    await page.locator(".used-text").first().waitFor();
     await page.waitForLoadState("networkidle");
     await shown(page, `sentences-${look.theme}-${look.width}`);
     await done();

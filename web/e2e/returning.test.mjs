@@ -49,19 +49,19 @@ test("earlier answers stay, one is gone back to and on from, and the link keeps 
   await versions(page).getByRole("button", { name: /^Version 4/ }).waitFor();
   await versions(page).getByRole("button", { name: /^Version 1/ }).click();
   await eventually(async () => assert.equal(await answer.innerText(), first));
-  const thread = /thread=([0-9a-f]+)/.exec(page.url())[1];
+  const thread = /versions=([0-9a-f]+)/.exec(page.url())[1];
   await page.getByRole("button", { name: "Forget these versions" }).click();
   await versions(page).waitFor({ state: "detached" });
-  assert.doesNotMatch(page.url(), /thread=/);
+  assert.doesNotMatch(page.url(), /versions=/);
   await page.waitForFunction(async (id) => (await (await fetch("threads")).json()).every((one) => one.id !== id), thread);
   await done();
 });
 
-test("a link to versions that are gone starts anew", async () => {
+test("a link to versions that are gone starts again", async () => {
   const gone = "00000000000000000000000000000000";
-  const { page, wrong } = await opened(browser, `#/plan${FLU}&thread=${gone}`);
+  const { page, wrong } = await opened(browser, `#/plan${FLU}&versions=${gone}`);
   await settled(page, "plan");
-  await page.waitForFunction(() => !location.hash.includes("thread="));
+  await page.waitForFunction(() => !location.hash.includes("versions="));
   assert.equal(await page.getByRole("alert").count(), 0);
   assert.deepEqual(wrong.filter((text) => !text.includes("404")), []);
   await page.context().close();
@@ -92,7 +92,7 @@ test("both sides of a comparison are in its link", async () => {
 test("a hint says what to do in the page", async () => {
   const { page, done } = await opened(browser, "#/ask?q=Why%3F&corpus=no-such-corpus");
   const said = await page.getByRole("alert").innerText();
-  assert.match(said, /Choose another corpus beside the question/);
+  assert.match(said, /Choose another corpus next to the question/);
   assert.doesNotMatch(said, /--corpus|disco-rag |DISCO_RAG_/);
   await done();
 });

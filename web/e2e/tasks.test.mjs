@@ -1,7 +1,7 @@
 /** Five things that people come for, each with the clicks that it takes. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, FLU, launch, opened, says, settled, upload } from "./browser.mjs";
+import { eventually, FLU, launch, opened, says, settled, shown, upload } from "./browser.mjs";
 import { pdf } from "./pdf.mjs";
 
 let browser;
@@ -66,7 +66,7 @@ test("a conflict: in the answer without a click, with its reason; both sides in 
   await says(conflicts, "Why: One source affirms what is asked, the other denies it.");
   await click(conflicts.getByRole("button", { name: "See both in context" }).first());
   await settled(page, "disagreements");
-  assert.equal(await page.locator(".pair").first().locator(".side mark.lit").count() > 1, true);
+  await eventually(async () => assert.ok((await page.locator(".pair").first().locator(".side mark.lit").count()) > 1));
   assert.equal(clicks(), 1);
   await done();
 });
@@ -113,28 +113,81 @@ test("three files of which two are broken: the third is read, and each says what
   await done();
 });
 
-test("a conversation stays under its first question, is opened again, and is deleted", async () => {
+test("a conversation stays under its first question, shows the answer of its link, and is deleted", async () => {
   const { page, done } = await opened(browser, "#/ask?corpus=vitamin-d");
-  const question = "Who should take vitamin D in winter?";
+  const [question, second] = ["Who should take vitamin D in winter?", "Does vitamin D prevent flu?"];
+  const asked = (text) => eventually(async () => assert.equal(await page.getByLabel("Question").inputValue(), text));
+  const prose = page.locator(".answer .prose");
   const ask = async (text) => {
     await page.getByLabel("Question").fill(text);
     await page.keyboard.press("Enter");
     await settled(page, "ask");
+    return prose.innerText();
   };
-  await ask(question);
-  await page.waitForURL(/talk=/);
-  await ask("Does vitamin D prevent flu?");
-  await says(page.locator(".talk-bar .pick"), question);
+  const first = await ask(question);
+  await page.waitForURL(/thread=/);
+  const turns = page.locator(".thread-bar .pick");
+  await ask(second);
+  await says(turns, question);
+  await says(page.locator(".thread-bar"), "each question is answered on its own");
+  await shown(page, "conversation");
+  const last = await prose.innerText();
+  assert.notEqual(last, first);
   await page.reload();
   await settled(page, "ask");
-  await page.locator(".talk-bar .pick", { hasText: question }).click();
-  await eventually(async () => assert.equal(await page.getByLabel("Question").inputValue(), question));
-  await page.getByRole("button", { name: "New conversation" }).click();
-  await page.locator(".talk", { hasText: question }).click();
+  assert.equal(await prose.innerText(), last);
+  await turns.filter({ hasText: question }).click();
+  await asked(question);
+  assert.equal(await prose.innerText(), first);
+  await page.reload();
   await settled(page, "ask");
+  await asked(question);
+  assert.equal(await prose.innerText(), first);
+  await page.getByRole("button", { name: "New conversation" }).click();
+  await page.locator(".thread", { hasText: question }).click();
+  await settled(page, "ask");
+  await asked(second);
+  assert.equal(await prose.innerText(), last);
   await page.getByRole("button", { name: "New conversation" }).click();
   await page.getByRole("button", { name: `Delete the conversation: ${question}` }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
-  await page.locator(".talk", { hasText: question }).waitFor({ state: "detached" });
+  await page.locator(".thread", { hasText: question }).waitFor({ state: "detached" });
   await done();
+});
+
+test("another corpus starts another conversation, and a question without an answer leaves none", async () => {
+  const { page, wrong } = await opened(browser, "#/ask?corpus=vitamin-d");
+  const ask = async (text) => {
+    await page.getByLabel("Question").fill(text);
+    await page.keyboard.press("Enter");
+  };
+  await ask("Is vitamin D made in the skin?");
+  await settled(page, "ask");
+  await page.waitForURL(/thread=/);
+  const thread = () => /thread=([0-9a-f]+)/.exec(page.url())?.[1];
+  const first = thread();
+  await page.getByRole("button", { name: /Corpus/ }).click();
+  await page.getByRole("option", { name: /tides/ }).click();
+  await ask("What causes tides?");
+  await says(page.locator(".source h3"), /tide/i);
+  assert.notEqual(thread(), first);
+
+  await page.getByRole("button", { name: "New conversation" }).click();
+  const error = { type: "ModelError", message: "It broke.", hint: "" };
+  await page.route("**/ask", (route) => route.fulfill({ status: 502, json: { error } }));
+  const gone = page.waitForRequest((request) => request.method() === "DELETE" && request.url().includes("/threads/"));
+  await ask("What breaks?");
+  await gone;
+  await says(page.getByRole("alert"), "It broke.");
+  await page.waitForFunction(() => !location.hash.includes("thread="));
+  assert.deepEqual(wrong.filter((text) => !text.includes("502")), []);
+  await page.context().close();
+});
+
+test("a link to a conversation that is gone asks its question", async () => {
+  const { page, wrong } = await opened(browser, `#/ask${FLU}&thread=00000000000000000000000000000000`);
+  await settled(page, "ask");
+  assert.doesNotMatch(page.url(), /thread=/);
+  assert.deepEqual(wrong.filter((text) => !text.includes("404")), []);
+  await page.context().close();
 });

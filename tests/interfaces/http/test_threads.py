@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
+from anyio.from_thread import BlockingPortal
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from discorag.schema.errors import NotFoundError
 from interfaces.http.access import Role
+from interfaces.threads import Threads
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Address, Served
 from tests.interfaces.http.parts import PATIENCE_S, QUERY, until, write_keys
@@ -154,3 +160,46 @@ async def test_a_run_that_its_client_left_stops_and_the_thread_goes_on(listening
             await asyncio.to_thread(until, lambda: httpx.get(f"{client.base_url}{thread}").json()["next"] == ["relate"])
             done = await client.post(f"{thread}/runs", json={})
     assert done.json()["values"]["answer"]["sentences"]
+
+
+def parts(client: TestClient) -> tuple[Threads, BlockingPortal]:
+    """The server's threads, and what calls them on its event loop."""
+    assert client.portal
+    return cast("FastAPI", client.app).state.service.threads, client.portal
+
+
+def test_a_run_during_a_question_and_a_deletion_change_only_what_is_theirs(client: TestClient) -> None:
+    thread = made(client)
+    threads, portal = parts(client)
+    before = portal.call(threads.get, "default", thread.removeprefix("/threads/"))
+    client.post(f"{thread}/runs", json={"query": QUERY, "switches": DENSE, "stop_before": ["generate"]})
+    portal.call(lambda: threads.add_turn(before, question=QUERY, text="It does.", reply="{}"))
+    assert client.get("/threads").json()[0]["switches"] == DENSE
+    portal.call(lambda: threads.remember(before, {}))
+    assert client.get("/threads").json()[0]["title"] == QUERY
+    assert client.get(f"{thread}/turns").json() == []  # a reply that does not validate is left out
+    client.delete(thread)
+    with pytest.raises(NotFoundError):
+        portal.call(threads.remember, before, DENSE)
+    assert client.get("/threads").json() == []
+
+
+def test_an_answer_that_cannot_be_stored_is_sent_and_counted(client: TestClient, tmp_path: Path) -> None:
+    thread = made(client).removeprefix("/threads/")
+    (file,) = tmp_path.rglob("threads.sqlite")
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("DROP TABLE turns")
+        other.execute("CREATE VIEW turns AS SELECT 1 AS number, '' AS thread, '' AS question, '' AS text, '' AS reply")
+        other.commit()
+    asked = client.post("/ask", json={"query": QUERY, "switches": DENSE, "thread": thread})
+    assert asked.status_code == 200, asked.text
+    assert 'disco_rag_failures_total{fallback="no",kind="StoreError",stage="store"} 1.0' in client.get("/metrics").text
+
+
+def test_a_thread_answers_from_its_own_corpus_only(client: TestClient) -> None:
+    thread = made(client).removeprefix("/threads/")
+    refused = client.post("/ask", json={"query": QUERY, "corpus": "other", "thread": thread})
+    assert refused.status_code == 422
+    assert "not 'other'" in refused.json()["error"]["message"]
+    own = client.post("/ask", json={"query": QUERY, "corpus": "default", "switches": DENSE, "thread": thread})
+    assert own.status_code == 200

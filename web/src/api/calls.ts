@@ -25,8 +25,13 @@ function once<T>(path: string): Promise<T> {
   return asked;
 }
 
-/** Called when documents or the key change. */
-export const forgetDocuments = (): void => kept.clear();
+/** Counts the changes of documents and of the key: what was loaded before one is loaded again. */
+export let changes = 0;
+
+export function forgetDocuments(): void {
+  kept.clear();
+  changes += 1;
+}
 
 export const documentText = (corpus: string, id: string): Promise<DocumentText> =>
   once(`documents/${id}/text?${within(corpus)}`);
@@ -48,7 +53,7 @@ export function levels(corpus: string, id: string, builder: string, nodes: numbe
 
 const AT_ONCE = 100;
 
-/** Passages by their ids; what is not there any more is left out with those that were asked for beside it. */
+/** Passages by their ids; a request that fails leaves out all of its ids. */
 export async function passagesOf(corpus: string, ids: string[]): Promise<Chunk[]> {
   const parts = Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, i) => ids.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
   const found = parts.map((part) => get<Chunk[]>(`chunks?${new URLSearchParams([["corpus", corpus], ...part.map((id) => ["id", id])])}`));

@@ -1,25 +1,19 @@
 /** What the API's schema leaves open: the values of threads, the events of streams; and what the page asks. */
 
-import type { Answer, Hit, Options, Reply, RhetoricalGraph, StageRecord, ThreadState as Open } from "./types";
+import type { Answer, Options, Reply, ThreadState as Open } from "./types";
 
 export interface Question {
   query: string;
   corpus: string;
   switches: Options;
-  /** The conversation that keeps it. */
+  /** The thread that stores it. */
   thread?: string;
 }
 
 export interface ThreadState extends Open {
   values: {
-    hits?: Hit[];
-    evidence?: Record<string, [number, number][]>;
-    graph?: RhetoricalGraph | null;
     plan?: string | null;
     answer?: Answer;
-    ledger?: StageRecord[];
-    draft?: string;
-    because?: string;
   };
 }
 

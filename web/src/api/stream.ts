@@ -46,16 +46,16 @@ async function* events(path: string, body: unknown, signal: AbortSignal): AsyncG
   }
 }
 
-/** The answer; `told` hears of stages and words as they come. */
+/** The answer; `onEvent` gets stages and words as they come. */
 export async function stream(
   question: Question,
-  told: (event: StreamEvent) => void,
+  onEvent: (event: StreamEvent) => void,
   signal: AbortSignal,
 ): Promise<Reply> {
   for await (const { event, data } of events("ask", question, signal)) {
     if (event === "answer") return JSON.parse(data) as Reply;
-    if (event === "preliminary") told({ event, stage: "quote", preliminary: JSON.parse(data) as Preliminary });
-    else if (data) told(JSON.parse(data) as StreamEvent);
+    if (event === "preliminary") onEvent({ event, stage: "quote", preliminary: JSON.parse(data) as Preliminary });
+    else if (data) onEvent(JSON.parse(data) as StreamEvent);
   }
   throw problemFrom('{"error":{"message":"The answer broke off.","hint":"Ask again."}}', 500);
 }

@@ -2,7 +2,7 @@ import { get, post, send } from "./client";
 import type { Question, ThreadState } from "./open";
 import type { Reply, Thread } from "./types";
 
-/** The threads of this reader, the latest first; those without a title are plans that were edited. */
+/** The threads of the key's tenant, the latest first; those without a title are plans that were edited. */
 export const threads = (): Promise<Thread[]> => get("threads");
 
 export const newThread = async (corpus: string): Promise<string> => (await post<Thread>("threads", { corpus })).id;

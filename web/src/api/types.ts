@@ -259,6 +259,7 @@ export interface Session {
   keys: boolean;
   language_model: string;
   formats: string[];
+  examples: Record<string, string[]>;
 }
 
 export interface ShownNode {

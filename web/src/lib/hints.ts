@@ -1,7 +1,7 @@
 /** What to do about an error, in the page; the server's own hints are also for the command line and for programs. */
 
 const HERE: Record<string, string> = {
-  EmptyCorpusError: "Choose another corpus beside the question, or add documents to this one under Documents.",
+  EmptyCorpusError: "Choose another corpus next to the question, or add documents to this one under Documents.",
   NotFoundError: "It may have been deleted meanwhile: reload the page.",
 };
 
@@ -9,7 +9,7 @@ const COMMANDS = /DISCO_RAG_|disco-rag |(?:^|\s)--[a-z]|\b(?:GET|POST|DELETE|PAT
 
 export function hintFor(type: string, hint: string): string {
   if (!COMMANDS.test(hint)) return hint;
-  return HERE[type] ?? `For whoever runs this server: ${hint}`;
+  return HERE[type] ?? `For the operator of this server: ${hint}`;
 }
 
 /** Why a file was not read, with what to do in the page. */

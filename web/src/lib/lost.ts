@@ -2,7 +2,7 @@ import type { Chunk, Reply, Span } from "../api/types";
 import { overlap } from "./text";
 
 /** How far a passage came. */
-export type Fate = "unread" | "not retrieved" | "not in evidence" | "not told" | "told";
+export type Fate = "unread" | "not retrieved" | "not in evidence" | "not used" | "used";
 
 export interface Lost {
   fate: Fate;
@@ -14,10 +14,10 @@ export interface Lost {
 
 export function fateOf(span: Span, doc: string, chunks: Chunk[], result: Reply): Lost {
   const own = chunks.filter((chunk) => chunk.doc_id === doc && overlap(chunk.span, span));
-  const told = result.answer.sentences.flatMap((sentence, at) =>
+  const used = result.answer.sentences.flatMap((sentence, at) =>
     sentence.evidence.some((e) => e.doc_id === doc && overlap(e.span, span)) ? [at] : [],
   );
-  if (told.length) return { fate: "told", rank: rankOf(own, result), sentences: told };
+  if (used.length) return { fate: "used", rank: rankOf(own, result), sentences: used };
   if (!own.length) return { fate: "unread", rank: null, sentences: [] };
   const rank = rankOf(own, result);
   if (rank === null) return { fate: "not retrieved", rank, sentences: [] };
@@ -25,7 +25,7 @@ export function fateOf(span: Span, doc: string, chunks: Chunk[], result: Reply):
   const narrowed = own.filter((chunk) => chunk.id in kept);
   const inside = narrowed.some((chunk) => kept[chunk.id]?.some((part) => overlap(part, span)));
   const cut = narrowed.length > 0 && !inside;
-  return { fate: cut ? "not in evidence" : "not told", rank, sentences: [] };
+  return { fate: cut ? "not in evidence" : "not used", rank, sentences: [] };
 }
 
 function rankOf(own: Chunk[], result: Reply): number | null {

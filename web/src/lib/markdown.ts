@@ -11,9 +11,11 @@ const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( *)([-*+]|\d{1,3}[.)]) +(?=\S)/;
 const ROW = /^\s*\|.*\|\s*$/;
 const DASHES = /^[\s|:-]+$/;
-const DEFINITION = /^ {0,3}\[[^\]\n]+\]: *\S/;
-const CODE = /(`+)(?!`)([^]+?)(?<!`)\1(?!`)/g;
-const STRONG = /(\*\*|__)(?=\S)([^]+?)(?<=\S)\1/g;
+/** Where a link leads; `[x]: word` and footnotes stay, they may be cited. */
+const DEFINITION = /^ {0,3}\[(?!\^)[^\]\n]+\]: *<?(?:[a-z][a-z+.-]+:\S|\.{0,2}\/|#[a-z])\S*(?: +["'(].*)?$/i;
+// Bounded, or unclosed marks would take quadratic time.
+const CODE = /(`+)(?!`)([^]{1,1000}?)(?<!`)\1(?!`)/g;
+const STRONG = /(\*\*|__)(?=\S)([^]{1,1000}?)(?<=\S)\1/g;
 const EMPHASIS = /(?<![\w*])([*_])(?=[^\s*_])([^*_]+?)(?<=[^\s*_])\1(?![\w*])/g;
 const LINK = /(!?\[)([^[\]]*)(\](?:\([^()\s]*(?: "[^"\n]*")?\)|\[[^\]\n]*\]))/g;
 const ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
@@ -37,7 +39,7 @@ const block = (kind: Kind, from: number, to: number, more: Partial<Block> = {}):
   kind, level: 0, marker: "", from, to, hidden: [], ...more,
 });
 
-/** The block that a line begins, unless it goes on with the one before. */
+/** The block that a line begins, unless it continues the one before. */
 function begun(line: string, at: number): Block | null {
   const to = at + line.length;
   const heading = HEADING.exec(line);

@@ -33,12 +33,12 @@ export function markdown(result: Reply): string {
   const parts = [`# ${inMarkdown(answer.query)}`];
   if (answer.abstained) parts.push(NO_ANSWER, inMarkdown(answer.abstained));
   else {
-    const told = lines(result).map((line) => {
+    const sentences = lines(result).map((line) => {
       const marks = line.numbers.map((n) => `[^${n}]`).join("");
       return `${inMarkdown(line.text)}${marks}${line.state && ` *(${line.state})*`}`;
     });
     if (answer.unsure) parts.push(NOT_SURE);
-    parts.push(told.join(" "));
+    parts.push(sentences.join(" "));
   }
   if (answer.disagreements.length) {
     parts.push("## Disagreements");
@@ -68,12 +68,12 @@ const quoted = (span: EvidenceSpan): string =>
 function htmlAnswer(result: Reply): string {
   const { answer } = result;
   if (answer.abstained) return `<p><strong>${NO_ANSWER}</strong> ${inHtml(answer.abstained)}</p>`;
-  const told = lines(result).map((line) => {
+  const sentences = lines(result).map((line) => {
     const marks = line.numbers.map((n) => `<sup><a href="#s${n}">${n}</a></sup>`).join(" ");
     return `<bdi>${inHtml(line.text)}</bdi>${marks}${line.state && ` <em class="no">${line.state}</em>`}`;
   });
   const unsure = answer.unsure ? `<p><strong>${NOT_SURE}</strong></p>` : "";
-  return `${unsure}<p>${told.join(" ")}</p>`;
+  return `${unsure}<p>${sentences.join(" ")}</p>`;
 }
 
 const section = (title: string, items: string[], tag = "ul"): string =>

@@ -20,9 +20,9 @@ export interface Route {
   /** Whether the disagreements are those of the whole corpus, not of the answer. */
   ofCorpus: boolean;
   /** The thread that keeps the answers from edited plans. */
+  versions: string;
+  /** The thread that keeps the open conversation. */
   thread: string;
-  /** The conversation that is open. */
-  talk: string;
   /** The two sides that are compared. */
   left: string;
   right: string;
@@ -44,8 +44,8 @@ export function routeOf(hash: string): Route {
     whole: given.get("of") === "document",
     builder: given.get("builder") ?? "",
     ofCorpus: given.get("of") === "corpus",
+    versions: given.get("versions") ?? "",
     thread: given.get("thread") ?? "",
-    talk: given.get("talk") ?? "",
     left: given.get("left") ?? "",
     right: given.get("right") ?? "",
   };
@@ -62,8 +62,8 @@ export function hashOf(route: Route): string {
   if (route.view === "tree" && route.whole) query.set("of", "document");
   if (route.view === "tree" && route.whole && route.builder) query.set("builder", route.builder);
   if (route.view === "disagreements" && route.ofCorpus) query.set("of", "corpus");
-  if (route.talk) query.set("talk", route.talk);
   if (route.thread) query.set("thread", route.thread);
+  if (route.versions) query.set("versions", route.versions);
   if (route.view === "compare" && route.left) query.set("left", route.left);
   if (route.view === "compare" && route.right) query.set("right", route.right);
   const said = query.toString();

@@ -3,7 +3,7 @@ import type { Answer } from "../api/types";
 
 /** An answer that a thread holds, with the plan that it was written from. */
 export interface Version {
-  /** The checkpoint before the writing: from there it goes on. */
+  /** The checkpoint before the writing: it is continued from there. */
   from: string;
   plan: string;
   answer: Answer;

@@ -1,13 +1,12 @@
-import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
+import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import * as calls from "../api/calls";
 import { keepKey, type Problem } from "../api/client";
 import type { Question } from "../api/open";
 import type { Corpus, Reply, Session } from "../api/types";
-import { firstCorpus } from "../lib/examples";
 import { hashOf, routeOf, type Route } from "../lib/route";
 import { useLoaded } from "./useLoaded";
 import { usePassages, type Passages } from "./usePassages";
-import { useTalk, type Talk } from "./useTalk";
+import { useThreads, type Threads } from "./useThreads";
 import { useRun, type Run } from "./useRun";
 
 export interface App {
@@ -25,7 +24,7 @@ export interface App {
   run: Run;
   ask: (query: string, corpus: string, preset: string) => void;
   stop: () => void;
-  talk: Talk;
+  threads: Threads;
   /** Shows an answer of the open conversation again. */
   showTurn: (reply: Reply) => void;
   /** Leaves the question and its conversation. */
@@ -60,13 +59,24 @@ function useRoute(): [Route, (patch: Partial<Route>) => void] {
   return [route, go];
 }
 
-/** A link that holds a question asks it when it is opened, and when the address changes to another. */
-function useLinked(route: Route, corpus: string, asked: Question | null, start: (question: Question) => void): void {
-  const [linked, setLinked] = useState(route.q !== "" && !route.talk);
+/** The corpus to open: the reader's own that was written last, else the first of the examples. */
+function firstCorpus(corpora: Corpus[], examples: string[]): string {
+  const rank = ({ name }: Corpus) => examples.indexOf(name);
+  const filled = corpora.filter(({ documents }) => documents > 0);
+  const latest = [...filled].sort((a, b) => (b.written ?? "").localeCompare(a.written ?? ""));
+  const own = latest.find((corpus) => rank(corpus) < 0);
+  const example = [...filled].sort((a, b) => rank(a) - rank(b)).at(0);
+  return (own ?? example ?? corpora[0])?.name ?? "";
+}
+
+/** A link that holds a question and no thread asks it when it is opened, and when the address changes to another.
+ * What is returned asks the question of the address. */
+function useLinked(route: Route, corpus: string, asked: Question | null, start: (question: Question) => void): () => void {
+  const [linked, setLinked] = useState(route.q !== "" && !route.thread);
   useEffect(() => {
     const changed = () => {
-      const { q, talk } = routeOf(location.hash);
-      setLinked(q !== "" && q !== asked?.query && !talk);
+      const { q, thread } = routeOf(location.hash);
+      setLinked(q !== "" && q !== asked?.query && !thread);
     };
     window.addEventListener("hashchange", changed);
     return () => window.removeEventListener("hashchange", changed);
@@ -74,8 +84,10 @@ function useLinked(route: Route, corpus: string, asked: Question | null, start: 
   useEffect(() => {
     if (!linked || !corpus) return;
     setLinked(false);
-    start({ query: route.q, corpus, switches: calls.switchesOf(route.preset) });
+    const { q: query, thread } = route;
+    start({ query, corpus, switches: calls.switchesOf(route.preset), ...(thread && { thread }) });
   }, [linked, corpus, route, start]);
+  return useCallback(() => setLinked(true), []);
 }
 
 const DEFAULT: calls.Choices = { presets: ["default"], retrievers: [] };
@@ -87,42 +99,56 @@ export function Shared({ children }: { children: ReactNode }) {
   const open = session.value ? `open ${signed}` : "";
   const corpora = useLoaded(open && `corpora ${open}`, calls.corpora);
   const choices = useLoaded(open && `choices ${open}`, calls.choices);
-  const { run, ask: start, stop, show } = useRun();
-  const corpus = route.corpus || firstCorpus(corpora.value ?? []);
+  const { run, ask: start, stop: abort, show } = useRun();
+  const corpus = route.corpus || firstCorpus(corpora.value ?? [], Object.keys(session.value?.examples ?? {}));
   const passages = usePassages(run.result, run.asked?.corpus ?? "");
 
-  const talk = useTalk(Boolean(session.value), route, go, show);
-  const { begin, refresh } = talk;
+  const askLinked = useLinked(route, session.value ? corpus : "", run.asked, start);
+  const threads = useThreads(Boolean(session.value), route, go, show, askLinked);
+  const { begin, refresh, forget, turns } = threads;
 
   const ask = useCallback(
     (query: string, within: string, preset: string) => {
       void begin(within).then((thread) => {
-        go({ q: query, corpus: within, preset, s: null, thread: "", talk: thread });
+        go({ q: query, corpus: within, preset, s: null, versions: "", thread });
         start({ query, corpus: within, switches: calls.switchesOf(preset), ...(thread && { thread }) });
       });
     },
     [go, start, begin],
   );
+  /** The thread that got an answer last. */
+  const answered = useRef("");
+  /** A conversation whose first question got no answer is deleted. */
+  const leave = useCallback(() => {
+    const thread = run.asked?.thread;
+    if (thread && !run.result && !turns.length && thread !== answered.current) forget(thread);
+  }, [run, turns, forget]);
   useEffect(() => {
-    if (run.result && run.asked?.thread) refresh();
-  }, [run.result, run.asked, refresh]);
+    if (run.result && run.asked?.thread) {
+      answered.current = run.asked.thread;
+      refresh();
+    }
+    if (run.problem) leave();
+  }, [run.result, run.problem]);
+  const stop = useCallback(() => {
+    abort();
+    leave();
+  }, [abort, leave]);
 
   const showTurn = useCallback(
     (reply: Reply) => {
       go({ q: reply.answer.query, s: null });
-      show({ query: reply.answer.query, corpus, switches: {} }, reply);
+      show({ query: reply.answer.query, corpus: run.asked?.corpus ?? corpus, switches: {} }, reply);
     },
-    [go, show, corpus],
+    [go, show, run.asked, corpus],
   );
   const restart = useCallback(
     (within?: string) => {
       stop();
-      go({ q: "", s: null, talk: "", thread: "", view: "ask", ...(within && { corpus: within }) });
+      go({ q: "", s: null, thread: "", versions: "", view: "ask", ...(within && { corpus: within }) });
     },
     [go, stop],
   );
-
-  useLinked(route, session.value ? corpus : "", run.asked, start);
 
   const { again } = corpora;
   const refreshCorpora = useCallback(() => {
@@ -139,7 +165,7 @@ export function Shared({ children }: { children: ReactNode }) {
       signIn: (key) => {
         keepKey(key);
         calls.forgetDocuments();
-        stop();
+        abort();
         setSigned((n) => n + 1);
       },
       canWrite: session.value?.roles.includes("write") ?? false,
@@ -151,12 +177,12 @@ export function Shared({ children }: { children: ReactNode }) {
       run,
       ask,
       stop,
-      talk,
+      threads,
       showTurn,
       restart,
       passages,
     }),
-    [route, go, session.value, session.problem, corpora.value, corpora.problem, refreshCorpora, corpus, choices.value, run, ask, stop, talk, showTurn, restart, passages],
+    [route, go, session.value, session.problem, corpora.value, corpora.problem, refreshCorpora, corpus, choices.value, run, ask, abort, stop, threads, showTurn, restart, passages],
   );
   return <Context.Provider value={app}>{children}</Context.Provider>;
 }

@@ -7,7 +7,7 @@ export interface Loaded<T> {
   loading: boolean;
 }
 
-/** What `load` gives, anew when `key` changes; an empty key loads nothing. */
+/** What `load` gives, again when `key` changes; an empty key loads nothing. */
 export function useLoaded<T>(key: string, load: () => Promise<T>): Loaded<T> & { again: () => void } {
   const [state, setState] = useState<Loaded<T> & { key: string }>({ key: "", value: null, problem: null, loading: false });
   const [round, setRound] = useState(0);

@@ -38,26 +38,26 @@ function withStage(stages: StageSeen[], seen: StageSeen): StageSeen[] {
   return at < 0 ? [...stages, seen] : stages.map((s, i) => (i === at ? seen : s));
 }
 
-function after(run: Run, told: StreamEvent): Run {
-  const { stage } = told;
+function after(run: Run, event: StreamEvent): Run {
+  const { stage } = event;
   const old = run.stages.find((s) => s.stage === stage);
-  switch (told.event) {
+  switch (event.event) {
     case "start":
       return { ...run, stages: withStage(run.stages, { stage, state: "running", preview: "", seconds: null }) };
     case "end": {
       const state = old?.state === "failed" ? "failed" : "done";
-      const seen: StageSeen = { stage, state, preview: told.preview ?? "", seconds: told.seconds ?? null };
+      const seen: StageSeen = { stage, state, preview: event.preview ?? "", seconds: event.seconds ?? null };
       return { ...run, stages: withStage(run.stages, seen) };
     }
     case "failure": {
-      const failure = { stage, kind: "", message: told.message ?? "", fallback: told.fallback ?? "" };
+      const failure = { stage, kind: "", message: event.message ?? "", fallback: event.fallback ?? "" };
       const seen: StageSeen = { stage, state: "failed", preview: old?.preview ?? "", seconds: old?.seconds ?? null };
       return { ...run, stages: withStage(run.stages, seen), failures: [...run.failures, failure] };
     }
     case "preliminary":
-      return { ...run, preliminary: told.preliminary ?? null };
+      return { ...run, preliminary: event.preliminary ?? null };
     case "token":
-      return { ...run, draft: run.draft + (told.token ?? "") };
+      return { ...run, draft: run.draft + (event.token ?? "") };
     case "restart":
       return { ...run, draft: "" };
     default:
@@ -74,7 +74,7 @@ export interface Runner {
   run: Run;
   ask: (question: Question) => void;
   stop: () => void;
-  /** Puts an answer that is known in the place of a run. */
+  /** Shows a stored answer instead of a run. */
   show: (asked: Question, result: Reply) => void;
 }
 
@@ -95,7 +95,7 @@ export function useRun(): Runner {
     under.current = own;
     setRun({ ...IDLE, status: "running", asked: question });
     const mine = (change: (old: Run) => Run) => under.current === own && setRun(change);
-    stream(question, (told) => mine((old) => after(old, told)), own.signal).then(
+    stream(question, (event) => mine((old) => after(old, event)), own.signal).then(
       (result) => mine((old) => ({ ...old, status: "done", result })),
       (error: unknown) => mine((old) => ended(old, problemOf(error))),
     );

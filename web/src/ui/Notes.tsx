@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Button } from "react-aria-components";
 import type { Problem } from "../api/client";
+import type { Answer } from "../api/types";
 
 export function ProblemNote({ problem, again }: { problem: Problem; again?: () => void }) {
   return (
@@ -28,5 +29,14 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
       <h2>{title}</h2>
       {children}
     </div>
+  );
+}
+
+/** Why an answer has no graph or plan. */
+export function NoneMade({ what, answer }: { what: string; answer: Answer }) {
+  return (
+    <Empty title={`There is no ${what}`}>
+      <p>{answer.abstained ? "The documents do not answer this question." : "This preset answers without one."}</p>
+    </Empty>
   );
 }

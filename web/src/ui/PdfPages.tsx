@@ -2,8 +2,8 @@ import { getDocument, GlobalWorkerOptions, TextLayer, type PDFDocumentProxy } fr
 import workerUrl from "pdfjs-dist/build/pdf.worker.min.mjs?url";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "react-aria-components";
-import { originalFile } from "../api/calls";
-import { problemOf, type Problem } from "../api/client";
+import { changes, originalFile } from "../api/calls";
+import { Problem, problemOf } from "../api/client";
 import type { DocumentText, Span } from "../api/types";
 import { marksOnPage } from "../lib/onPage";
 import { CodeText, pieces, type Mark } from "../lib/text";
@@ -17,10 +17,11 @@ const ZOOMS = [1, 1.4, 2, 2.8];
 let last: { key: string; pdf: Promise<PDFDocumentProxy> } | null = null;
 
 function opened(corpus: string, doc: string): Promise<PDFDocumentProxy> {
-  const key = `${corpus} ${doc}`;
+  const key = `${changes} ${corpus} ${doc}`;
   if (last?.key === key) return last.pdf;
   void last?.pdf.then((pdf) => pdf.loadingTask.destroy()).catch(() => undefined);
-  const pdf = originalFile(corpus, doc).then(
+  const file = originalFile(corpus, doc).catch((error: unknown) => Promise.reject(problemOf(error)));
+  const pdf = file.then(
     (data) =>
       getDocument({
         data,
@@ -36,6 +37,10 @@ function opened(corpus: string, doc: string): Promise<PDFDocumentProxy> {
   });
   return pdf;
 }
+
+/** An error of pdf.js is not one of the server. */
+const pdfProblem = (error: unknown): Problem =>
+  error instanceof Problem ? error : new Problem("The browser cannot show this PDF.", "", 0);
 
 /** The strings of a drawn page, and the elements that hold them. */
 interface Drawn {
@@ -71,7 +76,7 @@ export default function PdfPages({ corpus, text, coded, at, marks, onProblem }: 
     setPdf(null);
     opened(corpus, text.doc_id).then(
       (found) => live && setPdf(found),
-      (error: unknown) => live && onProblem(problemOf(error)),
+      (error: unknown) => live && onProblem(pdfProblem(error)),
     );
     return () => {
       live = false;
@@ -92,6 +97,7 @@ export default function PdfPages({ corpus, text, coded, at, marks, onProblem }: 
     let stop = () => undefined as void;
     const draw = async () => {
       const page = await pdf.getPage(Math.min(number, pdf.numPages));
+      const textContentSource = await page.getTextContent();
       if (!live) return;
       const scale = (width * (ZOOMS[zoom] ?? 1)) / page.getViewport({ scale: 1 }).width;
       const viewport = page.getViewport({ scale });
@@ -103,7 +109,7 @@ export default function PdfPages({ corpus, text, coded, at, marks, onProblem }: 
       container.className = "pdf-text";
       target.style.setProperty("--total-scale-factor", String(scale));
       const task = page.render({ canvas, viewport, transform: [dots, 0, 0, dots, 0, 0] });
-      const layer = new TextLayer({ textContentSource: await page.getTextContent(), container, viewport });
+      const layer = new TextLayer({ textContentSource, container, viewport });
       stop = () => {
         task.cancel();
         layer.cancel();
@@ -115,7 +121,7 @@ export default function PdfPages({ corpus, text, coded, at, marks, onProblem }: 
       target.replaceChildren(canvas, container);
       setDrawn({ page: number, strings: layer.textContentItemsStr, elements: layer.textDivs });
     };
-    draw().catch((error: unknown) => live && onProblem(problemOf(error)));
+    draw().catch((error: unknown) => live && onProblem(pdfProblem(error)));
     return () => {
       live = false;
       stop();

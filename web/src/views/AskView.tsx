@@ -14,12 +14,12 @@ import { RestingOn } from "./ask/RestingOn";
 import { Refusal } from "./ask/Refusal";
 import { SourcePane } from "./ask/SourcePane";
 import { Start } from "./ask/Start";
-import { TalkBar } from "./ask/Talks";
+import { ThreadBar } from "./ask/Threads";
 import { Trail } from "./ask/Trail";
 import { SaveBar } from "./ask/SaveBar";
 import { Unsaid } from "./ask/Unsaid";
 
-function Answered({ result, corpus }: { result: Reply; corpus: string }) {
+function WrittenAnswer({ result, corpus }: { result: Reply; corpus: string }) {
   const { route } = useApp();
   const [pointed, setPointed] = useState<number | null>(null);
   const [resting, setResting] = useState<Resting | null>(null);
@@ -32,7 +32,7 @@ function Answered({ result, corpus }: { result: Reply; corpus: string }) {
         <Prose result={result} lit={resting?.sentences ?? [active]} chosen={chosen} onPoint={setPointed} />
         <Cited result={result} />
         <Conflicts result={result} at={active} />
-        <Unsaid result={result} />
+        <Unsaid notes={result.answer.notes} />
         <SaveBar result={result} />
         <div className="stack">
           <div className={resting ? "behind" : undefined}>
@@ -90,7 +90,7 @@ export function AskView() {
   return (
     <>
       <QuestionBar />
-      <TalkBar />
+      <ThreadBar />
       {run.status === "idle" && <Start />}
       {run.status === "running" && run.preliminary && <PreliminaryAnswer found={run.preliminary} />}
       {run.status === "running" && <Draft run={run} />}
@@ -98,7 +98,7 @@ export function AskView() {
       {run.result && run.asked && (run.result.answer.abstained ? (
         <Refusal result={run.result} corpus={run.asked.corpus} />
       ) : (
-        <Answered key={run.result.text} result={run.result} corpus={run.asked.corpus} />
+        <WrittenAnswer key={run.result.text} result={run.result} corpus={run.asked.corpus} />
       ))}
     </>
   );

@@ -12,14 +12,14 @@ import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
 import { Conflicts } from "./ask/Conflicts";
 
-interface Answered {
+interface SideState {
   busy: boolean;
   result: Reply | null;
   problem: Problem | null;
 }
 
 const PLAIN: Side = { preset: "default", retriever: "dense", off: PARTS.map((part) => part.id) };
-const NOTHING: Answered = { busy: false, result: null, problem: null };
+const NOTHING: SideState = { busy: false, result: null, problem: null };
 
 function switchesOf({ preset, retriever, off }: Side): Options {
   const switches: Options = preset === "default" ? {} : { preset };
@@ -97,7 +97,7 @@ function Costs({ result }: { result: Reply }) {
   );
 }
 
-function Column({ name, side, other }: { name: string; side: Answered; other: Answered }) {
+function Column({ name, side, other }: { name: string; side: SideState; other: SideState }) {
   if (side.problem) {
     return (
       <section aria-label={name}>
@@ -116,16 +116,16 @@ function Column({ name, side, other }: { name: string; side: Answered; other: An
 }
 
 function useSide() {
-  const [side, setSide] = useState<Answered>(NOTHING);
+  const [side, setSide] = useState<SideState>(NOTHING);
   const round = useRef(0);
   const start = async (reply: Promise<Reply>) => {
     const own = ++round.current;
-    const told = (found: Partial<Answered>) => own === round.current && setSide({ ...NOTHING, ...found });
-    told({ busy: true });
+    const put = (found: Partial<SideState>) => own === round.current && setSide({ ...NOTHING, ...found });
+    put({ busy: true });
     try {
-      told({ result: await reply });
+      put({ result: await reply });
     } catch (error) {
-      told({ problem: problemOf(error) });
+      put({ problem: problemOf(error) });
     }
   };
   const clear = () => {

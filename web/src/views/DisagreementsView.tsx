@@ -34,7 +34,7 @@ function Side({ corpus, side, words, answer }: SideProps) {
     [coded, side, words],
   );
   const context = coded && contextOf(coded, side.span, AROUND);
-  const told = tellers(answer, side);
+  const sentences = tellers(answer, side);
   return (
     <div className="side">
       <h3>
@@ -50,9 +50,9 @@ function Side({ corpus, side, words, answer }: SideProps) {
           <mark className="lit">{side.text}</mark>
         )}
       </div>
-      <p className="small told-by">
-        {told.length ? "The answer says it: " : "The answer does not say it."}
-        <SentenceLinks at={told} />
+      <p className="small used-by">
+        {sentences.length ? "The answer says it: " : "The answer does not say it."}
+        <SentenceLinks at={sentences} />
       </p>
     </div>
   );

@@ -5,7 +5,7 @@ import { CARD, laidOut, shownEdges, type Layout } from "../lib/layout";
 import { alone, savePicture, saveText, type Picture } from "../lib/save";
 import { shortened } from "../lib/text";
 import { counted, relationName } from "../lib/words";
-import { Empty } from "../ui/Notes";
+import { Empty, NoneMade } from "../ui/Notes";
 import { NeedsResult } from "../ui/NeedsResult";
 import { edgeId, Network, useNames } from "./graph/Network";
 import { Why } from "./graph/Why";
@@ -84,17 +84,7 @@ function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
 }
 
 function Shown({ result }: { result: Reply }) {
-  if (!result.graph?.chunks.length) {
-    return (
-      <Empty title="There is no graph">
-        <p>
-          {result.answer.abstained
-            ? "The documents do not answer this question, so no relations were looked for."
-            : "This preset answers without one."}
-        </p>
-      </Empty>
-    );
-  }
+  if (!result.graph?.chunks.length) return <NoneMade what="graph" answer={result.answer} />;
   return <Drawn key={result.text + result.seconds} result={result} graph={result.graph} />;
 }
 

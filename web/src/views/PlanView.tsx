@@ -6,7 +6,8 @@ import { reconnected, stepsOf, type Step } from "../lib/plan";
 import { useApp } from "../state/app";
 import { AnswerColumn } from "../ui/AnswerColumn";
 import { NeedsResult } from "../ui/NeedsResult";
-import { Empty, ProblemNote } from "../ui/Notes";
+import { NoneMade, ProblemNote } from "../ui/Notes";
+import { Unsaid } from "./ask/Unsaid";
 import { useVersions, type Versions } from "./plan/useVersions";
 import { VersionList } from "./plan/VersionList";
 
@@ -30,30 +31,15 @@ function Steps({ steps, onChange }: StepsProps) {
           <span className="step-number">{at + 1}</span>
           <bdi>{step.text}</bdi>
           <span className="step-buttons">
-            <Button
-              className="button quiet-button"
-              aria-label={`Move step ${at + 1} up`}
-              isDisabled={at === 0}
-              onPress={() => onChange(moved(steps, at, -1))}
-            >
-              ↑
-            </Button>
-            <Button
-              className="button quiet-button"
-              aria-label={`Move step ${at + 1} down`}
-              isDisabled={at === steps.length - 1}
-              onPress={() => onChange(moved(steps, at, 1))}
-            >
-              ↓
-            </Button>
-            <Button
-              className="button quiet-button"
-              aria-label={`Remove step ${at + 1}`}
-              isDisabled={steps.length === 1}
-              onPress={() => onChange(steps.filter((_, i) => i !== at))}
-            >
-              Remove
-            </Button>
+            {[
+              { name: `Move step ${at + 1} up`, sign: "↑", off: at === 0, next: moved(steps, at, -1) },
+              { name: `Move step ${at + 1} down`, sign: "↓", off: at === steps.length - 1, next: moved(steps, at, 1) },
+              { name: `Remove step ${at + 1}`, sign: "Remove", off: steps.length === 1, next: steps.filter((_, i) => i !== at) },
+            ].map(({ name, sign, off, next }) => (
+              <Button key={sign} className="button quiet-button" aria-label={name} isDisabled={off} onPress={() => onChange(next)}>
+                {sign}
+              </Button>
+            ))}
           </span>
         </li>
       ))}
@@ -90,11 +76,7 @@ function Written({ kept, original }: { kept: Versions; original: Reply["answer"]
   const which = kept.versions.length > 1 ? `, version ${(kept.at ?? 0) + 1}` : "";
   return (
     <AnswerColumn title={`From your plan${which}`} answer={version.answer} other={original}>
-      {version.answer.notes.map((note) => (
-        <p className="note small" key={note}>
-          <bdi>{note}</bdi>
-        </p>
-      ))}
+      <Unsaid notes={version.answer.notes} />
     </AnswerColumn>
   );
 }
@@ -144,17 +126,7 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
 
 function Shown({ result, asked }: { result: Reply; asked: Question }) {
   const plan = result.answer.plan?.paragraph;
-  if (!plan) {
-    return (
-      <Empty title="There is no plan">
-        <p>
-          {result.answer.abstained
-            ? "The documents do not answer this question, so nothing was planned."
-            : "This preset answers without one."}
-        </p>
-      </Empty>
-    );
-  }
+  if (!plan) return <NoneMade what="plan" answer={result.answer} />;
   return <Editor key={`${asked.corpus} ${plan}`} result={result} asked={asked} plan={plan} />;
 }
 

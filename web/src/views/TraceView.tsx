@@ -8,7 +8,7 @@ export default function TraceView() {
     <NeedsResult what="what each stage did">
       {(result, asked) => (
         <>
-          <Unsaid result={result} />
+          <Unsaid notes={result.answer.notes} />
           <Waterfall stages={result.ledger.stages} />
           <WhereLost key={`${asked.corpus} ${asked.query}`} result={result} asked={asked} />
         </>

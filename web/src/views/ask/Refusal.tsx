@@ -50,7 +50,7 @@ export function Refusal({ result, corpus }: { result: Reply; corpus: string }) {
   const [chosen, setChosen] = useState(0);
   const shown = nearest[chosen];
   const marks = useMemo(
-    () => nearest.filter((n) => n.doc_id === shown?.doc_id).map((n) => ({ span: n.span, kind: n === shown ? "lit" : "told" })),
+    () => nearest.filter((n) => n.doc_id === shown?.doc_id).map((n) => ({ span: n.span, kind: n === shown ? "lit" : "used" })),
     [nearest, shown],
   );
   return (
@@ -62,7 +62,7 @@ export function Refusal({ result, corpus }: { result: Reply; corpus: string }) {
             <bdi>{reasonOf(abstained)}</bdi>
           </p>
         )}
-        <Unsaid result={result} />
+        <Unsaid notes={result.answer.notes} />
         {nearest.length > 0 && (
           <>
             <h2>Closest passages</h2>

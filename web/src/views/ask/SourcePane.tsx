@@ -9,14 +9,14 @@ import { Source } from "../../ui/Source";
 function marksOf(all: EvidenceSpan[], lit: EvidenceSpan[], doc: string): Mark[] {
   const kind = (spans: EvidenceSpan[], name: string) =>
     spans.filter((e) => e.doc_id === doc).map((e) => ({ span: e.span, kind: name }));
-  return [...kind(all, "told"), ...kind(lit, "lit")];
+  return [...kind(all, "used"), ...kind(lit, "lit")];
 }
 
 interface Props {
   result: Reply;
   corpus: string;
   at: number;
-  /** Told of what rests on characters that are pointed at. */
+  /** Called with what rests on characters that are pointed at. */
   onPoint: (resting: Resting | null) => void;
 }
 

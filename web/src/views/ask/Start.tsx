@@ -1,10 +1,9 @@
 import { documents } from "../../api/calls";
-import { QUESTIONS } from "../../lib/examples";
 import { counted } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
 import { Empty, ProblemNote } from "../../ui/Notes";
-import { TalkList } from "./Talks";
+import { ThreadList } from "./Threads";
 
 function Model({ name }: { name: string }) {
   return (
@@ -34,7 +33,7 @@ function Titles({ corpus }: { corpus: string }) {
 
 /** Before the first question: what to ask, and what to look for. */
 export function Start() {
-  const { corpora, corporaProblem, refreshCorpora, corpus, route, session, ask, go, canWrite, talk } = useApp();
+  const { corpora, corporaProblem, refreshCorpora, corpus, route, session, ask, go, canWrite, threads } = useApp();
   if (corporaProblem) return <ProblemNote problem={corporaProblem} again={refreshCorpora} />;
   if (!corpora) return <p className="quiet pad">Loading…</p>;
   if (!corpora.length) {
@@ -51,7 +50,7 @@ export function Start() {
       </Empty>
     );
   }
-  const questions = QUESTIONS[corpus] ?? [];
+  const questions = (session?.examples[corpus] ?? []).slice(0, 3);
   return (
     <section className="start" aria-label="Start">
       <h2>{questions.length ? "Try one of these questions" : "Ask about these documents"}</h2>
@@ -72,10 +71,10 @@ export function Start() {
         Click a sentence of the answer to see it in its source. <span className="flag">disputed</span>: another source denies it.
       </p>
       <Model name={session?.language_model ?? ""} />
-      {talk.all.length > 0 && (
+      {threads.all.length > 0 && (
         <>
           <h2>Earlier conversations</h2>
-          <TalkList />
+          <ThreadList />
         </>
       )}
     </section>

@@ -1,8 +1,5 @@
-import type { Reply } from "../../api/types";
-
 /** What a language model was asked for and did not do, and references that the plan could not keep. */
-export function Unsaid({ result }: { result: Reply }) {
-  const { notes } = result.answer;
+export function Unsaid({ notes }: { notes: string[] }) {
   if (!notes.length) return null;
   return (
     <section className="note" aria-label="Notes">

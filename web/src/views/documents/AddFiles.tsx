@@ -10,7 +10,7 @@ interface Props {
 }
 
 export function AddFiles({ corpus, onFiles }: Props) {
-  const { go } = useApp();
+  const { go, session } = useApp();
   const [named, setNamed] = useState("");
   const target = named.trim() || corpus || "default";
   const take = (files: File[]) => {
@@ -29,8 +29,7 @@ export function AddFiles({ corpus, onFiles }: Props) {
         Drop files here, or choose them
       </Text>
       <p className="quiet small">
-        Text, Markdown, HTML, PDF, DOCX, CSV, TSV, JSON. A file of the same name is replaced; one that cannot be read does not hold up
-        the others.
+        {session?.formats.join(", ")}. A file of the same name is replaced; one that cannot be read does not hold up the others.
       </p>
       <div className="drop-row">
         <TextField className="field" value={named} onChange={setNamed} maxLength={200}>

@@ -51,7 +51,7 @@ export function useJobs(formats: string[], settled: () => void): Jobs {
     },
     [settled],
   );
-  const told = useCallback((asked: Promise<Progress>) => {
+  const follow = useCallback((asked: Promise<Progress>) => {
     setProblem(null);
     asked.then(put, (error: unknown) => setProblem(problemOf(error)));
   }, [put]);
@@ -63,9 +63,9 @@ export function useJobs(formats: string[], settled: () => void): Jobs {
   useEffect(() => {
     const waiting = jobs.filter(isUnderWay);
     if (!waiting.length) return undefined;
-    const timer = setTimeout(() => waiting.forEach((p) => told(calls.job(p.job.id))), PAUSE);
+    const timer = setTimeout(() => waiting.forEach((p) => follow(calls.job(p.job.id))), PAUSE);
     return () => clearTimeout(timer);
-  }, [jobs, told]);
+  }, [jobs, follow]);
 
   const change = (id: number, patch: Partial<Upload>) =>
     setUploads((old) => old.map((upload) => (upload.id === id ? { ...upload, ...patch } : upload)));
@@ -103,12 +103,12 @@ export function useJobs(formats: string[], settled: () => void): Jobs {
       if (upload.problem) drop(upload.id);
       else upload.end.abort();
     },
-    cancel: (id) => told(calls.cancelJob(id)),
+    cancel: (id) => follow(calls.cancelJob(id)),
     retry: (id) => {
       const waits = (p: Progress): Progress => ({ ...p, job: { ...p.job, status: "waiting" } });
       const asked = calls.retryJob(id);
       setJobs((old) => old.map((p) => (p.job.id === id ? waits(p) : p)));
-      told(asked);
+      follow(asked);
     },
     dismiss: (id) => {
       dismissed.current.add(id);

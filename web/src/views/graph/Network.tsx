@@ -54,7 +54,7 @@ export function Network({ result, layout, selected, onSelect, ref }: Props) {
       </svg>
       {[...layout.cards].map(([id, place]) => {
         const { number, title, section } = nameOf(id);
-        const kinds = ["card", uses(id, sentences) && "card-told", uses(id, lit) && "card-lit"].filter(Boolean).join(" ");
+        const kinds = ["card", uses(id, sentences) && "card-used", uses(id, lit) && "card-lit"].filter(Boolean).join(" ");
         return (
           <button
             type="button"

@@ -57,7 +57,7 @@ function WhyCard({ result, selected: id }: Props) {
   const chunk = passages.get(id);
   const text = useMemo(() => (chunk ? new CodeText(chunk.text) : null), [chunk]);
   const number = (result.graph?.chunks.indexOf(id) ?? -1) + 1;
-  const told = result.answer.sentences.flatMap((s, at) => (s.evidence.some((e) => e.chunk_id === id) ? [at] : []));
+  const users = result.answer.sentences.flatMap((s, at) => (s.evidence.some((e) => e.chunk_id === id) ? [at] : []));
   return (
     <>
       <h2>
@@ -69,8 +69,8 @@ function WhyCard({ result, selected: id }: Props) {
         </p>
       )}
       <p className="small">
-        {told.length ? "Used in " : "The answer does not use it."}
-        <SentenceLinks at={told} />
+        {users.length ? "Used in " : "The answer does not use it."}
+        <SentenceLinks at={users} />
       </p>
       {chunk && text && (
         <>

@@ -7,16 +7,16 @@ const time = (created: string): string => new Date(created).toLocaleTimeString("
 
 const origin = (after: number | null): string => (after === null ? "the first plan, changed" : `version ${after + 1}, changed`);
 
-/** The answers to this question so far: one is looked at, and what is written next goes on from its plan. */
+/** The answers to this question so far: one is looked at, and what is written next starts from its plan. */
 export function VersionList({ kept, steps, sentences }: { kept: Versions; steps: number; sentences: number }) {
   const { versions, at, choose, forget } = kept;
   if (!versions.length) return null;
   const rows = [
-    { key: null, name: "As it was planned", told: `${counted(steps, "step")}, ${counted(sentences, "sentence")}` },
+    { key: null, name: "As it was planned", facts: `${counted(steps, "step")}, ${counted(sentences, "sentence")}` },
     ...versions.map((version, i) => ({
       key: i,
       name: `Version ${i + 1}`,
-      told: `${time(version.created)}, ${origin(version.after)}: ${counted(stepsOf(version.plan).length, "step")}, ${counted(version.answer.sentences.length, "sentence")}`,
+      facts: `${time(version.created)}, ${origin(version.after)}: ${counted(stepsOf(version.plan).length, "step")}, ${counted(version.answer.sentences.length, "sentence")}`,
     })),
   ];
   return (
@@ -24,11 +24,11 @@ export function VersionList({ kept, steps, sentences }: { kept: Versions; steps:
       <h2 id="versions">Answers so far</h2>
       <p className="quiet small">Choose one to see its plan and to go on from there; the others stay.</p>
       <ol>
-        {rows.map(({ key, name, told }) => (
+        {rows.map(({ key, name, facts }) => (
           <li key={name}>
             <button type="button" aria-pressed={at === key} onClick={() => choose(key)}>
               <span className="version-name">{name}</span>
-              <span className="quiet small">{told}</span>
+              <span className="quiet small">{facts}</span>
             </button>
           </li>
         ))}

@@ -9,7 +9,7 @@ export interface Versions {
   busy: boolean;
   problem: Problem | null;
   versions: Version[];
-  /** Index of the version that is shown and gone on from; null: the first answer. */
+  /** Index of the version that is shown and continued from; null: the first answer. */
   at: number | null;
   choose: (at: number | null) => void;
   write: (plan: string) => void;
@@ -37,19 +37,19 @@ export function useVersions(question: Question): Versions {
   }, []);
 
   useEffect(() => {
-    if (route.thread === held.current) return;
-    if (!route.thread) {
+    if (route.versions === held.current) return;
+    if (!route.versions) {
       held.current = "";
       setStates([]);
       setAt(null);
       return;
     }
-    read(route.thread).catch((error: unknown) => {
+    read(route.versions).catch((error: unknown) => {
       const found = problemOf(error);
-      if (found.status === GONE) go({ thread: "" });
+      if (found.status === GONE) go({ versions: "" });
       else setProblem(found);
     });
-  }, [route.thread, read, go]);
+  }, [route.versions, read, go]);
 
   const begun = async (): Promise<{ thread: string; checkpoint: string }> => {
     const { id, state } = await startThread(question);
@@ -60,11 +60,11 @@ export function useVersions(question: Question): Versions {
 
   const written = async (plan: string) => {
     const from = (at === null ? undefined : versions[at]?.from) ?? base;
-    const { thread, checkpoint } = route.thread && from ? { thread: route.thread, checkpoint: from } : await begun();
+    const { thread, checkpoint } = route.versions && from ? { thread: route.versions, checkpoint: from } : await begun();
     const { answer } = (await writeFrom(thread, checkpoint, plan)).values;
     if (!answer) throw new Problem("The run ended without an answer.", "Ask the question again.", 0);
     await read(thread);
-    go({ thread });
+    go({ versions: thread });
   };
 
   return {
@@ -81,11 +81,11 @@ export function useVersions(question: Question): Versions {
         .finally(() => setBusy(false));
     },
     forget: () => {
-      void forgetThread(route.thread).catch(() => undefined);
+      void forgetThread(route.versions).catch(() => undefined);
       held.current = "";
       setStates([]);
       setAt(null);
-      go({ thread: "" });
+      go({ versions: "" });
     },
   };
 }

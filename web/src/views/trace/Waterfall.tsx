@@ -26,7 +26,7 @@ const plainly = (decision: string): string =>
     .replace(/^probability ([\d.]+)$/, (_, share: string) => `Whether the passages answer: ${percent(Number(share))} likely.`)
     .replace(/^the answer is verified$/, "Every sentence was checked.");
 
-function told(stage: StageRecord): string[] {
+function notesOf(stage: StageRecord): string[] {
   const counts = Object.entries(stage.counts).filter(([, count]) => count > 0);
   const why = stage.decisions.map(plainly);
   return [...why, ...counts.map(([name, count]) => `${name}: ${count}`)];
@@ -56,7 +56,7 @@ function Row({ stage, from, total }: { stage: StageRecord; from: number; total: 
         {tokens_cached > 0 && `, ${tokens_cached.toLocaleString("en")} cached`}
       </td>
       <td role="cell" className="small did">
-        {told(stage).map((text) => (
+        {notesOf(stage).map((text) => (
           <p key={text}>
             <bdi>{text}</bdi>
           </p>

@@ -13,14 +13,14 @@ import { SentenceLinks } from "../../ui/SentenceLinks";
 import { Source } from "../../ui/Source";
 
 const STEPS = ["Found", "Kept as evidence", "In the answer"];
-const REACHED = { unread: 0, "not retrieved": 0, "not in evidence": 1, "not told": 2, told: 3 };
+const REACHED = { unread: 0, "not retrieved": 0, "not in evidence": 1, "not used": 2, used: 3 };
 
 const SAID = {
   unread: "These words are in no passage of the document, so they are not searched.",
   "not retrieved": "The search did not find its passage for this question.",
   "not in evidence": "Its passage was found, but these words were not among the parts that were kept as evidence.",
-  "not told": "It was kept as evidence, but neither the plan nor the answer uses it.",
-  told: "The answer says it.",
+  "not used": "It was kept as evidence, but neither the plan nor the answer uses it.",
+  used: "The answer says it.",
 };
 
 interface Found {
@@ -51,7 +51,7 @@ function Fate({ found }: { found: Found }) {
   );
 }
 
-/** So many documents are looked through besides the chosen one. */
+/** So many documents are looked through as well as the chosen one. */
 const OTHERS = 30;
 
 /** The passage word for word, else the sentence that is meant; in the first document that has it. */

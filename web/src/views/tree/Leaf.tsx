@@ -35,8 +35,8 @@ export interface Seen {
   sentence: number | null;
 }
 
-/** The sentences of the answer that tell a leaf. */
-function toldBy(node: ShownNode, seen: Seen): number[] {
+/** The sentences of the answer that rest on a leaf. */
+function sentencesOn(node: ShownNode, seen: Seen): number[] {
   const [span] = node.spans;
   return node.children || !span || !seen.result ? [] : restingOn(seen.result, seen.doc, span).sentences;
 }
@@ -52,11 +52,11 @@ function rowsBelow(node: ShownNode, key: string, tree: Unfolding): Row[] {
 function Marks({ node, seen, open }: { node: ShownNode; seen: Seen; open: boolean }) {
   const count = within(seen.read, node.spans);
   if (!count || (open && node.children > 0)) return null;
-  const told = toldBy(node, seen);
+  const sentences = sentencesOn(node, seen);
   return (
     <span className="leaf-marks small">
       <span className="chip">{node.children ? `${counted(count, "part")} read` : "read as evidence"}</span>
-      {told.length > 0 && <SentenceLinks at={told} />}
+      {sentences.length > 0 && <SentenceLinks at={sentences} />}
     </span>
   );
 }
@@ -64,8 +64,8 @@ function Marks({ node, seen, open }: { node: ShownNode; seen: Seen; open: boolea
 /** How a node's text is set: lit where it was read, more so where it was looked for. */
 function dressOf(node: ShownNode, seen: Seen): string {
   const lit = !node.children && within(seen.read, node.spans) > 0;
-  const wanted = lit && seen.sentence !== null && toldBy(node, seen).includes(seen.sentence);
-  const dress = [lit && "told-text", wanted && "told-now"];
+  const wanted = lit && seen.sentence !== null && sentencesOn(node, seen).includes(seen.sentence);
+  const dress = [lit && "used-text", wanted && "used-now"];
   return ["leaf-text", ...dress.filter(Boolean)].join(" ");
 }
 

@@ -16,7 +16,7 @@ const leads = (read: Span[]) => (node: ShownNode) => within(read, node.spans) > 
 function lookAt() {
   requestAnimationFrame(() =>
     setTimeout(() => {
-      const found = document.querySelector(".leaves .told-now") ?? document.querySelector(".leaves .told-text");
+      const found = document.querySelector(".leaves .used-now") ?? document.querySelector(".leaves .used-text");
       found?.scrollIntoView({ block: "nearest" });
     }),
   );

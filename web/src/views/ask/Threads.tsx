@@ -6,21 +6,21 @@ import { Picks } from "../../ui/Picks";
 import { Confirm } from "../../ui/Confirm";
 
 /** The conversations that are kept, each under its first question. */
-export function TalkList({ close }: { close?: () => void }) {
-  const { talk, go, route } = useApp();
+export function ThreadList({ close }: { close?: () => void }) {
+  const { threads, go, route } = useApp();
   const [leaving, setLeaving] = useState<Thread | null>(null);
   return (
     <>
-      <ul className="talks">
-        {talk.all.map((thread) => (
+      <ul className="threads">
+        {threads.all.map((thread) => (
           <li key={thread.id}>
             <button
               type="button"
-              className="talk"
-              aria-current={thread.id === route.talk || undefined}
+              className="thread"
+              aria-current={thread.id === route.thread || undefined}
               onClick={() => {
                 close?.();
-                go({ talk: thread.id, corpus: thread.corpus ?? "", s: null, thread: "", q: thread.title });
+                go({ thread: thread.id, corpus: thread.corpus ?? "", s: null, versions: "", q: "" });
               }}
             >
               <bdi>{thread.title}</bdi>
@@ -39,7 +39,7 @@ export function TalkList({ close }: { close?: () => void }) {
         action="Delete"
         open={leaving !== null}
         onClose={() => setLeaving(null)}
-        onConfirm={() => leaving && talk.forget(leaving.id)}
+        onConfirm={() => leaving && threads.forget(leaving.id)}
       >
         <p>
           <bdi>{leaving?.title}</bdi> and its answers are deleted. The documents stay.
@@ -50,12 +50,12 @@ export function TalkList({ close }: { close?: () => void }) {
 }
 
 /** The questions of the open conversation, and the way to others. */
-export function TalkBar() {
-  const { talk, run, showTurn, restart } = useApp();
-  const { all, turns } = talk;
+export function ThreadBar() {
+  const { threads, run, session, showTurn, restart } = useApp();
+  const { all, turns } = threads;
   if (!all.length && run.status === "idle") return null;
   return (
-    <div className="talk-bar">
+    <div className="thread-bar">
       {turns.length > 1 && (
         <Picks
           label="This conversation"
@@ -64,7 +64,10 @@ export function TalkBar() {
           onChange={(reply) => reply && showTurn(reply)}
         />
       )}
-      <span className="talk-acts">
+      {turns.length > 1 && !session?.language_model && (
+        <p className="small quiet">Without a language model, each question is answered on its own.</p>
+      )}
+      <span className="thread-acts">
         {run.status !== "idle" && (
           <Button className="button quiet-button" onPress={() => restart()}>
             New conversation
@@ -74,11 +77,11 @@ export function TalkBar() {
           <DialogTrigger>
             <Button className="button quiet-button">Conversations ({all.length})</Button>
             <Popover className="popover" placement="bottom end">
-              <Dialog className="dialog talk-dialog">
+              <Dialog className="dialog thread-dialog">
                 {({ close }) => (
                   <>
                     <Heading slot="title">Conversations</Heading>
-                    <TalkList close={close} />
+                    <ThreadList close={close} />
                   </>
                 )}
               </Dialog>
