@@ -44,7 +44,7 @@ def add_mcp(app: FastAPI, settings: ApiSettings) -> None:
     server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,  # no session that another key could resume
-        transport_security=_security((*LOOPBACK, settings.host, *settings.hosts)),
+        transport_security=_security((*LOOPBACK, settings.url_host, *settings.hosts)),
         max_request_body_size=settings.body_bytes,
     )
     app.router.routes.append(_Keyed(PATH, StreamableHTTPASGIApp(server.session_manager), methods=["POST"]))
