@@ -13,9 +13,8 @@ from discorag.schema.errors import InputError
 from interfaces.cli.batch import Question, Reply, answer_file, read_questions
 from tests.interfaces.test_python import COFFEE, MEMORY, TIDES
 
-TIDE, SLEEP = (
-    Question(id=i, question=q) for i, q in (("t", "Why does the tide rise?"), ("s", "What keeps us\u2028awake?"))
-)
+TIDE = Question(id="t", question="Why does the tide rise?")
+SLEEP = Question(id="s", question="What keeps us\u2028awake?")
 
 
 @pytest.fixture(scope="module")
