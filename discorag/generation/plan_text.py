@@ -131,7 +131,7 @@ class Wording:
         return f"compare it with {name}, where it is different: {gist}" if name else f"compare it with this: {gist}"
 
     def then(self, words: Words, name: str, gist: str) -> str:
-        """What belongs to the step before, and what it is to it."""
+        """A step that belongs to the one before, with its relation to it."""
         if self.chinese:
             return f"再说{words.chinese}{f'（{name}）' if name else ''}：{gist}"
         return f"then {words.english}{f', in {name}' if name else ''}: {gist}"

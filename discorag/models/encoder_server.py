@@ -85,7 +85,7 @@ async def _tokens(endpoint: Endpoint, settings: EncoderSettings) -> FastTokens:
     if settings.tokenizer is None:
         if settings.max_tokens:
             hint = f"Set {VARIABLES}__TOKENIZER too, or leave {VARIABLES}__MAX_TOKENS out."
-            raise ConfigError("The encoder's window is given without the tokenizer that fills it.", hint=hint)
+            raise ConfigError("The encoder's MAX_TOKENS is set, but its TOKENIZER is not.", hint=hint)
         return await asyncio.to_thread(PackagedTokens)
     tokenizer = await asyncio.to_thread(tokenizer_named, settings.tokenizer)
     window = settings.max_tokens or await _served_window(endpoint, settings)
@@ -112,5 +112,7 @@ def unit_vectors(rows: list[list[float]], expected: int, giver: str = "The endpo
     vectors = np.asarray(rows, dtype=np.float32)
     norms = np.linalg.norm(vectors, axis=1)
     if not np.all(np.isfinite(norms)) or np.any(norms == 0):
-        raise InvalidOutputError(f"{giver} gave a vector without a direction.", hint="Check the embedding server.")
+        raise InvalidOutputError(
+            f"{giver} gave a vector of zeros or of numbers that are not finite.", hint="Check the embedding server."
+        )
     return unit(vectors)

@@ -70,8 +70,8 @@ class ServerReranker:
             found = _indexed(reply)
         if sorted(index for index, _ in found) != list(range(len(texts))):
             raise InvalidOutputError(
-                f"The reranker gave scores for texts {[index for index, _ in found][:10]}, not one for each of "
-                f"{len(texts)}.",
+                f"The reranker scored the texts {[index for index, _ in found][:10]}; one score for each of "
+                f"{len(texts)} texts was expected.",
                 hint=f"Check the server at {VARIABLES}__BASE_URL.",
             )
         return [score for _, score in sorted(found)]

@@ -107,7 +107,7 @@ class TreeIndex:
             if scores := self._one_state(query, doc_ids, by, texts):
                 return scores
         raise StoreError(
-            f"Trees of {len(doc_ids)} documents by {self._builder.name!r} are missing, or are being replaced.",
+            f"The {self._builder.name!r} trees of {len(doc_ids)} documents are missing or being replaced.",
             hint="Ask again.",
         )
 

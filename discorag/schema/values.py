@@ -71,9 +71,9 @@ _EXACT = 5e-7
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Vectors, shape (n, d) or (d,), made as long as one, as nearly as float32 can; those that are so stay bit by bit.
+    """Vectors, shape (n, d) or (d,), scaled to length one within float32; unit vectors are returned unchanged.
 
-    None has length zero.
+    No vector may have length zero.
     """
     exact = vectors.astype(np.float64)
     squares = (exact * exact).sum(axis=-1, keepdims=True)

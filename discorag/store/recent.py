@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Recent(dict[str, T]):
-    """The last ``size`` values that were put in, by key; the oldest goes first."""
+    """The last ``size`` values that were put in, by key; the oldest is dropped first."""
 
     def __init__(self, size: int) -> None:
         super().__init__()

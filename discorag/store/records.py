@@ -131,7 +131,7 @@ def check_tree(document: Document, tree: RetrievalTree, vectors: Vectors, dimens
         if i < tree.leaves and node.spans[0].of(document.text) != node.text:
             raise InvariantError(f"Leaf {i} of {document.uri!r} is not the text at {node.spans[0]}.")
         if max(span.end for span in node.spans) > len(document.text):
-            raise InvariantError(f"Node {i} of {document.uri!r} ends behind its {len(document.text)} characters.")
+            raise InvariantError(f"Node {i} of {document.uri!r} ends past its {len(document.text)} characters.")
 
 
 def _check_vectors(vectors: Vectors, count: int, dimension: int, uri: str) -> None:

@@ -107,9 +107,9 @@ class Bm25:
         self._lengths = counts.lengths
 
     def scores(self, query: str, groups: Runs) -> Floats:
-        """Scores of every group of texts, at least one, its length against the groups' mean; shape (groups,).
+        """The BM25 score of each group of texts (at least one), shape (groups,).
 
-        Each term of the query counts once.
+        A group's length is normalised by the groups' mean. Each term of the query counts once.
         """
         ids = np.array(sorted(set(map(_id, terms(query)))), np.uint32)
         table = self._counts.table(ids)

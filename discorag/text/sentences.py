@@ -31,6 +31,7 @@ _REFERENCE = re.compile(
 )
 _NUMBER_ONLY = re.compile(r"\s*[(\[]?(?:\d{1,3}|[A-Za-z])[.)]\s*$")
 _CITATION = re.compile(r"\[[\d\s,;–-]+\]\s*$")
+_QUOTED_END = re.compile(r"[!?][`\"”’')]+\s*$")
 _DISPLAY_MATH = re.compile(r"\$\$[^$]{1,3000}\$\$")
 _CLOSERS = re.compile(r"[\"”’»)\]）】」』*_]+(?=\s|$)")
 
@@ -156,7 +157,8 @@ def _raw_cuts(text: str, language: str) -> Iterator[int]:
 def _joined(text: str, start: int, cut: int) -> bool:
     """Whether the sentence from ``start`` continues after ``cut``.
 
-    Such are "Eq. | (3)", "[4] | showed", "1. | First", "doi.org/10. | 18653" and the image "! | [](x.png)".
+    Such are "Eq. | (3)", "[4] | showed", "1. | First", "doi.org/10. | 18653", "`!` | rule" and the image
+    "! | [](x.png)".
     """
     before, after = text[max(start, cut - 40) : cut], text[cut : cut + 40]
     following = after.lstrip()[:1]
@@ -166,4 +168,4 @@ def _joined(text: str, start: int, cut: int) -> bool:
         return True
     if _REFERENCE.search(before):
         return following.isdigit() or following in "([$\\"
-    return following.islower() and bool(_CITATION.search(before))
+    return following.islower() and bool(_CITATION.search(before) or _QUOTED_END.search(before))

@@ -14,6 +14,7 @@ from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, PlanStep
+from discorag.schema.document import UnitKind
 from discorag.schema.errors import ModelError
 from discorag.schema.values import Vectors
 from discorag.text.citations import references, steps, without_references
@@ -116,7 +117,7 @@ class TracingVerifier:
 
     1. A heading, and a sentence without content ("It did."), is not verified. 2. A sentence that a source has word for
     word is supported; no model is called. 3. The reranker finds the places that are closest to any other sentence. One
-    whose figures, dates, quotations and    names are not all in the cited chunks and these places is not supported. 4.
+    whose figures, dates, quotations and names are not all in the cited chunks and these places is not supported. 4.
     The judge decides the rest; without one they are not verified.
     """
 
@@ -195,11 +196,12 @@ def _drafted(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
 
 def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
     """Trace what needs no model; of several units that say the same a cited one, then one of a cited chunk."""
-    if is_heading(without_references(sentence.text, chunks=len(inputs.chunks)), inputs):
+    same = [table.sentences[i] for i in copies.get(folded(sentence.bare), ()) if whole_sentence(i, table) == (i, i)]
+    is_item = any(unit.kind is UnitKind.ITEM for unit in same)  # "* `README`" also if a document is called so
+    if not is_item and is_heading(without_references(sentence.text, chunks=len(inputs.chunks)), inputs):
         return _Traced(Support.NOT_VERIFIED, _HEADING)
     if _ASSENT.issuperset(terms(sentence.bare)):
         return _Traced(Support.NOT_VERIFIED, _NO_CONTENT)
-    same = [table.sentences[i] for i in copies.get(folded(sentence.bare), ()) if whole_sentence(i, table) == (i, i)]
     if not same:
         return None if table.sentences else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
     exact = {(r.chunk, r.first) for r in references(sentence.text)}

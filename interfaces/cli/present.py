@@ -222,7 +222,7 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
 def status_table(
     documents: list[Manifest], identities: Mapping[str, DocumentIdentity], *, encoder: str, model: str | None
 ) -> RenderableType:
-    """The stored documents, who and when they speak for if known, and which models would serve a question."""
+    """The stored documents, for whom and what time each speaks if known, and the models that a question would use."""
     speak = {m.doc_id: str(identities[m.doc_id]) for m in documents}
     table = _table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "file")
     for m in documents:

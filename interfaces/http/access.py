@@ -287,7 +287,7 @@ class Quotas:
 
     @asynccontextmanager
     async def reserve(self, scope: Scope, sizes: dict[str, int]) -> AsyncGenerator[None]:
-        """A block that stores these files, name -> bytes; those of the same names are replaced. Raises as `check`."""
+        """Count these files, name -> bytes, while a block stores them; the same names replace. Raises as `check`."""
         known = await asyncio.to_thread(self._table.known_uploads, scope)
         new, size = len(sizes.keys() - known), sum(sizes.values())
         await self.check(scope.tenant, files=new, size=size)

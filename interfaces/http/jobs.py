@@ -330,7 +330,7 @@ class Jobs:
         return job
 
     async def retry(self, tenant: str, job_id: str) -> Job:
-        """Queue the files again that failed or were not read. Raises as `get`."""
+        """Queue again the files that failed or were not read. Raises as `get`."""
         async with self._changes:
             job = await self.get(tenant, job_id)
             left = (None, Status.FAILED)

@@ -161,7 +161,7 @@ class Service:
 
     @contextmanager
     def counted(self) -> Generator[None]:
-        """A question that is under way, whose language models answer in time. Raises as `check_load`."""
+        """Count a running question and limit the time of its language models. Raises as `check_load`."""
         self.check_load()
         self.under_way += 1
         try:

@@ -127,7 +127,7 @@ async def test_a_tokenizer_needs_a_window_a_window_needs_a_tokenizer_and_both_mu
     with ScriptedServer() as server:
         with pytest.raises(ConfigError, match="does not say how many tokens 'qwen' reads"):
             await connected(server, tokenizer=str(words))
-        with pytest.raises(ConfigError, match="without the tokenizer"):
+        with pytest.raises(ConfigError, match="its TOKENIZER is not"):
             await connected(server, max_tokens=512)
         (words / "tokenizer.json").write_text("{}")
         with pytest.raises(ConfigError, match="cannot be loaded"):

@@ -34,6 +34,7 @@ def test_sentences_are_stripped_disjoint_ordered_and_hold_every_visible_characte
         "1. First of all.",
         "A line that goes\non in the next.",
         "An image ![alt](a.png) in text.",
+        "It is left out, or taken in by a `!` rule of the file.",
         "It is so:\n$$\nC = x. Then\n\\end .\n$$\nwhere x holds.",
     ],
 )

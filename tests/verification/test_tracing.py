@@ -160,9 +160,11 @@ async def test_a_disagreement_stated_in_both_directions_is_reported_once(encoder
     assert len((await verifier_of(encoder).verify(inputs, draft)).value.disagreements) == 1
 
 
-async def test_a_heading_is_no_supported_sentence_but_a_statement_that_is_also_a_title_is(encoder: Encoder) -> None:
-    texts = {"The moon pulls the sea.": "# Tides and the moon above\n\nThe moon pulls the sea. Tides follow."}
-    inputs = await inputs_from(texts, "tides", encoder)
-    draft = "# Tides and the moon above\n\nTides and the moon above [1]\n\nThe moon pulls the sea [1]."
+async def test_a_heading_is_no_supported_sentence_but_a_statement_or_an_item_that_is_also_a_title_is(
+    encoder: Encoder,
+) -> None:
+    text = "# Tides and the moon above\n\nThe moon pulls the sea. Tides follow.\n\n* README"
+    inputs = await inputs_from({"The moon pulls the sea.": text, "README": "Read this first."}, "tides", encoder)
+    draft = "# Tides and the moon above\n\nTides and the moon above [1]\n\nThe moon pulls the sea [1].\n\nREADME [1]"
     answer = (await verifier_of(encoder).verify(inputs, draft)).value
-    assert [s.supported for s in answer.sentences] == [False, False, True]
+    assert [s.supported for s in answer.sentences] == [False, False, True, True]

@@ -1,4 +1,4 @@
-"""A chunk's text with its RST tree: marked inside it, so that both can be read back; as indentation; or not at all.
+"""A chunk's text with its RST tree: as marks inside the text (reversible), as indentation, or not shown.
 
 There is one marker at every gap between two EDUs, ``|<depth><arrow><code>|``, directly before the next EDU: the depth
 of the split there (root 1), an arrow to the nucleus (``<`` left, ``>`` right, ``=`` both) and the relation's code,

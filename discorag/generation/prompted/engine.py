@@ -190,7 +190,7 @@ T = TypeVar("T")
 class Sampling:
     """How a language model is asked: temperature, beam width (1: none), and output limits in tokens.
 
-    A limit of None follows the work (`discorag.generation.prompted.engine`).
+    None: the limit depends on the size of the task (`discorag.generation.prompted.engine`).
     """
 
     temperature: float = 0.0

@@ -149,7 +149,7 @@ def probe_schema() -> dict[str, Any]:
 
 
 def ability_of(text: str) -> Ability:
-    """What a reply shows; one that is not JSON is read as an answer."""
+    """The abilities that a reply shows; one that is not JSON is read as an answer."""
     answer, keeps_schema = text, False
     try:
         reply = json.loads(text)

@@ -27,7 +27,7 @@ It rests on little: 33 questions on 7 papers of QASPER's sample, with the papers
 
 
 class RouteReply(BaseModel):
-    """The model's whole reply, in the ids of the prompt: passages for [ANSWER], and a heading for [EXPAND], one a step.
+    """The model's whole reply, in the ids of the prompt: passages for [ANSWER], and one heading a step for [EXPAND].
 
     With neither the reply is [REFUSE].
     """

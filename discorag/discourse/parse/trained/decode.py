@@ -153,7 +153,7 @@ class _Decoder:
 
 
 def level_sums(levels: Ints) -> Ints:
-    """How many of the first k units start a sentence at least, and a paragraph, shape (2, n + 1)."""
+    """How many of the first k units start a sentence or a paragraph, and a paragraph; shape (2, n + 1)."""
     counts = np.stack([(levels >= level).cumsum() for level in (1, 2)])
     return np.pad(counts, ((0, 0), (1, 0)))
 

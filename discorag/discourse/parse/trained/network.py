@@ -79,7 +79,7 @@ class Reading:
 
     Args:
         borders: The vectors between the units and around them, shape (n + 1, 2 x lstm).
-        sums: Of the outputs for the units before each border, shape (n + 1, 2 x lstm).
+        sums: For each border, the sum of the outputs for the units before it, shape (n + 1, 2 x lstm).
         units: The units before they are read, shape (n, unit).
     """
 
