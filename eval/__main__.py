@@ -14,14 +14,14 @@ from rich.text import Text
 
 from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line
 from eval.experiments.attention import Attention
 from eval.experiments.definition import Experiment, experiment_names, load_experiment, state, total_of
 from eval.experiments.ratings import same_form, table_of_ratings
 from eval.experiments.run import ExperimentRun
-from eval.options import data_folder, find_data, judge_settings, metric_models, renamed
+from eval.metrics.base import MetricModels
+from eval.options import data_folder, find_data, open_judge
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
@@ -35,13 +35,8 @@ from eval.suite import Suite, find_system, load_suite, suite_names, systems
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False, add_completion=False)
 out, err = Console(width=None if sys.stdout.isatty() else 160), Console(stderr=True)
 HOME = Path(".disco-rag/eval")
-BASELINE = "standard"
 
 Home = Annotated[Path, typer.Option(help="The evaluation's own store and runs.")]
-Fields = Annotated[
-    list[str] | None,
-    typer.Option("--field", help="ROLE=NAME: a field's name in the data file, where it is not the official one."),
-]
 Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default: DISCO_RAG_DATA).")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite or experiment says.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")]
@@ -74,12 +69,8 @@ def run(
     parser: Annotated[
         str | None, typer.Option(help=f"Whose trees, of {', '.join(PARSERS)}; default: as the suite says.")
     ] = None,
-    relater: Annotated[
-        str | None, typer.Option(help=f"Who relates chunks without a language model: {', '.join(RELATION_ENGINES)}.")
-    ] = None,
     to: Out = None,
     data: Data = None,
-    field: Fields = None,
     home: Home = HOME,
     concurrency: Concurrency = 4,
     dry_run: DryRun = False,
@@ -97,13 +88,11 @@ def run(
         "pool": pool,
         "top_k": top_k,
         "parser": parser,
-        "relater": relater,
         "systems": tuple(system or ()) or None,
-        "fields": renamed(field) or None,
     }
     chosen = [_changed(load_suite(name), changes) for name in suites]
-    judge = judge_settings(judge_url, judge_model, judge_key, home / "judge") if judge_url else None
-    models = metric_models(judge, judge_prompt, reader=reader, bertscore=bertscore, summac=summac)
+    judge = open_judge(judge_url, judge_model, judge_key, home / "judge")
+    models = MetricModels(judge=judge, judge_prompt=judge_prompt, reader=reader, bertscore=bertscore, summac=summac)
     place = Place(data=data or data_folder(), home=home)
     with closing(open_pipeline(read_settings(), home)) as rag:
         for suite in chosen:
@@ -151,17 +140,16 @@ def experiment(
     chosen = load_experiment(name)
     if chosen.command:
         raise ConfigError(f"{chosen.item} is not run from here.", hint=f"Run {chosen.command}.")
-    folder, judge = (to or home / "runs") / name, None
+    folder = (to or home / "runs") / name
     if ratings:
         _print_ratings(chosen, folder, ratings)
         return
-    if judge_url:
-        judge = judge_settings(judge_url, judge_model, judge_key, home / "judge")
+    judge = open_judge(judge_url, judge_model, judge_key, home / "judge")
     current = ExperimentRun(
         experiment=chosen,
         settings=read_settings(),
         place=Place(data=data or data_folder(), home=home),
-        models=metric_models(judge, judge_prompt, reader=reader, bertscore=bertscore, summac=summac),
+        models=MetricModels(judge=judge, judge_prompt=judge_prompt, reader=reader, bertscore=bertscore, summac=summac),
         out=folder,
         console=err,
         limit=limit,
@@ -184,16 +172,15 @@ def prompts(
     to: Annotated[Path, typer.Option("--out", help="JSON lines of prompt and completion, as trl reads them.")],
     system: Annotated[str, typer.Option(help="Whose prompts: paper, or paper-standard without structure.")] = "paper",
     path: Annotated[str, typer.Option(help="The data file below the data folder; default: the suite's.")] = "",
-    parser: Annotated[str, typer.Option(help="Whose trees.")] = "paper",
     limit: Limit = None,
     data: Data = None,
     home: Home = HOME,
 ) -> None:
     """Write training data for an answering model (table 10): the prompt of each answer, and the reference."""
-    changes = {"limit": limit, "path": path or None, "parser": parser, "systems": (system,)}
+    changes = {"limit": limit, "path": path or None, "parser": "paper", "systems": (system,)}
     with closing(open_pipeline(read_settings(), home)) as rag:
         place = Place(data=data or data_folder(), home=home)
-        session = Session(_changed(load_suite(suite), changes), place, rag, metric_models(None, None), err)
+        session = Session(_changed(load_suite(suite), changes), place, rag, MetricModels(), err)
         n = asyncio.run(session.export(to, system))
     out.print(f"{n} examples in {to}")
 
@@ -212,11 +199,10 @@ def compare(
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
     to: Annotated[Path, typer.Option("--out", help="The Markdown file.")] = HOME / "report.md",
-    baseline: Annotated[str, typer.Option(help="System that others are compared with.")] = BASELINE,
 ) -> None:
     """One Markdown page over several runs, without any text of the data."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text(markdown_report(folders, baseline=baseline), encoding="utf-8")
+    to.write_text(markdown_report(folders), encoding="utf-8")
     out.print(to)
 
 
@@ -225,15 +211,15 @@ def check(folder: Path, expected: Path) -> None:
     """Whether a run reproduces committed numbers; exit status 1 if not."""
     deviations = check_run(folder, expected)
     for deviation in deviations:
-        out.print(Text(str(deviation), style="red"))
+        out.print(Text(deviation, style="red"))
     out.print(f"{folder.name}: {'reproduced' if not deviations else f'{len(deviations)} numbers deviate'}")
     raise typer.Exit(1 if deviations else 0)
 
 
 @app.command()
-def expect(folder: Path, expected: Path, tolerance: Annotated[float, typer.Option(min=0)] = 0.5) -> None:
-    """Write down a run's numbers as those expected from now on, with a tolerance in score points."""
-    write_expected(folder, expected, tolerance)
+def expect(folder: Path, expected: Path) -> None:
+    """Write down a run's numbers as those expected from now on, with a tolerance of one score point."""
+    write_expected(folder, expected)
 
 
 def _print_ratings(chosen: Experiment, folder: Path, forms: list[Path]) -> None:

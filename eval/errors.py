@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
+
 from discorag.schema.errors import ConfigError, DiscoRagError, InputError
 
 
@@ -19,3 +21,9 @@ class MetricUnavailableError(ConfigError):
 
 class NotScorableError(InputError):
     """One answer cannot be scored (a judge wrote prose, say). It is counted, and left out of the mean."""
+
+
+def first_error(error: ValidationError) -> str:
+    """The first wrong field and what is wrong with it."""
+    first = error.errors()[0]
+    return ": ".join(filter(None, (".".join(map(str, first["loc"])), f"{first['msg']}.")))

@@ -1,4 +1,4 @@
-"""What the command line may be given beside a suite: where the data is, and models for metrics."""
+"""Where the data is, and the judge, as the command line is told."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pydantic import SecretStr
 from discorag.config import DATA_VARIABLE, LlmSettings
 from discorag.models.gateway import Gateway
 from discorag.schema.errors import ConfigError, MissingPathError
-from eval.metrics.base import MetricModels
 
 BESIDE = Path("../shared/data")
 """Where the data is looked for when the variable is not set."""
@@ -30,35 +29,11 @@ def data_folder() -> Path:
     raise MissingPathError(f"{folder} is no folder.", hint=f"Set {DATA_VARIABLE} to the folder of the datasets.")
 
 
-def renamed(given: list[str] | None) -> dict[str, str]:
-    """``ROLE=NAME`` of each ``--field``. Raises `ConfigError` for one of another form."""
-    pairs = [one.partition("=") for one in given or ()]
-    if bad := ["".join(pair) for pair in pairs if not (pair[0] and pair[2])]:
-        raise ConfigError(f"--field {bad[0]}: no ROLE=NAME.", hint="Write e.g. --field paper=Body.")
-    return {role: name for role, _, name in pairs}
-
-
-def judge_settings(url: str, model: str, key: str, cache: Path) -> LlmSettings:
-    """The judge's endpoint. Raises `ConfigError` if the variable ``key`` is named and empty."""
+def open_judge(url: str | None, model: str, key: str, cache: Path) -> Gateway | None:
+    """The judge at an endpoint, if one is given. Raises `ConfigError` if the variable ``key`` is named and empty."""
+    if not url:
+        return None
     secret = os.environ.get(key, "") if key else ""
     if key and not secret:
         raise ConfigError(f"{key} is not set.", hint="Name the environment variable that holds the judge's key.")
-    return LlmSettings(base_url=url, model=model, api_key=SecretStr(secret) if secret else None, cache=cache)
-
-
-def metric_models(
-    judge: LlmSettings | None,
-    judge_prompt: Path | None,
-    *,
-    reader: Path | None = None,
-    bertscore: Path | None = None,
-    summac: Path | None = None,
-) -> MetricModels:
-    """The models that the caller has, see `MetricModels`."""
-    return MetricModels(
-        judge=Gateway(judge) if judge else None,
-        judge_prompt=judge_prompt,
-        reader=reader,
-        bertscore=bertscore,
-        summac=summac,
-    )
+    return Gateway(LlmSettings(base_url=url, model=model, api_key=SecretStr(secret) if secret else None, cache=cache))

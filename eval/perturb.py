@@ -124,9 +124,9 @@ def remove_edges(graph: RhetoricalGraph, random: Random, rate: float) -> Rhetori
 
 def turn_edges(graph: RhetoricalGraph, random: Random, rate: float) -> RhetoricalGraph:
     """Edges point the other way; where both directions are related, the two are exchanged."""
-    drawn = {_pair(graph.edges[i]) for i in _draw(len(graph.edges), random, rate)}
+    drawn = {(graph.edges[i].source, graph.edges[i].target) for i in _draw(len(graph.edges), random, rate)}
     turned = drawn | {(b, a) for a, b in drawn}
-    edges = ((_joined(e, e.target, e.source) if _pair(e) in turned else e) for e in graph.edges)
+    edges = ((_joined(e, e.target, e.source) if (e.source, e.target) in turned else e) for e in graph.edges)
     return RhetoricalGraph(chunks=graph.chunks, edges=tuple(edges))
 
 
@@ -147,10 +147,6 @@ def permute_chunks(graph: RhetoricalGraph, random: Random, _: float) -> Rhetoric
     other = dict(zip(graph.chunks, random.sample(graph.chunks, len(graph.chunks)), strict=True))
     edges = (_joined(e, other[e.source], other[e.target]) for e in graph.edges)
     return RhetoricalGraph(chunks=graph.chunks, edges=tuple(edges))
-
-
-def _pair(edge: Edge) -> tuple[str, str]:
-    return edge.source, edge.target
 
 
 def _joined(edge: Edge, source: str, target: str) -> Edge:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
 
@@ -16,7 +16,7 @@ class DocSpan(BaseModel, frozen=True):
     span: Span
 
 
-class SourceDocument(BaseModel):
+class SourceDocument(BaseModel, frozen=True):
     """A document as it is ingested. All offsets refer to ``text``.
 
     Args:
@@ -27,15 +27,13 @@ class SourceDocument(BaseModel):
             labelled; empty if it labels none.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     id: str = Field(min_length=1)
     title: str
     text: str = Field(min_length=1, repr=False)
     parts: tuple[Span, ...] = ()
 
 
-class Gold(BaseModel):
+class Gold(BaseModel, frozen=True):
     """One piece of gold evidence.
 
     Args:
@@ -44,14 +42,12 @@ class Gold(BaseModel):
         annotator: Whose label it is, where a dataset has several.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     label: str
     anywhere: tuple[DocSpan, ...] = Field(min_length=1)
     annotator: int = 0
 
 
-class Sample(BaseModel):
+class Sample(BaseModel, frozen=True):
     """One question.
 
     Args:
@@ -72,8 +68,6 @@ class Sample(BaseModel):
         prompt: Loong: the filled official prompt without documents, for the judge.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     id: str = Field(min_length=1)
     query: str = Field(min_length=1)
     instruction: str = ""
@@ -91,7 +85,7 @@ class Sample(BaseModel):
     prompt: str = ""
 
 
-class Benchmark(BaseModel):
+class Benchmark(BaseModel, frozen=True):
     """Questions over documents, as read from a dataset's official files.
 
     Args:
@@ -100,8 +94,6 @@ class Benchmark(BaseModel):
         samples: In file order.
         dropped: What was left out and why -> how often (a gold string that is not in the document, say).
     """
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     documents: Mapping[str, SourceDocument] = Field(repr=False)

@@ -9,7 +9,7 @@ from random import Random
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
@@ -17,6 +17,7 @@ from discorag.options import PRESETS
 from discorag.registry import Named
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError
+from eval.errors import first_error
 from eval.perturb import PERTURBATIONS, Stage
 from eval.sample import Benchmark, Sample
 
@@ -24,7 +25,7 @@ FOLDER = Path(__file__).parent
 _B = TypeVar("_B", bound=BaseModel)
 
 
-class System(BaseModel):
+class System(BaseModel, frozen=True, extra="forbid"):
     """One system: the answer graph with options, one of its baselines, or the lead baseline.
 
     Args:
@@ -39,8 +40,6 @@ class System(BaseModel):
         rate: How much of it is changed, 0 to 1.
         own: Searches the question's own documents only.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     about: str
@@ -64,7 +63,7 @@ class System(BaseModel):
         return bool(self.baseline) or "llm" in self.options.values()
 
 
-class Suite(BaseModel):
+class Suite(BaseModel, frozen=True, extra="forbid"):
     """A benchmark run: data, retrieval, systems, metrics.
 
     Args:
@@ -74,7 +73,6 @@ class Suite(BaseModel):
         dataset: A key of `eval.datasets.registry.LOADERS`.
         path: The dataset's file or folder below the data folder.
         source: Where it comes from.
-        fields: What the loader reads -> its name in the file, where that is not the official one.
         split: Shown beside every number.
         official: Questions of the official test set, to which a dry run scales its bill; None: not known.
         retrieval: ``pooled``: over the documents of all questions (open domain); ``own``: over the question's own.
@@ -93,15 +91,12 @@ class Suite(BaseModel):
         main: Metrics that are plotted, most important first.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     name: str
     version: int = Field(ge=1)
     about: str
     dataset: str
     path: str
     source: str = ""
-    fields: dict[str, str] = {}
     split: str = "development split, subset"
     official: int | None = None
     retrieval: Literal["pooled", "own"]
@@ -225,8 +220,4 @@ def checked(model: type[_B], value: Any, place: str) -> _B:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(
-            f"{place}: {field}: {first['msg']}.", hint=f"See {model.__module__}.{model.__name__}."
-        ) from error
+        raise ConfigError(f"{place}: {first_error(error)}", hint=f"See {model.__module__}.{model.__name__}.") from error

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from eval.datasets.asqa import Passages, answer_places
 from eval.datasets.reading import checked, read_json, unique
@@ -41,14 +41,6 @@ class _ClaimsEntry(_Entry):
     claims: tuple[str, ...] = Field(min_length=1)
 
 
-class _Lists(RootModel[tuple[_ListEntry, ...]]):
-    pass
-
-
-class _Claims(RootModel[tuple[_ClaimsEntry, ...]]):
-    pass
-
-
 def load_qampari(path: Path) -> Benchmark:
     """Questions with many answers over the passages of all questions; evidence is wherever an alias stands.
 
@@ -61,7 +53,7 @@ def load_qampari(path: Path) -> Benchmark:
     """
     passages, dropped = Passages(), Counter[str]()
     samples: list[Sample] = []
-    for entry in _with_passages(checked(_Lists, read_json(path), str(path)).root, path):
+    for entry in _with_passages(checked(tuple[_ListEntry, ...], read_json(path), str(path)), path):
         own = _added(passages, entry, entry.id, path)
         documents = [passages.documents[one] for one in own]
         found = [(aliases[0], answer_places(documents, aliases)) for aliases in entry.answers if aliases]
@@ -95,7 +87,7 @@ def load_eli5(path: Path) -> Benchmark:
     """
     passages = Passages()
     samples: list[Sample] = []
-    for number, entry in enumerate(_with_passages(checked(_Claims, read_json(path), str(path)).root, path)):
+    for number, entry in enumerate(_with_passages(checked(tuple[_ClaimsEntry, ...], read_json(path), str(path)), path)):
         name = f"eli5-{number}"
         samples.append(
             Sample(

@@ -1,13 +1,13 @@
-"""ASQA (Stelmakh et al. 2022): ambiguous questions with long answers; official and pooled (ALCE) form."""
+"""ASQA (Stelmakh et al. 2022): ambiguous questions with long answers; in ALCE's form, with retrieved passages."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
 from eval.datasets.reading import TextBuilder, checked, read_json, unique
@@ -18,33 +18,12 @@ _INSTRUCTION = (
     "The question can be read in several ways. Answer in one paragraph that names each reading and gives its answer."
 )
 _NO_PASSAGE = "pairs whose answer is in no passage"
-_NO_TEXT = "knowledge passages without text"
 _ARTICLES = ("a", "an", "the")
 
 
 class _Pair(BaseModel):
     question: str
     short_answers: tuple[str, ...] = Field(min_length=1)
-
-
-class _Knowledge(BaseModel):
-    content: str | None
-    wikipage: str | None
-
-
-class _Annotation(BaseModel):
-    long_answer: str
-    knowledge: tuple[_Knowledge, ...]
-
-
-class _Entry(BaseModel):
-    ambiguous_question: str = Field(min_length=1)
-    qa_pairs: tuple[_Pair, ...] = Field(min_length=1)
-    annotations: tuple[_Annotation, ...] = Field(min_length=1)
-
-
-class _Official(BaseModel):
-    dev: dict[str, _Entry]
 
 
 class _Passage(BaseModel):
@@ -57,16 +36,12 @@ class _LongAnswer(BaseModel):
     long_answer: str
 
 
-class _PooledEntry(BaseModel):
+class _Entry(BaseModel):
     sample_id: str = Field(min_length=1)
     question: str = Field(min_length=1)
     qa_pairs: tuple[_Pair, ...] = Field(min_length=1)
     annotations: tuple[_LongAnswer, ...] = Field(min_length=1)
     docs: tuple[_Passage, ...]
-
-
-class _Pooled(RootModel[tuple[_PooledEntry, ...]]):
-    pass
 
 
 class Passages:
@@ -116,31 +91,6 @@ def _words_pattern(answer: str) -> str:
     return rf"\W+(?:(?:{'|'.join(_ARTICLES)})\W+)*".join(re.escape(word) for word in content)
 
 
-def load_asqa(path: Path) -> Benchmark:
-    """The development split of the official ``ASQA.json`` over an oracle corpus.
-
-    The documents are the ``knowledge`` passages that annotators rested their long answers on, so retrieval is easier
-    than over Wikipedia, and a question whose annotators gave none has no document of its own.
-
-    Args:
-        path: ``{"dev": {id: {ambiguous_question, qa_pairs, annotations}}}``.
-
-    Raises:
-        MissingPathError: No such file.
-        DataError: The file is cut off or a field is missing; names file, entry and field.
-    """
-    entries = checked(_Official, read_json(path), str(path)).dev
-    passages = Passages()
-    dropped: Counter[str] = Counter()
-    samples: list[Sample] = []
-    for sample_id, entry in entries.items():
-        own = list(_knowledge(sample_id, entry, passages, f"{path}: {sample_id}", dropped))
-        long_answers = [annotation.long_answer for annotation in entry.annotations]
-        documents = _distinct(own, passages)
-        samples.append(_sample(sample_id, entry.ambiguous_question, entry.qa_pairs, long_answers, documents, dropped))
-    return Benchmark(name="asqa", documents=passages.documents, samples=unique(samples, path), dropped=dict(+dropped))
-
-
 def load_asqa_pooled(path: Path) -> Benchmark:
     """ASQA questions in ALCE's form with retrieved passages; the corpus is all passages of all questions.
 
@@ -154,60 +104,33 @@ def load_asqa_pooled(path: Path) -> Benchmark:
         MissingPathError: No such file.
         DataError: The file is cut off, a field is missing, or an id repeats; names file, entry and field.
     """
-    passages = Passages()
-    dropped: Counter[str] = Counter()
+    passages, dropped = Passages(), Counter[str]()
     samples: list[Sample] = []
-    for entry in checked(_Pooled, read_json(path), str(path)).root:
+    for entry in checked(tuple[_Entry, ...], read_json(path), str(path)):
         place = f"{path}: {entry.sample_id}"
-        own = [passages.add(doc.id, doc.title, _body(doc), place) for doc in entry.docs]
-        long_answers = [annotation.long_answer for annotation in entry.annotations]
-        documents = _distinct(own, passages)
-        samples.append(_sample(entry.sample_id, entry.question, entry.qa_pairs, long_answers, documents, dropped))
+        own = dict.fromkeys(passages.add(doc.id, doc.title, _body(doc), place) for doc in entry.docs)
+        documents = [passages.documents[one] for one in own]
+        found = [(pair.question, answer_places(documents, pair.short_answers)) for pair in entry.qa_pairs]
+        gold = tuple(Gold(label=question, anywhere=places) for question, places in found if places)
+        dropped[_NO_PASSAGE] += len(found) - len(gold)
+        samples.append(
+            Sample(
+                id=entry.sample_id,
+                query=entry.question,
+                instruction=_INSTRUCTION,
+                documents=tuple(own),
+                references=tuple(annotation.long_answer for annotation in entry.annotations),
+                short_answers=tuple(pair.short_answers for pair in entry.qa_pairs),
+                disambiguated=tuple(pair.question for pair in entry.qa_pairs),
+                gold=gold,
+            )
+        )
     return Benchmark(
         name="asqa_pooled", documents=passages.documents, samples=unique(samples, path), dropped=dict(+dropped)
     )
-
-
-def _knowledge(sample_id: str, entry: _Entry, passages: Passages, place: str, dropped: Counter[str]) -> Iterator[str]:
-    for annotator, annotation in enumerate(entry.annotations):
-        for number, item in enumerate(annotation.knowledge):
-            if item.content and item.content.strip():
-                yield passages.add(f"{sample_id}-{annotator}-{number}", item.wikipage or "", item.content, place)
-            else:
-                dropped[_NO_TEXT] += 1
 
 
 def _body(passage: _Passage) -> str:
     """The passage without the line of its title that retrieval dumps repeat, in quotes or not."""
     head, _, rest = passage.text.partition("\n")
     return rest if head.strip().strip('"') == passage.title and rest.strip() else passage.text
-
-
-def _distinct(ids: Iterable[str], passages: Passages) -> list[SourceDocument]:
-    return [passages.documents[one] for one in dict.fromkeys(ids)]
-
-
-def _sample(
-    sample_id: str,
-    question: str,
-    pairs: Sequence[_Pair],
-    long_answers: Sequence[str],
-    documents: Sequence[SourceDocument],
-    dropped: Counter[str],
-) -> Sample:
-    gold = [
-        Gold(label=pair.question, anywhere=places)
-        for pair in pairs
-        if (places := answer_places(documents, pair.short_answers))
-    ]
-    dropped[_NO_PASSAGE] += len(pairs) - len(gold)
-    return Sample(
-        id=sample_id,
-        query=question,
-        instruction=_INSTRUCTION,
-        documents=tuple(document.id for document in documents),
-        references=tuple(long_answers),
-        short_answers=tuple(pair.short_answers for pair in pairs),
-        disambiguated=tuple(pair.question for pair in pairs),
-        gold=tuple(gold),
-    )

@@ -108,8 +108,7 @@ def _story(file: Path, folder: Path) -> tuple[SourceDocument, dict[str, Span | N
         section = checked(_Section, row, place)
         if section.section in sections:
             raise DataError(f"{place}: section {section.section} appears twice.", hint="Remove one of the rows.")
-        part = builder.part(section.text)
-        sections[section.section] = None if part is None else builder.parts[part]
+        sections[section.section] = builder.part(section.text)
     return builder.document(_name(file), title), sections
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span, digest
 from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
@@ -24,10 +23,6 @@ class _Question(BaseModel):
     level: str
     supporting_facts: list[tuple[str, int]]
     context: list[tuple[str, list[str]]]
-
-
-class _File(RootModel[list[_Question]]):
-    """All questions."""
 
 
 class ParagraphPool:
@@ -51,13 +46,8 @@ class ParagraphPool:
         return self._ids[document.text]
 
 
-@dataclass(frozen=True)
-class _Paragraph:
-    """A paragraph of one question: its title in the file, its document, and its sentences, None for a blank one."""
-
-    title: str
-    doc: str
-    sentences: list[Span | None]
+_Paragraph = tuple[str, str, list[Span | None]]
+"""A paragraph of one question: its title in the file, its document, and its sentences, None for a blank one."""
 
 
 def load_hotpotqa(path: Path) -> Benchmark:
@@ -72,7 +62,7 @@ def load_hotpotqa(path: Path) -> Benchmark:
     """
     dropped: Counter[str] = Counter()
     pool = ParagraphPool()
-    questions = checked(_File, read_json(path), str(path)).root
+    questions = checked(list[_Question], read_json(path), str(path))
     samples = [_sample(question, pool, dropped) for question in questions]
     return Benchmark(name="hotpotqa", documents=pool.documents, samples=unique(samples, path), dropped=dict(dropped))
 
@@ -84,7 +74,7 @@ def _sample(question: _Question, pool: ParagraphPool, dropped: Counter[str]) -> 
         id=question.id,
         query=normal(question.question),
         instruction=INSTRUCTION,
-        documents=tuple(dict.fromkeys(paragraph.doc for paragraph in paragraphs)),
+        documents=tuple(dict.fromkeys(doc for _, doc, _ in paragraphs)),
         references=(answer,),
         short_answers=((answer,),),
         gold=tuple(_gold(question, paragraphs, dropped)),
@@ -96,20 +86,17 @@ def _paragraph(title: str, sentences: list[str], pool: ParagraphPool) -> _Paragr
     heading = " ".join(title.split())
     builder = TextBuilder()
     builder.add(f"# {heading}")
-    spans: list[Span | None] = []
-    for sentence in sentences:
-        part = builder.part(sentence, before=" " if builder.parts else "\n\n")
-        spans.append(None if part is None else builder.parts[part])
-    return _Paragraph(title=title, doc=pool.add(builder, heading), sentences=spans)
+    spans = [builder.part(sentence, before=" " if builder.parts else "\n\n") for sentence in sentences]
+    return title, pool.add(builder, heading), spans
 
 
 def _gold(question: _Question, paragraphs: list[_Paragraph], dropped: Counter[str]) -> Iterator[Gold]:
     for title, sentence in dict.fromkeys(question.supporting_facts):
         anywhere = tuple(
-            DocSpan(doc=paragraph.doc, span=span)
-            for paragraph in paragraphs
-            if paragraph.title == title
-            for span in paragraph.sentences[sentence : sentence + 1]
+            DocSpan(doc=doc, span=span)
+            for name, doc, sentences in paragraphs
+            if name == title
+            for span in sentences[sentence : sentence + 1]
             if span is not None
         )
         if anywhere:

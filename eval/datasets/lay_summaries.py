@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from eval.datasets.reading import TextBuilder, checked, read_json, unique
 from eval.errors import DataError
@@ -25,10 +25,6 @@ class _Paper(BaseModel):
     source: str = ""
 
 
-class _Papers(RootModel[tuple[_Paper, ...]]):
-    pass
-
-
 def study_query(title: str) -> str:
     """The question that a paper's summary answers."""
     return f'What does the study "{title}" find, and why does it matter?'
@@ -47,7 +43,7 @@ def load_lay_summaries(path: Path) -> Benchmark:
         MissingPathError: No such file.
         DataError: The file is cut off, a field is missing, headings do not match sections, or an id repeats.
     """
-    papers = checked(_Papers, read_json(path), str(path)).root
+    papers = checked(tuple[_Paper, ...], read_json(path), str(path))
     samples = unique((_sample(paper) for paper in papers), path)
     documents = {paper.id: _document(paper, f"{path}: {paper.id}") for paper in papers}
     return Benchmark(name="lay_summaries", documents=documents, samples=samples)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
 from eval.datasets.reading import checked, normal, read_json, read_lines, read_text, unique
@@ -42,29 +42,21 @@ class _Question(BaseModel):
     answer: _Answer
 
 
-class _DocFiles(RootModel[dict[str, tuple[str, ...]]]):
-    """Question id -> its files under ``doc/``, in the order of the question's ``doc``."""
-
-
 class _Judgment(BaseModel):
     content: str
     result: str
 
 
-class _Judgments(RootModel[dict[str, _Judgment]]):
-    """``doc/legal/legal.json``: a judgment's name -> its text and its verdict."""
-
-
-def load_loong(folder: Path, *, ids: Collection[str] | None = None) -> Benchmark:
-    """All questions of Loong; the legal ones if ``doc/legal/legal.json`` is there. Only chosen documents are read.
+def load_loong(folder: Path) -> Benchmark:
+    """All questions of Loong; the legal ones if ``doc/legal/legal.json`` is there.
 
     Levels: 1 spotlight locating, 2 comparison, 3 clustering, 4 chain of reasoning. Sets: 1 (10-50K tokens) to 4
-    (over 200K). Names of documents are resolved by ``doc_files.json`` (question id -> files) if the folder has it,
-    else as the official prompt builder does: a paper by its file name, a filing by the first file whose name ends in
-    ``2024-{name}*.txt`` (level 4: ``{name}*.txt``). Papers of level 4 have no question: their query is the
-    instruction's task without its list of requirements. A query of more than 180 words (Chinese: 200 characters) is
-    cut for the encoder's window, and the rest goes into the instruction. A spotlight answer's evidence is wherever its
-    number (the question's number, if the answer is a company) stands in the filing of the company it is about.
+    (over 200K). Names of documents are resolved as the official prompt builder does: a paper by its file name, a filing
+    by the first file whose name ends in ``2024-{name}*.txt`` (level 4: ``{name}*.txt``). Papers of level 4 have no
+    question: their query is the instruction's task without its list of requirements. A query of more than 180 words
+    (Chinese: 200 characters) is cut for the encoder's window, and the rest goes into the instruction. A spotlight
+    answer's evidence is wherever its number (the question's number, if the answer is a company) stands in the filing
+    of the company it is about.
 
     Legal questions call judgments by their places, so the instruction says which judgment has which place. A judgment
     is its text and its verdict; without the verdict where verdicts are to be matched to judgments (the official code
@@ -72,34 +64,22 @@ def load_loong(folder: Path, *, ids: Collection[str] | None = None) -> Benchmark
 
     Args:
         folder: Holds ``loong.jsonl``, ``doc/{financial,paper}/`` and, for legal questions, ``doc/legal/legal.json``.
-        ids: Questions to read; None for all.
 
     Raises:
         MissingPathError: No ``loong.jsonl`` in the folder.
-        DataError: A line is cut off, lacks a field or repeats an id, a document or a wanted id is missing.
+        DataError: A line is cut off, lacks a field or repeats an id, or a document is missing.
     """
     path = folder / "loong.jsonl"
     library = _Library(folder)
     dropped: Counter[str] = Counter()
     samples: list[Sample] = []
-    for place, question in _questions(path, ids):
+    for place, value in read_lines(path):
+        question = checked(_Question, value, place)
         if question.type == "legal" and library.judgments is None:
             dropped[_LEGAL] += 1
         else:
             samples.append(_sample(question, library.documents_of(question, place), dropped))
     return Benchmark(name="loong", documents=library.documents, samples=unique(samples, path), dropped=dict(dropped))
-
-
-def _questions(path: Path, ids: Collection[str] | None) -> Iterator[tuple[str, _Question]]:
-    wanted = None if ids is None else set(ids)
-    seen: set[str] = set()
-    for place, value in read_lines(path):
-        question = checked(_Question, value, place)
-        if wanted is None or question.id in wanted:
-            seen.add(question.id)
-            yield place, question
-    if wanted is not None and (missing := sorted(wanted - seen)):
-        raise DataError(f"{path}: no question has id {missing[0]}.", hint="Choose ids of this file.")
 
 
 class _Library:
@@ -108,12 +88,8 @@ class _Library:
     def __init__(self, folder: Path) -> None:
         self.documents: dict[str, SourceDocument] = {}
         self._root = folder / "doc"
-        self._index = folder / "doc_files.json"
-        self._resolved = (
-            checked(_DocFiles, read_json(self._index), str(self._index)).root if self._index.is_file() else None
-        )
         legal = self._root / "legal" / "legal.json"
-        self.judgments = checked(_Judgments, read_json(legal), str(legal)).root if legal.is_file() else None
+        self.judgments = checked(dict[str, _Judgment], read_json(legal), str(legal)) if legal.is_file() else None
         self._filings = sorted(file.name for file in (self._root / "financial").glob("*.txt"))
         self._by_file: dict[str, SourceDocument] = {}
         self._by_text: dict[str, SourceDocument] = {}
@@ -122,16 +98,7 @@ class _Library:
         """The question's documents, in the order of its ``doc``."""
         if question.type == "legal":
             return tuple(self._judgment(question, name, place) for name in question.doc)
-        if self._resolved is None:
-            files = tuple(self._resolve(question, name, place) for name in question.doc)
-        else:
-            files = self._resolved.get(question.id, ())
-            if len(files) != len(question.doc):
-                raise DataError(
-                    f"{self._index}: {question.id}: {len(files)} files for {len(question.doc)} names in doc.",
-                    hint="Remove doc_files.json to resolve names by the official patterns.",
-                )
-        return tuple(self._read(file, f"{place}: doc") for file in files)
+        return tuple(self._read(self._resolve(question, name, place), f"{place}: doc") for name in question.doc)
 
     def _resolve(self, question: _Question, name: str, place: str) -> str:
         if question.type == "paper":
@@ -189,7 +156,7 @@ def _sample(question: _Question, documents: Sequence[SourceDocument], dropped: C
         query=query,
         instruction=instruction,
         documents=tuple(dict.fromkeys(document.id for document in documents)),
-        references=(_reference(question.answer),),
+        references=(str(question.answer),),  # as the official code puts it into the judge's prompt
         short_answers=_short_answers(question, numbers),
         titles=_answer_titles(question.answer, documents, dropped) if question.type == "paper" else (),
         gold=gold,
@@ -226,11 +193,6 @@ def _prompt(question: _Question) -> str:
     docs = "{docs}" if question.type == "paper" else ""
     prompt = question.prompt_template.replace("{docs}", docs)
     return prompt.replace("{instruction}", question.instruction).replace("{question}", question.question)
-
-
-def _reference(answer: _Answer) -> str:
-    """As the official code puts a gold answer into the judge's prompt: Python's own form of lists and mappings."""
-    return str(answer)
 
 
 # --- papers ---------------------------------------------------------------------------------------

@@ -39,16 +39,13 @@ def load_nq_open_oracle(path: Path) -> Benchmark:
 
     Raises:
         MissingPathError: No such file.
-        DataError: A line is cut off, lacks a field or has no gold paragraph, or a question repeats; names the line.
+        DataError: A line is cut off, lacks a field or has no gold paragraph; names the line.
     """
     passages = Passages()
     dropped: Counter[str] = Counter()
     samples: list[Sample] = []
-    first: dict[str, str] = {}
     for number, (place, value) in enumerate(read_lines(path)):
         question = checked(_Question, value, place)
-        if first.setdefault(question.question, place) != place:
-            raise DataError(f"{place}: question: already in {first[question.question]}.", hint="Remove one of them.")
         samples.append(_sample(f"nq-{number}", question, passages, place, dropped))
     return Benchmark(
         name="nq_open_oracle", documents=passages.documents, samples=unique(samples, path), dropped=dict(dropped)

@@ -1,4 +1,4 @@
-"""QASPER (Dasigi et al. 2021): questions on research papers, in the official form and in L-Eval's flattened one."""
+"""QASPER (Dasigi et al. 2021): questions on research papers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
-from eval.datasets.reading import TextBuilder, checked, normal, read_json, read_lines, unique
+from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -65,16 +65,6 @@ class _Paper(BaseModel):
     qas: list[_Question]
 
 
-class _File(RootModel[dict[str, _Paper]]):
-    """Paper id -> paper."""
-
-
-class _Flattened(BaseModel):
-    instructions: list[str]
-    outputs: list[str]
-    input: str = Field(pattern=r"\S")
-
-
 def load_qasper(path: Path) -> Benchmark:
     """The papers of an official v0.3 file (``{paper id: paper}``); parts are paragraphs, the abstract among them.
 
@@ -89,7 +79,7 @@ def load_qasper(path: Path) -> Benchmark:
     dropped: Counter[str] = Counter()
     documents: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
-    for paper_id, paper in checked(_File, read_json(path), str(path)).root.items():
+    for paper_id, paper in checked(dict[str, _Paper], read_json(path), str(path)).items():
         document = _document(paper_id, paper)
         document = documents.setdefault(document.text, document)
         samples += [_sample(question, document, f"{path}: {paper_id}", dropped) for question in paper.qas]
@@ -168,63 +158,3 @@ def _paragraphs(text: str, document: SourceDocument) -> list[Span]:
 def _occurrences(text: str, document: SourceDocument) -> list[Span]:
     found = re.finditer(re.escape(text), document.text) if text else ()
     return [Span(start=match.start(), end=match.end()) for match in found]
-
-
-def load_qasper_leval(path: Path) -> Benchmark:
-    """QASPER as L-Eval flattened it (An et al. 2023, ``scientific_qa.jsonl``): papers and answers without evidence.
-
-    A question that is asked twice of one paper (by two annotators, or in a repeated row) is one sample with all its
-    references.
-
-    Raises:
-        MissingPathError: No such file.
-        DataError: A line is cut off, a field is missing or renamed, or questions and answers differ in number.
-    """
-    dropped: Counter[str] = Counter()
-    documents: dict[str, SourceDocument] = {}
-    answers: dict[tuple[str, str], list[str]] = {}
-    for number, (place, value) in enumerate(read_lines(path), start=1):
-        row = checked(_Flattened, value, place)
-        document = _flattened(row, f"{path.stem}-{number}", f"Paper {number}")
-        doc = documents.setdefault(document.text, document).id
-        for question, answer in _pairs(row, place):
-            if (doc, question) in answers:
-                dropped["question repeated: references merged"] += 1
-            answers.setdefault((doc, question), []).append(answer)
-    return Benchmark(
-        name="qasper-leval",
-        documents={document.id: document for document in documents.values()},
-        samples=tuple(_flattened_samples(answers)),
-        dropped=dict(dropped),
-    )
-
-
-def _flattened(row: _Flattened, doc: str, title: str) -> SourceDocument:
-    builder = TextBuilder()
-    builder.add(row.input)
-    return builder.document(doc, title)
-
-
-def _pairs(row: _Flattened, place: str) -> list[tuple[str, str]]:
-    """Question and answer, neither of them blank."""
-    pairs = list(zip(map(normal, row.instructions), map(normal, row.outputs), strict=False))
-    if len(row.instructions) != len(row.outputs) or not all(map(all, pairs)):
-        raise DataError(
-            f"{place}: instructions ({len(row.instructions)}) and outputs ({len(row.outputs)}) do not pair up.",
-            hint="Every question needs its answer. Fetch the official file again.",
-        )
-    return pairs
-
-
-def _flattened_samples(answers: dict[tuple[str, str], list[str]]) -> Iterator[Sample]:
-    counts: Counter[str] = Counter()
-    for (doc, question), references in answers.items():
-        counts[doc] += 1
-        yield Sample(
-            id=f"{doc}-q{counts[doc]}",
-            query=question,
-            instruction=INSTRUCTION,
-            documents=(doc,),
-            references=tuple(dict.fromkeys(references)),
-            answerable=references.count(UNANSWERABLE) * 2 <= len(references),
-        )

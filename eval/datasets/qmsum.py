@@ -60,10 +60,10 @@ def _document(meeting: _Meeting, doc: str, title: str) -> tuple[SourceDocument, 
     """The meeting's text, and for each of its turns where it stands, None for a blank one."""
     builder = TextBuilder()
     builder.add(f"# {title}")
-    turns: list[Span | None] = []
-    for turn in meeting.meeting_transcripts:
-        part = builder.part(f"{turn.speaker}: {turn.content}") if normal(turn.content) else None
-        turns.append(None if part is None else builder.parts[part])
+    turns = [
+        builder.part(f"{turn.speaker}: {turn.content}") if normal(turn.content) else None
+        for turn in meeting.meeting_transcripts
+    ]
     return builder.document(doc, title), turns
 
 

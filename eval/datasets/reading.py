@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from discorag.schema.errors import MissingPathError
 from discorag.schema.values import Span
-from eval.errors import DataError
+from eval.errors import DataError, first_error
 from eval.sample import Sample, SourceDocument
 
-M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 
 def read_text(path: Path) -> str:
@@ -50,16 +51,19 @@ def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
             ) from error
 
 
-def checked(model: type[M], value: Any, place: str) -> M:
+def checked(schema: type[T], value: Any, place: str) -> T:
     """``value`` in the official schema. Raises `DataError` that names place and field."""
     try:
-        return model.model_validate(value)
+        return _adapter(schema).validate_python(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the entry"
         raise DataError(
-            f"{place}: {field}: {first['msg']}.", hint="Is the file in the dataset's official format?"
+            f"{place}: {first_error(error)}", hint="Is the file in the dataset's official format?"
         ) from error
+
+
+@cache
+def _adapter(schema: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(schema)
 
 
 def unique(samples: Iterable[Sample], path: Path) -> tuple[Sample, ...]:
@@ -96,13 +100,11 @@ class TextBuilder:
         self._length = start + len(text)
         return Span(start=start, end=self._length)
 
-    def part(self, text: str, *, before: str = "\n\n") -> int | None:
-        """Append one of the dataset's own units; its index in ``parts``, None if it is blank."""
+    def part(self, text: str, *, before: str = "\n\n") -> Span | None:
+        """`add` one of the dataset's own units, which becomes one of ``parts``."""
         span = self.add(text, before=before)
-        if span is None:
-            return None
-        self.parts.append(span)
-        return len(self.parts) - 1
+        self.parts += [span] if span else []
+        return span
 
     def document(self, doc_id: str, title: str) -> SourceDocument:
         """The document. Raises ``ValidationError`` if nothing was added."""

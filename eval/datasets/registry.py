@@ -7,7 +7,7 @@ from pathlib import Path
 
 from discorag.schema.errors import ConfigError, MissingPathError
 from eval.datasets.alce import load_eli5, load_qampari
-from eval.datasets.asqa import load_asqa, load_asqa_pooled
+from eval.datasets.asqa import load_asqa_pooled
 from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
@@ -16,7 +16,7 @@ from eval.datasets.loong import load_loong
 from eval.datasets.musique import load_musique
 from eval.datasets.narrativeqa import load_narrativeqa
 from eval.datasets.nq_open_oracle import load_nq_open_oracle
-from eval.datasets.qasper import load_qasper, load_qasper_leval
+from eval.datasets.qasper import load_qasper
 from eval.datasets.qmsum import load_qmsum
 from eval.datasets.quality import load_quality
 from eval.datasets.scinews import load_scinews
@@ -24,7 +24,6 @@ from eval.datasets.triviaqa import load_triviaqa
 from eval.sample import Benchmark
 
 LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
-    "asqa": load_asqa,
     "asqa-pooled": load_asqa_pooled,
     "clapnq": load_clapnq,
     "eli5": load_eli5,
@@ -37,7 +36,6 @@ LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
     "nq-open-oracle": load_nq_open_oracle,
     "qampari": load_qampari,
     "qasper": load_qasper,
-    "qasper-leval": load_qasper_leval,
     "qmsum": load_qmsum,
     "quality": load_quality,
     "scinews": load_scinews,
@@ -45,20 +43,15 @@ LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
 }
 
 
-RENAMED: Mapping[str, Callable[[Path, Mapping[str, str]], Benchmark]] = {"scinews": load_scinews}
-"""The loaders that can be told other names of fields."""
-
-
-def load_benchmark(dataset: str, path: Path, fields: Mapping[str, str] | None = None) -> Benchmark:
+def load_benchmark(dataset: str, path: Path) -> Benchmark:
     """Read a dataset's official files.
 
     Args:
         dataset: A key of `LOADERS`.
         path: Its file or folder.
-        fields: What is read -> its name in the file, where that differs from the official one.
 
     Raises:
-        ConfigError: No loader of that name, or one that knows no other names of fields.
+        ConfigError: No loader of that name.
         MissingPathError: Nothing at ``path``.
         DataError: The files are not in the official format.
     """
@@ -66,10 +59,4 @@ def load_benchmark(dataset: str, path: Path, fields: Mapping[str, str] | None = 
         raise ConfigError(f"There is no loader for {dataset!r}.", hint=f"There are {', '.join(LOADERS)}.")
     if not path.exists():
         raise MissingPathError(f"{path} does not exist.", hint="Set DISCO_RAG_DATA to the folder of the datasets.")
-    if not fields:
-        return LOADERS[dataset](path)
-    if dataset not in RENAMED:
-        raise ConfigError(
-            f"The fields of {dataset} cannot be renamed.", hint=f"Those of {', '.join(RENAMED)} can; leave out fields."
-        )
-    return RENAMED[dataset](path, fields)
+    return LOADERS[dataset](path)

@@ -44,21 +44,19 @@ def load_triviaqa(path: Path) -> Benchmark:
     for place, value in read_lines(path):
         question = checked(_Question, value, place)
         own = dict.fromkeys(passages.add(p.id, p.title, p.text, place) for p in question.docs if p.text.strip())
-        samples.append(_sample(question, list(own), passages, dropped))
+        answers = question.golden_answers
+        places = answer_places([passages.documents[one] for one in own], answers)
+        dropped[_NO_PASSAGE] += not places
+        samples.append(
+            Sample(
+                id=question.id,
+                query=question.question,
+                instruction=_INSTRUCTION,
+                documents=tuple(own),
+                short_answers=(answers,),
+                gold=(Gold(label=answers[0], anywhere=places),) if places else (),
+            )
+        )
     return Benchmark(
-        name="triviaqa", documents=passages.documents, samples=unique(samples, path), dropped=dict(dropped)
-    )
-
-
-def _sample(question: _Question, own: list[str], passages: Passages, dropped: Counter[str]) -> Sample:
-    places = answer_places([passages.documents[one] for one in own], question.golden_answers)
-    if not places:
-        dropped[_NO_PASSAGE] += 1
-    return Sample(
-        id=question.id,
-        query=question.question,
-        instruction=_INSTRUCTION,
-        documents=tuple(own),
-        short_answers=(question.golden_answers,),
-        gold=(Gold(label=question.golden_answers[0], anywhere=places),) if places else (),
+        name="triviaqa", documents=passages.documents, samples=unique(samples, path), dropped=dict(+dropped)
     )

@@ -6,17 +6,18 @@ import os
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from discorag.schema.errors import ConfigError
 from eval.running.bill import Bill
+from eval.running.summary import DERIVED
 from eval.suite import FOLDER, Suite, checked, find_system, load_suite, read_yaml
 
 BILLS = FOLDER / "experiments" / "bills.json"
 """What the systems of experiments were counted to take, by experiment."""
 
 
-class Point(BaseModel):
+class Point(BaseModel, frozen=True, extra="forbid"):
     """One setting of an experiment that varies something; the only one of most.
 
     Args:
@@ -28,8 +29,6 @@ class Point(BaseModel):
         rows: Only these rows; empty: all.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     label: str = ""
     suite: str = ""
     options: dict[str, Any] = {}
@@ -38,10 +37,8 @@ class Point(BaseModel):
     rows: tuple[str, ...] = ()
 
 
-class Printed(BaseModel):
+class Printed(BaseModel, frozen=True, extra="forbid"):
     """Numbers of a row as the paper prints them; ``values``: column -> one for each of the experiment's ``models``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     row: str
     point: str = ""
@@ -49,7 +46,7 @@ class Printed(BaseModel):
     values: dict[str, tuple[float | None, ...]]
 
 
-class Experiment(BaseModel):
+class Experiment(BaseModel, frozen=True, extra="forbid"):
     """A table or figure, as far as it can be run.
 
     Args:
@@ -71,8 +68,6 @@ class Experiment(BaseModel):
         sample: Questions that are rated.
         note: How it differs from the paper.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     item: str
@@ -133,8 +128,6 @@ MODELS = {
     "attention_entropy": "a causal language model (--attention)",
 }
 """Metric -> what computes it."""
-DERIVED = {"dr_ovscore": ("disambig_f1", "rougeLsum")}
-"""A measure of a whole run -> the metrics that it is made of."""
 
 
 def experiment_names() -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import sqrt
 from statistics import fmean
 
-from eval.experiments.definition import DERIVED, Experiment, Point
+from eval.experiments.definition import Experiment, Point
 from eval.reporting.report import markdown_table
 from eval.reporting.stats import Paired, corrected, paired_by_question
 from eval.running.record import Record
+from eval.running.summary import DERIVED, geometric_mean
 from eval.sample import Sample
 
 Scores = Mapping[str, float]
@@ -44,8 +44,7 @@ def lines_of(
         chosen = {s.id for s in samples if where.items() <= s.strata.items()}
         own = _scores(records, system, metric, chosen)
         theirs = _scores(records, systems.get(experiment.reference, ""), metric, chosen)
-        parts = [_scores(records, system, part, chosen) for part in DERIVED.get(metric, ())]
-        ours = sqrt(_mean(parts[0]) * _mean(parts[1])) if parts and all(parts) else _mean(own) if own else None
+        parts = [_scores(records, system, part, chosen) for part in DERIVED.get(metric, (metric,))]
         found.append(
             Line(
                 row=row,
@@ -53,8 +52,8 @@ def lines_of(
                 where=where,
                 column=column,
                 paper=experiment.printed_for(row, point.label, where, column),
-                ours=ours,
-                n=len(own or (parts[0] if parts else ())),
+                ours=geometric_mean([fmean(part.values()) for part in parts]) if all(parts) else None,
+                n=len(parts[0]),
                 gain=paired_by_question(theirs, own, seed=seed) if row != experiment.reference else None,
             )
         )
@@ -95,7 +94,3 @@ def _value(record: Record, metric: str) -> float | None:
     if metric == "tokens":
         return float(record.ledger.usage.total)
     return record.seconds if metric == "seconds" else record.scores.get(metric)
-
-
-def _mean(scores: Scores) -> float:
-    return fmean(scores.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,20 +27,14 @@ class Qampari:
         if not points:
             return None
         pieces = [said for piece in given.answer.strip().rstrip(".,").split(",") if (said := normalise(piece))]
-        precision, found = _precision(pieces, points), sum(bool(point & set(pieces)) for point in points)
+        right = [piece for piece in pieces if any(piece in point for point in points)]
+        precision, found = len(right) / max(1, len(pieces)), sum(bool(point & set(pieces)) for point in points)
         recall5 = min(_ENOUGH, found) / min(_ENOUGH, len(points))
         both = precision + recall5
-        return (
-            100
-            * {
-                "qampari_precision": precision,
-                "qampari_recall": found / len(points),
-                "qampari_recall5": recall5,
-                "qampari_f1_5": 2 * precision * recall5 / both if both else 0.0,
-            }[self.name]
-        )
-
-
-def _precision(pieces: Sequence[str], points: Sequence[set[str]]) -> float:
-    accepted = set[str]().union(*points)
-    return sum(piece in accepted for piece in pieces) / len(pieces) if pieces else 0.0
+        values = {
+            "qampari_precision": precision,
+            "qampari_recall": found / len(points),
+            "qampari_recall5": recall5,
+            "qampari_f1_5": 2 * precision * recall5 / both if both else 0.0,
+        }
+        return 100 * values[self.name]

@@ -1,21 +1,21 @@
-"""ASQA's metrics that need a reader: Disambig-F1, -EM and -Hit, and the overall DR score (Stelmakh et al. 2022)."""
+"""ASQA's metrics that need a reader: Disambig-F1, -EM and -Hit (Stelmakh et al. 2022)."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from threading import Lock
-from typing import Any, cast
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
-from eval.metrics.normal import exact
-from eval.metrics.qa import answer_f1
+from eval.metrics.model_based import checked_folder, config_of, load_model
+from eval.metrics.normal import best_token_f1
+from eval.metrics.strings import Rate, is_exact
 
 MAX_TOKENS = 384
 """Tokens of question and context together in one window (official ``eval.sh``)."""
@@ -57,11 +57,12 @@ class Reader:
         MetricUnavailableError: The folder holds no question-answering model.
     """
 
-    def __init__(self, folder: Path) -> None:
-        _check(folder)
-        self._folder = folder
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = checked_folder(folder, "--reader")
+        kinds: list[str] = config_of(self._folder).get("architectures", [])
+        if not any(kind.endswith("ForQuestionAnswering") for kind in kinds):
+            raise MetricUnavailableError(f"{folder}: its architectures are {kinds}.", hint=_HINT)
         self._lock = Lock()
-        self._parts: tuple[Any, Any] | None = None
         self._known: dict[tuple[str, str], str] = {}
 
     def read(self, question: str, context: str) -> str:
@@ -75,7 +76,7 @@ class Reader:
     def _windows(self, question: str, context: str) -> list[Window]:
         import torch
 
-        tokenizer, model = self._loaded()
+        tokenizer, model = self._loaded
         encoded = tokenizer(
             question.lstrip(),
             context,
@@ -90,17 +91,19 @@ class Reader:
         offsets = encoded.pop("offset_mapping").tolist()
         del encoded["overflow_to_sample_mapping"]
         with torch.inference_mode():
-            output = model(**encoded)
+            output = model(**encoded.to(model.device))
         logits = zip(output.start_logits.tolist(), output.end_logits.tolist(), strict=True)
         return [
             Window(start, end, _context_offsets(encoded.sequence_ids(i), offsets[i]))
             for i, (start, end) in enumerate(logits)
         ]
 
+    @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        if self._parts is None:
-            self._parts = _load(self._folder)
-        return self._parts
+        try:
+            return load_model("AutoModelForQuestionAnswering", self._folder)
+        except (OSError, ValueError) as error:
+            raise MetricUnavailableError(f"{self._folder} cannot be loaded: {error}.", hint=_HINT) from error
 
 
 def best_span(windows: Sequence[Window]) -> tuple[int, int] | None:
@@ -117,67 +120,32 @@ def best_span(windows: Sequence[Window]) -> tuple[int, int] | None:
     return None if null > score else span
 
 
-def dr_ovscore(disambig_f1: float, rouge_lsum: float) -> float:
-    """ASQA's overall score "DR": geometric mean of the corpus values of Disambig-F1 and ROUGE-Lsum, 0 to 100."""
-    return math.sqrt(disambig_f1 * rouge_lsum)
-
-
 @dataclass(frozen=True)
-class DisambigF1:
-    """Disambig-F1 (QA-F1): token F1 of the answers read for each disambiguated question, mean over the questions.
+class Disambig:
+    """A rate of the answers that the reader reads in the long answer, over the disambiguated questions.
 
-    The reader reads the system's long answer; a read answer is compared with the question's own short answers.
+    Each read answer is compared with the short answers of its own question.
     """
 
     reader: Reader
-    name: str = "disambig_f1"
+    name: str
+    rate: Rate
+    over_points: Callable[[Sequence[float]], float] = fmean
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without disambiguated questions."""
-        read = await _read(self.reader, given)
-        return _mean([answer_f1(answer, accepted) for answer, accepted in read])
+        sample = given.sample
+        if not sample.disambiguated:
+            return None
+        read = [await asyncio.to_thread(self.reader.read, question, given.answer) for question in sample.disambiguated]
+        return 100 * self.over_points([float(r) for r in map(self.rate, read, sample.short_answers)])
 
 
-@dataclass(frozen=True)
-class DisambigEm:
-    """QA-EM: share of the disambiguated questions whose read answer is one of their short answers."""
-
-    reader: Reader
-    name: str = "disambig_em"
-
-    async def score(self, given: Given) -> float | None:
-        """0 to 100; None without disambiguated questions."""
-        read = await _read(self.reader, given)
-        return _mean([_is_exact(answer, accepted) for answer, accepted in read])
-
-
-@dataclass(frozen=True)
-class DisambigHit:
-    """QA-Hit: 100 if the read answers to all disambiguated questions are exact, else 0."""
-
-    reader: Reader
-    name: str = "disambig_hit"
-
-    async def score(self, given: Given) -> float | None:
-        """0 or 100; None without disambiguated questions."""
-        read = await _read(self.reader, given)
-        return 100.0 * all(_is_exact(answer, accepted) for answer, accepted in read) if read else None
-
-
-async def _read(reader: Reader, given: Given) -> list[tuple[str, tuple[str, ...]]]:
-    """For each disambiguated question the answer read in the system's answer, and the accepted ones."""
-    if not given.sample.disambiguated:
-        return []
-    pairs = zip(given.sample.disambiguated, given.sample.short_answers, strict=True)
-    return [(await asyncio.to_thread(reader.read, question, given.answer), accepted) for question, accepted in pairs]
-
-
-def _is_exact(answer: str, accepted: Sequence[str]) -> bool:
-    return any(exact(answer, one) for one in accepted)
-
-
-def _mean(scores: Sequence[float]) -> float | None:
-    return 100 * sum(scores) / len(scores) if scores else None
+DISAMBIG: Mapping[str, Callable[[Reader], Disambig]] = {
+    "disambig_f1": lambda reader: Disambig(reader, "disambig_f1", best_token_f1),
+    "disambig_em": lambda reader: Disambig(reader, "disambig_em", is_exact),
+    "disambig_hit": lambda reader: Disambig(reader, "disambig_hit", is_exact, min),
+}
 
 
 def _candidates(window: Window) -> list[tuple[float, tuple[int, int]]]:
@@ -198,31 +166,3 @@ def _best(logits: Sequence[float]) -> list[int]:
 
 def _context_offsets(sequences: Sequence[int | None], offsets: Sequence[Sequence[int]]) -> Offsets:
     return [(o[0], o[1]) if sequence == 1 else None for sequence, o in zip(sequences, offsets, strict=True)]
-
-
-class _Config(BaseModel):
-    """The one field of a model's ``config.json`` that matters here."""
-
-    architectures: list[str] = []
-
-
-def _check(folder: Path) -> None:
-    config = folder / "config.json"
-    try:
-        kinds = _Config.model_validate_json(config.read_bytes()).architectures
-    except (OSError, ValidationError) as error:
-        raise MetricUnavailableError(f"{folder} holds no model: {error}.", hint=_HINT) from error
-    if not any(kind.endswith("ForQuestionAnswering") for kind in kinds):
-        raise MetricUnavailableError(f"{config}: architectures is {kinds}.", hint=_HINT)
-
-
-def _load(folder: Path) -> tuple[Any, Any]:
-    import transformers
-
-    library = cast("Any", transformers)
-    try:
-        tokenizer = library.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = library.AutoModelForQuestionAnswering.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise MetricUnavailableError(f"{folder} cannot be loaded: {error}.", hint=_HINT) from error
-    return tokenizer, model.eval()

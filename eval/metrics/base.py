@@ -53,6 +53,19 @@ class Metric(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Budgeted:
+    """A metric over the first ``budget`` words retrieved (documents: chunks), named ``stem@budget``."""
+
+    budget: int
+    stem: str
+
+    @property
+    def name(self) -> str:
+        """With the budget."""
+        return f"{self.stem}@{self.budget}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class MetricModels:
     """Models that some metrics need; a metric whose model is missing says so.

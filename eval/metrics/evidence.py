@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from discorag.schema.values import Span
-from eval.metrics.base import Given
-from eval.metrics.normal import normalise
+from eval.metrics.base import Budgeted, Given
+from eval.metrics.normal import CJK
+from eval.metrics.strings import has_substring
 from eval.sample import DocSpan, Gold
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}][^\s{_CJK}]*")
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}][^\s{CJK}]*")
 _TOUCHED = 20  # characters of a piece of gold evidence that count as having found it
 
 
@@ -51,7 +51,8 @@ def evidence_text(given: Given, words: int) -> str:
 
 def covered(pieces: Iterable[DocSpan], place: DocSpan) -> int:
     """How many characters of ``place`` lie in the disjoint ``pieces``."""
-    return _covered(pieces, place.doc, place.span.start, place.span.end)
+    start, end = place.span.start, place.span.end
+    return sum(max(0, min(p.span.end, end) - max(p.span.start, start)) for p in pieces if p.doc == place.doc)
 
 
 def retrieved_parts(given: Given, words: int) -> set[tuple[str, int]]:
@@ -71,47 +72,35 @@ def best_place(gold: Gold, pieces: Iterable[DocSpan]) -> DocSpan:
 
 
 @dataclass(frozen=True)
-class SpanRecall:
+class SpanRecall(Budgeted):
     """Share of the gold words that lie whole in the cut evidence: token-level recall by position.
 
     Words that several pieces of gold evidence share count once; of a piece with several places the best one counts.
     """
 
-    words: int
-
-    @property
-    def name(self) -> str:
-        """``evidence_recall@words``."""
-        return f"evidence_recall@{self.words}"
+    stem: str = "evidence_recall"
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without gold evidence."""
-        pieces = cut(given, self.words)
+        pieces = cut(given, self.budget)
         gold = {
-            (place.doc, match.start(), match.end())
+            DocSpan(doc=place.doc, span=Span(start=match.start(), end=match.end()))
             for place in (best_place(piece, pieces) for piece in given.sample.gold)
             for match in _WORD.finditer(given.documents[place.doc].text, place.span.start, place.span.end)
         }
-        return _share(_covered(pieces, doc, start, end) == end - start for doc, start, end in gold)
+        return _share(covered(pieces, word) == word.span.end - word.span.start for word in gold)
 
 
 @dataclass(frozen=True)
-class PartRecall:
+class PartRecall(Budgeted):
     """Share of the gold parts (turns, sections, sentences) of which at least half lies in the cut evidence.
 
     Gold parts are those parts of a document that lie inside a piece of gold evidence.
-
-    Args:
-        words: Budget.
-        name: With the budget, e.g. ``turn_recall@1000``.
     """
-
-    words: int
-    name: str
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None where no part is gold."""
-        pieces = cut(given, self.words)
+        pieces = cut(given, self.budget)
         gold = {
             DocSpan(doc=place.doc, span=part)
             for place in (best_place(piece, pieces) for piece in given.sample.gold)
@@ -122,72 +111,52 @@ class PartRecall:
 
 
 @dataclass(frozen=True)
-class GoldHit:
+class GoldHit(Budgeted):
     """Share of the pieces of gold evidence of which at least 20 characters (or all) lie in the cut evidence."""
 
-    words: int
-
-    @property
-    def name(self) -> str:
-        """``gold_hit@words``."""
-        return f"gold_hit@{self.words}"
+    stem: str = "gold_hit"
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without gold evidence."""
-        pieces = cut(given, self.words)
+        pieces = cut(given, self.budget)
         return _share(any(_touched(pieces, place) for place in gold.anywhere) for gold in given.sample.gold)
 
 
 @dataclass(frozen=True)
-class DocumentRecall:
-    """Share of the gold documents among the documents of the first ``k`` retrieved stretches.
+class DocumentRecall(Budgeted):
+    """Share of the gold documents among the documents of the first ``budget`` retrieved stretches.
 
     Gold documents hold gold evidence (of a piece that stands in several documents, any one will do); in a sample
     without gold evidence they are the sample's own documents.
     """
 
-    k: int
-
-    @property
-    def name(self) -> str:
-        """``document_recall@k``."""
-        return f"document_recall@{self.k}"
+    stem: str = "document_recall"
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without gold evidence and own documents."""
-        found = {place.doc for place in given.evidence[: self.k]}
+        found = {place.doc for place in given.evidence[: self.budget]}
         gold = {frozenset(place.doc for place in piece.anywhere) for piece in given.sample.gold}
         return _share(bool(docs & found) for docs in gold or {frozenset({d}) for d in given.sample.documents})
 
 
 @dataclass(frozen=True)
-class EvidenceStrEm:
+class EvidenceStrEm(Budgeted):
     """Share of the asked points of which a short answer stands in the cut evidence, both normalised as in SQuAD.
 
     The str-EM of ALCE (Gao et al. 2023) applied to passages, as in RDR2.
     """
 
-    words: int
-
-    @property
-    def name(self) -> str:
-        """``evidence_str_em@words``."""
-        return f"evidence_str_em@{self.words}"
+    stem: str = "evidence_str_em"
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without short answers."""
-        text = normalise(evidence_text(given, self.words))
-        points = given.sample.short_answers
-        return _share(any(normalise(accepted) in text for accepted in strings) for strings in points)
+        text = evidence_text(given, self.budget)
+        return _share(has_substring(text, accepted) for accepted in given.sample.short_answers)
 
 
 def _share(hits: Iterable[bool]) -> float | None:
     found = list(hits)
     return 100 * sum(found) / len(found) if found else None
-
-
-def _covered(pieces: Iterable[DocSpan], doc: str, start: int, end: int) -> int:
-    return sum(max(0, min(p.span.end, end) - max(p.span.start, start)) for p in pieces if p.doc == doc)
 
 
 def _half_covered(pieces: Iterable[DocSpan], part: DocSpan) -> bool:

@@ -1,6 +1,7 @@
 """Loong's score (Wang et al. 2024, official ``metric.py``): a model compares the answer with the gold answer, 1 to 100.
 
-Corpus means of `JudgeScore` and `JudgePerfect` are the paper's average score and perfect rate, over scored answers.
+Corpus means of ``judge_score`` and ``judge_perfect`` are the paper's average score and perfect rate, over scored
+answers.
 """
 
 from __future__ import annotations
@@ -9,18 +10,23 @@ import asyncio
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.sax.saxutils import escape
 
 from discorag.models.protocol import LanguageModel, Message, Request
-from discorag.schema.errors import ContextTooLongError, InvalidOutputError, OutputTruncatedError
-from eval.errors import MetricUnavailableError, NotScorableError
+from discorag.schema.errors import ContextTooLongError, InvalidOutputError, MissingPathError, OutputTruncatedError
+from eval.errors import DataError, MetricUnavailableError, NotScorableError
 from eval.metrics.base import Given, MetricModels
-from eval.metrics.prompts import judge_prompt
 from eval.sample import Sample
 
 _RATINGS = (re.compile(r"\[\[([0-9]*\.?[0-9]+)\]\]"), re.compile(r"\[([0-9]*\.?[0-9]+)\]"))
 _HIGHEST = 100.0
 _MAX_TOKENS = 1024
 _SHOWN = 200  # characters of a judge's prose in an error
+_OWN = Path(__file__).with_name("judge.md")
+_VARIABLES = ("question", "gold", "answer")
+_PLACEHOLDER = re.compile(r"\{(question|gold|answer)\}")
 
 
 class LoongJudge:
@@ -78,28 +84,16 @@ class LoongJudge:
 
 
 @dataclass(frozen=True)
-class JudgeScore:
-    """The judge's score."""
+class Judged:
+    """The judge's score, or whether it gave full marks: the perfect rate, which papers print as EM."""
 
     judge: LoongJudge
-    name: str = "judge_score"
+    name: Literal["judge_score", "judge_perfect"]
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without a reference. Raises as `LoongJudge.rate`."""
-        return await self.judge.rate(given)
-
-
-@dataclass(frozen=True)
-class JudgePerfect:
-    """Whether the judge gave full marks; its mean is the perfect rate, which papers print as EM."""
-
-    judge: LoongJudge
-    name: str = "judge_perfect"
-
-    async def score(self, given: Given) -> float | None:
-        """0 or 100; None without a reference. Raises as `LoongJudge.rate`."""
         rated = await self.judge.rate(given)
-        return None if rated is None else 100.0 * (rated == _HIGHEST)
+        return rated if rated is None or self.name == "judge_score" else 100.0 * (rated == _HIGHEST)
 
 
 def rating(output: str) -> float:
@@ -125,3 +119,46 @@ def _request(messages: tuple[Message, ...]) -> Request[str]:
 
 def _question(sample: Sample) -> str:
     return sample.prompt or "\n\n".join(filter(None, (sample.query, sample.instruction)))
+
+
+@dataclass(frozen=True)
+class JudgePrompt:
+    """A prompt with the placeholders ``{question}``, ``{gold}`` and ``{answer}``; other braces mean nothing.
+
+    Args:
+        text: The prompt.
+        official: Whether it is the user's file. Its values are put in as they are, since its fences are fixed wording;
+            in our own wording they stand between tags, with ``&``, ``<`` and ``>`` as character entities.
+    """
+
+    text: str
+    official: bool
+
+    def render(self, *, question: str, gold: str, answer: str) -> str:
+        """The prompt with the values put in, in one pass: a value is never searched for placeholders."""
+        values = {"question": question, "gold": gold, "answer": answer}
+        return _PLACEHOLDER.sub(lambda m: values[m[1]] if self.official else escape(values[m[1]]), self.text)
+
+
+def judge_prompt(path: Path | None) -> JudgePrompt:
+    """The prompt in the user's file ``path``, or our own wording if there is none.
+
+    Raises:
+        MissingPathError: No such file.
+        DataError: It is not UTF-8, or lacks a placeholder.
+    """
+    if path is None:
+        return JudgePrompt(text=_OWN.read_text(encoding="utf-8").strip(), official=False)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise MissingPathError(f"{path} does not exist.", hint="Name the file with --judge-prompt.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 at byte {error.start}.", hint="Save it as UTF-8.") from error
+    missing = [f"{{{name}}}" for name in _VARIABLES if f"{{{name}}}" not in text]
+    if missing:
+        raise DataError(
+            f"{path}: the judge prompt lacks {', '.join(missing)}.",
+            hint="Put {question}, {gold} and {answer} where the values belong.",
+        )
+    return JudgePrompt(text=text, official=True)

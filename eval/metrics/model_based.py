@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,14 +49,8 @@ class BertScore:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _checked_folder(self.folder, "--bertscore")
+        checked_folder(self.folder, "--bertscore")
         _check_package("bert_score", "bert-score")
-
-    @property
-    def version(self) -> str:
-        """Model, layer and settings that shape the score, e.g. ``roberta-large, layer 17, no idf, not rescaled``."""
-        folder = _checked_folder(self.folder, "--bertscore")
-        return f"{folder.name}, layer {_layer(folder)}, no idf, not rescaled"
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without references; 0 for an empty answer."""
@@ -67,8 +61,8 @@ class BertScore:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        folder = _checked_folder(self.folder, "--bertscore")
-        return _load("AutoModel", folder, num_hidden_layers=_layer(folder))
+        folder = checked_folder(self.folder, "--bertscore")
+        return load_model("AutoModel", folder, num_hidden_layers=_layer(folder))
 
     def _best(self, answer: str, references: list[str]) -> float:
         from bert_score.utils import bert_cos_score_idf
@@ -81,20 +75,9 @@ class BertScore:
         return 100 * max(0.0, scores[:, 2].max().item())
 
 
-class Entailment(Protocol):
-    """A model of natural language inference."""
-
-    def __call__(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
-        """Probabilities that each premise entails each hypothesis, shape (premises, hypotheses)."""
-        ...
-
-
 @dataclass(frozen=True)
-class SummacZs:
-    """SummaC-ZS (Laban et al. 2022): how far the answer's sentences are entailed by single sentences of the source.
-
-    The source is the text of the sample's documents. Only entailment counts, as in the paper; the authors' class also
-    subtracts the strongest contradiction by default, and reads the first 100 sentences of a source only.
+class _ByEntailment:
+    """A metric that asks an NLI model.
 
     Args:
         folder: An NLI model (`AutoModelForSequenceClassification`) whose config names a label "entailment".
@@ -104,64 +87,57 @@ class SummacZs:
     """
 
     folder: Path | None
-    name: str = "summac_zs"
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _entailment_label(_checked_folder(self.folder, "--summac"))
-
-    async def score(self, given: Given) -> float | None:
-        """0 to 100; None without documents of the sample's own; 0 for an answer without a sentence."""
-        source = _sentences(_source(given))
-        answer = _sentences(given.answer)
-        if not source:
-            return None
-        return await asyncio.to_thread(self._score, source, answer) if answer else 0.0
+        _entailment_label(checked_folder(self.folder, "--summac"))
 
     @cached_property
-    def _loaded(self) -> Entailment:
-        return _Nli(_checked_folder(self.folder, "--summac"))
+    def _loaded(self) -> Nli:
+        return Nli(checked_folder(self.folder, "--summac"))
 
-    def _score(self, source: list[str], answer: list[str]) -> float:
-        with self._lock:
-            return zero_shot(self._loaded(source, answer))
+    async def _ask(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
+        def locked() -> NDArray[np.float64]:
+            with self._lock:
+                return self._loaded(premises, hypotheses)
+
+        return await asyncio.to_thread(locked)
 
 
 @dataclass(frozen=True)
-class ClaimRecall:
+class SummacZs(_ByEntailment):
+    """SummaC-ZS (Laban et al. 2022): how far the answer's sentences are entailed by single sentences of the source.
+
+    The source is the text of the sample's documents. Only entailment counts, as in the paper; the authors' class also
+    subtracts the strongest contradiction by default, and reads the first 100 sentences of a source only.
+    """
+
+    name: str = "summac_zs"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without documents of the sample's own; 0 for an answer without a sentence."""
+        source, answer = _sentences(_source(given)), _sentences(given.answer)
+        if not source:
+            return None
+        return zero_shot(await self._ask(source, answer)) if answer else 0.0
+
+
+@dataclass(frozen=True)
+class ClaimRecall(_ByEntailment):
     """Share of a sample's claims that the answer entails (ALCE's claim recall for ELI5).
 
     ALCE asks TRUE, an 11 B model, whether the whole answer entails a claim; here the NLI model in the folder is asked,
     and entailment must be likelier than not.
-
-    Args:
-        folder: As for `SummacZs`.
-
-    Raises:
-        MetricUnavailableError: No folder, no model in it, or no label "entailment".
     """
 
-    folder: Path | None
     name: str = "claim_recall"
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        _entailment_label(_checked_folder(self.folder, "--summac"))
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without claims; 0 for an empty answer."""
         claims = given.sample.claims
-        if not claims:
-            return None
-        return await asyncio.to_thread(self._score, given.answer, claims) if given.answer.strip() else 0.0
-
-    @cached_property
-    def _loaded(self) -> Entailment:
-        return _Nli(_checked_folder(self.folder, "--summac"))
-
-    def _score(self, answer: str, claims: Sequence[str]) -> float:
-        with self._lock:
-            return 100 * float((self._loaded([answer], claims)[0] > _LIKELY).mean())
+        if not claims or not given.answer.strip():
+            return 0.0 if claims else None
+        return 100 * float((await self._ask([given.answer], claims) > _LIKELY).mean())
 
 
 class SummacConv:
@@ -210,14 +186,15 @@ def zero_shot(entailment: NDArray[np.float64]) -> float:
     return 100 * float(entailment.max(axis=0).mean())
 
 
-class _Nli:
-    """`Entailment` by a model in a folder."""
+class Nli:
+    """A model of natural language inference, in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._label = _entailment_label(folder)
-        self._tokenizer, self._model = _load("AutoModelForSequenceClassification", folder)
+        self._tokenizer, self._model = load_model("AutoModelForSequenceClassification", folder)
 
     def __call__(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
+        """Probabilities that each premise entails each hypothesis, shape (premises, hypotheses)."""
         pairs = [(premise, hypothesis) for premise in premises for hypothesis in hypotheses]
         batches = [self._probabilities(pairs[i : i + _BATCH]) for i in range(0, len(pairs), _BATCH)]
         return np.concatenate(batches).reshape(len(premises), len(hypotheses))
@@ -241,7 +218,7 @@ def _sentences(text: str) -> list[str]:
     return [sentence for sentence in sentences if len(sentence) > _MIN_SENTENCE]
 
 
-def _load(kind: str, folder: Path, **changes: Any) -> tuple[Any, Any]:
+def load_model(kind: str, folder: Path, **changes: Any) -> tuple[Any, Any]:
     """Tokenizer, limited to the model's window, and model; nothing is fetched."""
     with _quiet():
         tokenizer = _pretrained("AutoTokenizer", folder)
@@ -283,11 +260,11 @@ def _layer(folder: Path) -> int:
     with extra("eval"):
         from bert_score.utils import model2layers
 
-    return model2layers.get(folder.name) or int(_config(folder)["num_hidden_layers"])
+    return model2layers.get(folder.name) or int(config_of(folder)["num_hidden_layers"])
 
 
 def _entailment_label(folder: Path) -> int:
-    labels = cast(dict[str, int], _config(folder).get("label2id") or {})
+    labels = cast(dict[str, int], config_of(folder).get("label2id") or {})
     found = [index for label, index in labels.items() if label.casefold() == "entailment"]
     if not found:
         raise MetricUnavailableError(
@@ -297,11 +274,13 @@ def _entailment_label(folder: Path) -> int:
     return int(found[0])
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def config_of(folder: Path) -> dict[str, Any]:
+    """The model's ``config.json``."""
     return json.loads((folder / "config.json").read_text(encoding="utf-8"))
 
 
-def _checked_folder(folder: Path | None, option: str) -> Path:
+def checked_folder(folder: Path | None, option: str) -> Path:
+    """The folder of a model. Raises `MetricUnavailableError` that names the option if there is none."""
     if folder is None:
         raise MetricUnavailableError(f"No model is given with {option}.", hint=f"Name its folder with {option}.")
     if not (folder / "config.json").is_file():

@@ -6,13 +6,14 @@ import re
 import string
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_IS_CJK = re.compile(f"[{_CJK}]")
-_SPACE_AT_CJK = re.compile(rf"(?<=[{_CJK}])\s+|\s+(?=[{_CJK}])")
-_PIECE = re.compile(rf"[{_CJK}]|[^{_CJK}]+")
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_IS_CJK = re.compile(f"[{CJK}]")
+_SPACE_AT_CJK = re.compile(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
+_PIECE = re.compile(rf"[{CJK}]|[^{CJK}]+")
 
 
 def holds_cjk(text: str) -> bool:
@@ -56,3 +57,8 @@ def token_f1(prediction: str, reference: str) -> float:
 def exact(prediction: str, reference: str) -> bool:
     """Whether both are the same string once normalised (SQuAD)."""
     return normalise(prediction) == normalise(reference)
+
+
+def best_token_f1(prediction: str, references: Iterable[str]) -> float:
+    """The best `token_f1` over the references; 0 without any."""
+    return max((token_f1(prediction, reference) for reference in references), default=0.0)

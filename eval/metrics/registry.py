@@ -4,64 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from discorag.schema.errors import ConfigError
 from eval.errors import MetricUnavailableError
 from eval.metrics.alce import Qampari
-from eval.metrics.asqa import DisambigEm, DisambigF1, DisambigHit, Reader
+from eval.metrics.asqa import DISAMBIG, Reader
 from eval.metrics.base import Metric, MetricModels
 from eval.metrics.choice import Accuracy
 from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, GoldHit, PartRecall, SpanRecall
 from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported
-from eval.metrics.judge import JudgePerfect, JudgeScore, LoongJudge
+from eval.metrics.judge import Judged, LoongJudge
 from eval.metrics.loong import SpotlightHit, TitleF1
 from eval.metrics.model_based import BertScore, ClaimRecall, SummacConv, SummacZs
 from eval.metrics.overlap import Bleu, Meteor
-from eval.metrics.qa import QasperAnswerF1
-from eval.metrics.qasper_evidence import DisRetrievalF1, DisRetrievalRecall, QasperEvidenceF1
+from eval.metrics.qasper import DisRetrieval, QasperAnswerF1, QasperEvidenceF1
 from eval.metrics.rouge import Rouge
-from eval.metrics.sari import Sari, SariDeleteF1
-from eval.metrics.strings import ContainsAnswer, DisambigRecall, ExactMatch, StrEm, StrEmHit, TokenF1
+from eval.metrics.sari import Sari
+from eval.metrics.strings import SHORT_ANSWERS
 
-PLAIN: Mapping[str, Callable[[], Metric]] = {
-    "str_em": StrEm,
-    "str_em_hit": StrEmHit,
-    "disambig_recall": DisambigRecall,
-    "exact_match": ExactMatch,
-    "token_f1": TokenF1,
-    "contains_answer": ContainsAnswer,
-    "rouge1": partial(Rouge, "rouge1"),
-    "rouge2": partial(Rouge, "rouge2"),
-    "rougeL": partial(Rouge, "rougeL"),
-    "rougeLsum": partial(Rouge, "rougeLsum"),
-    "bleu1": partial(Bleu, "bleu1"),
-    "bleu4": partial(Bleu, "bleu4"),
-    "qampari_precision": partial(Qampari, "qampari_precision"),
-    "qampari_recall": partial(Qampari, "qampari_recall"),
-    "qampari_recall5": partial(Qampari, "qampari_recall5"),
-    "qampari_f1_5": partial(Qampari, "qampari_f1_5"),
-    "sari": Sari,
-    "sari_delete_f1": SariDeleteF1,
-    "answer_f1": QasperAnswerF1,
-    "accuracy": Accuracy,
-    "spotlight_hit": SpotlightHit,
-    "title_f1": TitleF1,
-    "gold_used": GoldUsed,
-    "gold_precision": GoldPrecision,
-    "supported": Supported,
-}
+_PLAIN: tuple[Metric, ...] = (
+    *SHORT_ANSWERS,
+    Rouge("rouge1"),
+    Rouge("rouge2"),
+    Rouge("rougeL"),
+    Rouge("rougeLsum"),
+    Bleu("bleu1"),
+    Bleu("bleu4"),
+    Qampari("qampari_precision"),
+    Qampari("qampari_recall"),
+    Qampari("qampari_recall5"),
+    Qampari("qampari_f1_5"),
+    Sari("sari"),
+    Sari("sari_delete_f1"),
+    QasperAnswerF1(),
+    Accuracy(),
+    SpotlightHit(),
+    TitleF1(),
+    GoldUsed(),
+    GoldPrecision(),
+    Supported(),
+)
+PLAIN: Mapping[str, Metric] = {metric.name: metric for metric in _PLAIN}
 BUDGETED: Mapping[str, Callable[[int], Metric]] = {
     "evidence_recall": SpanRecall,
     "gold_hit": GoldHit,
     "document_recall": DocumentRecall,
     "evidence_str_em": EvidenceStrEm,
     "qasper_evidence_f1": QasperEvidenceF1,
-    "disretrieval_f1": DisRetrievalF1,
-    "disretrieval_recall": DisRetrievalRecall,
-    "turn_recall": lambda n: PartRecall(n, f"turn_recall@{n}"),
-    "section_recall": lambda n: PartRecall(n, f"section_recall@{n}"),
-    "fact_recall": lambda n: PartRecall(n, f"fact_recall@{n}"),
+    "disretrieval_f1": partial(DisRetrieval, stem="disretrieval_f1"),
+    "disretrieval_recall": partial(DisRetrieval, stem="disretrieval_recall"),
+    **{stem: partial(PartRecall, stem=stem) for stem in ("turn_recall", "section_recall", "fact_recall")},
 }
 OTHERS: Mapping[str, Callable[[MetricModels], Metric]] = {
     "bertscore": lambda models: BertScore(models.bertscore),
@@ -71,8 +64,8 @@ OTHERS: Mapping[str, Callable[[MetricModels], Metric]] = {
     "meteor": lambda _: Meteor(),
 }
 """Metrics that need a model, or files, which may not be there."""
-READ = {"disambig_f1": DisambigF1, "disambig_em": DisambigEm, "disambig_hit": DisambigHit}
-JUDGED = {"judge_score": JudgeScore, "judge_perfect": JudgePerfect}
+NOT_COMPARABLE = "Judge scores come from our own wording of the judge prompt: not comparable with papers."
+JUDGED = ("judge_score", "judge_perfect")
 
 
 @dataclass(frozen=True)
@@ -101,7 +94,8 @@ def build(names: Sequence[str], models: MetricModels) -> Metrics:
             ready.append(_one(name, models, shared))
         except MetricUnavailableError as error:
             missing[name] = _public(str(error), models)
-    return Metrics(tuple(ready), missing, shared.note)
+    own_wording = any(isinstance(metric, Judged) and not metric.judge.comparable for metric in ready)
+    return Metrics(tuple(ready), missing, NOT_COMPARABLE if own_wording else "")
 
 
 def _public(reason: str, models: MetricModels) -> str:
@@ -116,35 +110,27 @@ class _Shared:
 
     def __init__(self, models: MetricModels) -> None:
         self._models = models
-        self._judge: LoongJudge | None = None
-        self._reader: Reader | None = None
-        self.note = ""
 
+    @cached_property
     def judge(self) -> LoongJudge:
-        if self._judge is None:
-            self._judge = LoongJudge(self._models)
-            if not self._judge.comparable:
-                self.note = "Judge scores come from our own wording of the judge prompt: not comparable with papers."
-        return self._judge
+        return LoongJudge(self._models)
 
+    @cached_property
     def reader(self) -> Reader:
-        if self._models.reader is None:
-            raise MetricUnavailableError("No SQuAD 2.0 reader is at hand.", hint="Name its folder with --reader.")
-        self._reader = self._reader or Reader(self._models.reader)
-        return self._reader
+        return Reader(self._models.reader)
 
 
 def _one(name: str, models: MetricModels, shared: _Shared) -> Metric:
     if name in PLAIN:
-        return PLAIN[name]()
-    if name in READ:
-        return READ[name](shared.reader())
+        return PLAIN[name]
+    if name in DISAMBIG:
+        return DISAMBIG[name](shared.reader)
     if name in JUDGED:
-        return JUDGED[name](shared.judge())
+        return Judged(shared.judge, name)
     if name in OTHERS:
         return OTHERS[name](models)
     stem, _, budget = name.partition("@")
     if stem in BUDGETED and budget.isdigit() and int(budget) > 0:
         return BUDGETED[stem](int(budget))
-    known = [*PLAIN, *READ, *JUDGED, *OTHERS, *(f"{n}@N" for n in BUDGETED)]
+    known = [*PLAIN, *DISAMBIG, *JUDGED, *OTHERS, *(f"{n}@N" for n in BUDGETED)]
     raise ConfigError(f"There is no metric {name!r}.", hint=f"There are {', '.join(known)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from discorag.extras import extra
 from eval.metrics.base import Given
@@ -26,31 +27,22 @@ class Operations:
 
 @dataclass(frozen=True)
 class Sari:
-    """SARI: mean of keep F1, add F1 and delete precision (Xu et al. 2016, equations 4 to 8).
+    """SARI: mean of keep F1, add F1, and delete precision (Xu et al. 2016, eq. 4 to 8) or F1 (Disco-RAG, eq. 6).
 
     The source is the text of the sample's documents; tokens are those of the mteval-v13a tokenizer (English),
     lower-cased. Counts follow the common implementation (tensor2tensor's ``sari_hook``, Hugging Face ``evaluate``);
     see `operations`.
     """
 
-    name: str = "sari"
+    name: Literal["sari", "sari_delete_f1"]
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without references or documents."""
         found = _operations_of(given)
-        return None if found is None else 100 * (found.keep_f1 + found.add_f1 + found.delete_precision) / 3
-
-
-@dataclass(frozen=True)
-class SariDeleteF1:
-    """SARI as Disco-RAG writes it (appendix B, equation 6): mean of keep F1, add F1 and delete F1."""
-
-    name: str = "sari_delete_f1"
-
-    async def score(self, given: Given) -> float | None:
-        """0 to 100; None without references or documents."""
-        found = _operations_of(given)
-        return None if found is None else 100 * (found.keep_f1 + found.add_f1 + found.delete_f1) / 3
+        if found is None:
+            return None
+        delete = found.delete_precision if self.name == "sari" else found.delete_f1
+        return 100 * (found.keep_f1 + found.add_f1 + delete) / 3
 
 
 def operations(source: Sequence[str], output: Sequence[str], references: Sequence[Sequence[str]]) -> Operations:

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from discorag.schema.errors import MissingPathError
-from eval.errors import DataError
+from eval.errors import DataError, first_error
 from eval.running.folder import load_run
 from eval.running.record import Run
 
+TOLERANCE = 1.0
+"""In score points."""
 _ROUNDING = 1e-9
 
 
-class ExpectedMetric(BaseModel):
+class ExpectedMetric(BaseModel, frozen=True, extra="forbid"):
     """A metric's value, and how far, in score points, a run may be from it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: float
     tolerance: float = Field(ge=0)
 
 
-class Expected(BaseModel):
+class Expected(BaseModel, frozen=True, extra="forbid"):
     """An expected file: the numbers of one run. ``systems``: system -> metric -> value."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     suite: str
     dataset: str
@@ -34,29 +32,7 @@ class Expected(BaseModel):
     systems: dict[str, dict[str, ExpectedMetric]]
 
 
-class Deviation(BaseModel):
-    """A number that is not as expected.
-
-    Args:
-        what: ``n``, or ``system/metric``.
-        expected: What was written down.
-        measured: What the run has; None if it lacks the system or the metric.
-        tolerance: How far it might have been.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    what: str
-    expected: float
-    measured: float | None
-    tolerance: float = 0.0
-
-    def __str__(self) -> str:
-        measured = "missing" if self.measured is None else f"{self.measured:.4g}"
-        return f"{self.what}: {measured}, expected {self.expected:.4g} ± {self.tolerance:.4g}"
-
-
-def check(run_folder: Path, expected_file: Path) -> list[Deviation]:
+def check(run_folder: Path, expected_file: Path) -> list[str]:
     """Where a finished run deviates from the expected file; empty if nowhere.
 
     Raises:
@@ -71,17 +47,17 @@ def check(run_folder: Path, expected_file: Path) -> list[Deviation]:
                 f"{expected_file} has {getattr(expected, field)}.",
                 hint="Check the run against the expected file of its own suite.",
             )
-    count = [Deviation(what="n", expected=expected.n, measured=run.n)] if run.n != expected.n else []
+    count = [f"n: {run.n}, expected {expected.n}"] if run.n != expected.n else []
     return count + [
-        Deviation(what=f"{system}/{metric}", expected=want.value, measured=got, tolerance=want.tolerance)
+        f"{system}/{metric}: {_shown(got)}, expected {want.value:.4g} ± {want.tolerance:.4g}"
         for system, metrics in expected.systems.items()
         for metric, want in metrics.items()
         if (got := _measured(run, system, metric)) is None or abs(got - want.value) > want.tolerance + _ROUNDING
     ]
 
 
-def write_expected(run_folder: Path, file: Path, tolerance: float) -> None:
-    """Write down a finished run's numbers, with one tolerance in score points for all.
+def write_expected(run_folder: Path, file: Path) -> None:
+    """Write down a finished run's numbers, with `TOLERANCE` for all.
 
     Raises:
         MissingPathError: No such run.
@@ -89,12 +65,16 @@ def write_expected(run_folder: Path, file: Path, tolerance: float) -> None:
     """
     run = _finished(run_folder)
     systems = {
-        system: {metric: ExpectedMetric(value=m.mean, tolerance=tolerance) for metric, m in summary.metrics.items()}
+        system: {metric: ExpectedMetric(value=m.mean, tolerance=TOLERANCE) for metric, m in summary.metrics.items()}
         for system, summary in run.systems.items()
     }
     expected = Expected(suite=run.suite, dataset=run.dataset, n=run.n, systems=systems)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(expected.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def _shown(measured: float | None) -> str:
+    return "missing" if measured is None else f"{measured:.4g}"
 
 
 def _measured(run: Run, system: str, metric: str) -> float | None:
@@ -112,10 +92,8 @@ def _finished(run_folder: Path) -> Run:
 
 def _read(file: Path) -> Expected:
     if not file.is_file():
-        raise MissingPathError(f"{file} does not exist.", hint="Write it with write_expected.")
+        raise MissingPathError(f"{file} does not exist.", hint="Write it with `expect`.")
     try:
         return Expected.model_validate_json(file.read_bytes())
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the file"
-        raise DataError(f"{file}: {field}: {first['msg']}.", hint="Write it anew with write_expected.") from error
+        raise DataError(f"{file}: {first_error(error)}", hint="Write it again with `expect`.") from error

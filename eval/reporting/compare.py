@@ -17,6 +17,7 @@ from eval.reporting.stats import Paired, paired_by_question
 from eval.running.folder import load_run
 from eval.running.record import Record, Run
 
+SEED = 0
 WORST = 10
 _EXCERPT = 300
 
@@ -46,15 +47,13 @@ class Comparison:
     regressions: tuple[tuple[Record, Record], ...]
 
 
-def compare(a: str, b: str, *, metric: str = "", worst: int = WORST, seed: int = 0) -> Comparison:
-    """Compare two systems, each named ``FOLDER:SYSTEM``, or ``FOLDER`` where it holds one system.
+def compare(a: str, b: str, *, metric: str = "") -> Comparison:
+    """Compare two systems, each named ``FOLDER:SYSTEM``.
 
     Args:
         a: The first system.
         b: The second, usually the baseline.
         metric: By which regressions are chosen; empty: the first metric that both have.
-        worst: Number of regressions at most.
-        seed: Of the bootstrap.
 
     Raises:
         DataError: No such system, different suites or data, no shared sample, or no such metric.
@@ -74,7 +73,7 @@ def compare(a: str, b: str, *, metric: str = "", worst: int = WORST, seed: int =
     if chosen not in names:
         raise DataError(f"{a} and {b} share no metric {metric}.", hint=f"Choose one of {', '.join(names)}.")
     lost = [pair for pair in pairs if chosen in pair[0].scores and _loss(pair, chosen) < 0]
-    metrics = {m: paired_by_question(_of(of_a, m), _of(of_b, m), seed=seed) for m in names}
+    metrics = {m: paired_by_question(_of(of_a, m), _of(of_b, m), seed=SEED) for m in names}
     return Comparison(
         runs=(run_a, run_b),
         a=a,
@@ -84,7 +83,7 @@ def compare(a: str, b: str, *, metric: str = "", worst: int = WORST, seed: int =
         only_b=tuple(s for s in of_b if s not in of_a),
         metrics={m: found for m, found in metrics.items() if found},
         metric=chosen,
-        regressions=tuple(sorted(lost, key=lambda pair: _loss(pair, chosen))[:worst]),
+        regressions=tuple(sorted(lost, key=lambda pair: _loss(pair, chosen))[:WORST]),
     )
 
 
@@ -102,14 +101,12 @@ def comparison_tables(comparison: Comparison) -> RenderableType:
 
 
 def _side(name: str) -> tuple[Run, dict[str, Record]]:
-    folder, _, system = (name, "", "") if Path(name).is_dir() else name.rpartition(":")
+    folder, _, system = name.rpartition(":")
     run, records = load_run(Path(folder or name))
     systems = list(dict.fromkeys(r.system for r in records))
-    if not system and len(systems) == 1:
-        system = systems[0]
     if system not in systems:
         raise DataError(
-            f"{name} names {f'system {system}' if system else 'no system'}.",
+            f"{name} names no system of the run.",
             hint=f"Write FOLDER:SYSTEM with one of {', '.join(systems) or 'no systems (the run is empty)'}.",
         )
     return run, {r.sample: r for r in records if r.system == system}

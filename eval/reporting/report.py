@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from eval.errors import DataError
 from eval.reporting.stats import paired_by_question
 from eval.running.folder import load_run
-from eval.running.record import MetricSummary, Record, Run
+from eval.running.record import MetricSummary, Record, Run, scores_of
 
 SEED = 0
+BASELINE = "standard"
 LOST = ("found", "missing", "retrieve", "plan", "generate", "verify")
 
 
@@ -19,32 +20,32 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["--"] * len(head), *rows))
 
 
-def report(folders: Sequence[Path], *, baseline: str = "") -> str:
+def report(folders: Sequence[Path]) -> str:
     """One section a run: scores with paired differences, where evidence was lost, cost, strata, what is missing.
+
+    Differences are to ``standard``, or to the first system of a run without it.
 
     Args:
         folders: Of the runs, in this order.
-        baseline: The system that others are compared with; empty, or not in a run: that run's first.
 
     Raises:
         MissingPathError: No such run.
         DataError: A run's files are broken, or it has no system yet.
     """
-    return "\n\n".join(part for folder in folders for part in _section(*load_run(folder), baseline=baseline)) + "\n"
+    return "\n\n".join(part for folder in folders for part in _section(*load_run(folder))) + "\n"
 
 
-def _section(run: Run, records: Sequence[Record], *, baseline: str) -> Iterator[str]:
+def _section(run: Run, records: Sequence[Record]) -> Iterator[str]:
     if not run.systems:
         raise DataError(f"{run.suite} has no system yet.", hint="Run it first.")
-    base = baseline if baseline in run.systems else next(iter(run.systems))
+    base = BASELINE if BASELINE in run.systems else next(iter(run.systems))
     state = "" if run.finished else " Unfinished: questions are missing, numbers will change."
     yield f"## {run.suite}\n\n{run.dataset}: {run.n} questions, {run.documents} documents, seed {run.seed}.{state}"
     metrics = list(dict.fromkeys(m for s in run.systems.values() for m in s.metrics))
     yield f"Means, and differences to {base} with 95 % intervals; bold where the interval excludes 0."
-    scores = {system: _scores(records, system) for system in run.systems}
     yield markdown_table(
         ["system", *metrics],
-        [[system, *(_cell(run, scores, system, base, metric) for metric in metrics)] for system in run.systems],
+        [[system, *(_cell(run, records, system, base, metric) for metric in metrics)] for system in run.systems],
     )
     if any(s.lost for s in run.systems.values()):
         yield "Where gold evidence was lost, in pieces."
@@ -57,23 +58,11 @@ def _section(run: Run, records: Sequence[Record], *, baseline: str) -> Iterator[
     yield "\n".join(f"- {line}" for line in remarks(run)) or "- Nothing is missing."
 
 
-def _scores(records: Sequence[Record], system: str) -> dict[str, dict[str, float]]:
-    """Metric -> question -> score."""
-    found: dict[str, dict[str, float]] = {}
-    for record in records:
-        for metric, score in record.scores.items() if record.system == system else ():
-            found.setdefault(metric, {})[record.sample] = score
-    return found
-
-
-def _cell(
-    run: Run, scores: Mapping[str, Mapping[str, Mapping[str, float]]], system: str, base: str, metric: str
-) -> str:
+def _cell(run: Run, records: Sequence[Record], system: str, base: str, metric: str) -> str:
     mean = _mean(run.systems[system].metrics.get(metric))
-    pair = paired_by_question(scores[system].get(metric, {}), scores[base].get(metric, {}), seed=SEED)
-    if system == base or pair is None:
-        return mean
-    return f"{mean} ({pair.shown})"
+    own, theirs = (scores_of(records, name, metric) for name in (system, base))
+    pair = paired_by_question(own, theirs, seed=SEED)
+    return mean if system == base or pair is None else f"{mean} ({pair.shown})"
 
 
 def _mean(summary: MetricSummary | None) -> str:

@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 RESAMPLES = 9999
 TIE = 1e-9
 _BATCH = 500
 
 
-class Interval(BaseModel):
+class Interval(BaseModel, frozen=True):
     """A 95 % interval, in score points."""
-
-    model_config = ConfigDict(frozen=True)
 
     low: float
     high: float
@@ -27,7 +25,7 @@ class Interval(BaseModel):
         return self.low > TIE or self.high < -TIE
 
 
-class Paired(BaseModel):
+class Paired(BaseModel, frozen=True):
     """The first system's scores minus the second's, question by question.
 
     Args:
@@ -38,8 +36,6 @@ class Paired(BaseModel):
         interval: 95 % percentile bootstrap interval of the mean difference; None for fewer than two questions.
         wins, losses, ties: Questions at which the first is better, worse, equal.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     n: int
     difference: float

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from eval.reporting.report import remarks
 from eval.running.bill import Bill
 from eval.running.record import Run
 from eval.suite import Suite, System
@@ -42,13 +43,7 @@ def run(result: Run, main: Sequence[str]) -> RenderableType:
         table.add_row(
             f"{system} (partly local)" if summary.label else system, *(f"{m.mean:.1f}" if m else "-" for m in means)
         )
-    missing = {m: why for s in result.systems.values() for m, why in s.missing.items()}
-    lines = [f"{m}: not computed. {why}" for m, why in missing.items()]
-    lines += [f"{s}: not run. {why}" for s, why in result.skipped.items()]
-    lines += [f"{s}: {v.label}" for s, v in result.systems.items() if v.label]
-    lines += [f"{s}: {v.errors} questions without an answer" for s, v in result.systems.items() if v.errors]
-    lines += [result.note] if result.note else []
-    return Group(table, *(Text(line, style="yellow") for line in lines))
+    return Group(table, *(Text(line, style="yellow") for line in remarks(result)))
 
 
 def experiments(rows: Sequence[tuple[str, str, str, str]]) -> RenderableType:

@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Sequence
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from discorag import DiscoRAG
 from discorag.generation.prompted.paper import material, without_structure
 from discorag.retrieval.registry import tree_retriever
-from discorag.schema.answer import Answer, AnswerInputs
+from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
 from discorag.schema.values import Span
@@ -192,7 +193,7 @@ class Answerer:
             plan=plan or "",
             edges=len(result.graph.edges) if result.graph else None,
             disagreements=len(answer.disagreements),
-            unsupported=_unsupported(answer),
+            unsupported=fmean(not s.supported for s in answer.sentences) if answer.sentences else None,
             lost=lost,
             found=len(sample.gold) - len(lost),
             ledger=result.ledger,
@@ -224,11 +225,6 @@ class Answerer:
             found=len(sample.gold) - len(lost),
             seconds=seconds,
         )
-
-
-def _unsupported(answer: Answer) -> float | None:
-    """Share of the sentences that are not supported or not verified; None for no sentence."""
-    return sum(not s.supported for s in answer.sentences) / len(answer.sentences) if answer.sentences else None
 
 
 def _thread(sample: Sample, system: System) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise, permutations
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.config import LlmSettings
 from discorag.discourse.parse.inline import unescape
@@ -30,14 +30,12 @@ _TEXT = {
 }
 
 
-class Bill(BaseModel):
+class Bill(BaseModel, frozen=True):
     """Tokens of one system over the questions that were tried; with no questions, of what is paid once.
 
     ``cached`` of ``tokens_in`` repeat the beginning of the conversation's last call: a server with a prefix cache does
     not compute them again.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     system: str
     questions: int

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from discorag.schema.errors import MissingPathError
-from eval.errors import DataError, RunLockedError
+from eval.errors import DataError, RunLockedError, first_error
 from eval.running.record import Record, Run
 
 RUN_FILE = "run.json"
@@ -126,7 +126,7 @@ def _read_run(path: Path) -> Run | None:
     try:
         return Run.model_validate_json(file.read_bytes())
     except ValidationError as error:
-        raise DataError(f"{file}: {_first(error)}", hint="Restore the file, or remove the folder.") from error
+        raise DataError(f"{file}: {first_error(error)}", hint="Restore the file, or remove the folder.") from error
 
 
 def _resume(file: Path) -> tuple[Record, ...]:
@@ -146,7 +146,9 @@ def _records(file: Path) -> Iterator[Record]:
         try:
             record = Record.model_validate_json(line)
         except ValidationError as error:
-            raise DataError(f"{file}:{number}: {_first(error)}", hint="Remove the line; it is run again.") from error
+            raise DataError(
+                f"{file}:{number}: {first_error(error)}", hint="Remove the line; it is run again."
+            ) from error
         if (record.sample, record.system) in seen:
             raise DataError(
                 f"{file}:{number}: sample {record.sample}, system {record.system} appears twice.",
@@ -154,11 +156,6 @@ def _records(file: Path) -> Iterator[Record]:
             )
         seen.add((record.sample, record.system))
         yield record
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}."
 
 
 def _replace(file: Path, text: str) -> None:

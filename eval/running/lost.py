@@ -50,21 +50,14 @@ def trace(
     retrieved = tuple(corpus.place(c) for c in chunks)
     planned = retrieved if plan is None else cited(plan, chunks, corpus)
     drafted = cited(draft, chunks, corpus)
-    lost: list[Lost] = []
-    for gold in sample.gold:
-        if not reached(gold, used):
-            stage = _stage(gold, corpus, retrieved, planned, drafted)
-            lost.append(Lost(label=gold.label, stage=stage))
-    return tuple(lost)
+    return tuple(
+        Lost(label=gold.label, stage=_stage(gold, corpus, retrieved, planned, drafted))
+        for gold in sample.gold
+        if not reached(gold, used)
+    )
 
 
-def _stage(
-    gold: Gold,
-    corpus: Corpus,
-    retrieved: tuple[DocSpan, ...],
-    planned: tuple[DocSpan, ...],
-    drafted: tuple[DocSpan, ...],
-) -> Stage:
+def _stage(gold: Gold, corpus: Corpus, retrieved: Places, planned: Places, drafted: Places) -> Stage:
     if not any(g.doc in corpus.stored for g in gold.anywhere):
         return "missing"
     if not reached(gold, retrieved):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.schema.errors import ModelError
 from discorag.schema.ledger import Ledger
@@ -15,7 +16,7 @@ MODEL_FAILURES = frozenset(error.__name__ for error in (ModelError, *ModelError.
 Stage = Literal["missing", "retrieve", "plan", "generate", "verify"]
 
 
-class Lost(BaseModel):
+class Lost(BaseModel, frozen=True):
     """A piece of gold evidence that the answer does not rest on, and the stage that lost it.
 
     ``missing``: it is in no ingested document. ``retrieve``: no retrieved chunk holds it. ``plan``: retrieved, but the
@@ -23,13 +24,11 @@ class Lost(BaseModel):
     ``verify``: drafted, but the sentence was not accepted as supported.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     label: str
     stage: Stage
 
 
-class Record(BaseModel):
+class Record(BaseModel, frozen=True):
     """What one system did with one question.
 
     Args:
@@ -50,8 +49,6 @@ class Record(BaseModel):
         seconds: Wall time of this system alone; stages reused from another system's run are not in it.
         error: Why there is no answer, as ``kind: message``; empty if there is one.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     sample: str
     system: str
@@ -77,17 +74,20 @@ class Record(BaseModel):
         return tuple(dict.fromkeys(failed))
 
 
-class MetricSummary(BaseModel):
-    """A metric over one system's records: mean over ``n`` scored questions; ``unscored`` could not be scored."""
+def scores_of(records: Iterable[Record], system: str, metric: str) -> dict[str, float]:
+    """Question -> score of one system, where there is one."""
+    return {r.sample: r.scores[metric] for r in records if r.system == system and metric in r.scores}
 
-    model_config = ConfigDict(frozen=True)
+
+class MetricSummary(BaseModel, frozen=True):
+    """A metric over one system's records: mean over ``n`` scored questions; ``unscored`` could not be scored."""
 
     mean: float
     n: int
     unscored: int = 0
 
 
-class SystemSummary(BaseModel):
+class SystemSummary(BaseModel, frozen=True):
     """One system of a run.
 
     Args:
@@ -103,8 +103,6 @@ class SystemSummary(BaseModel):
         seconds: Median wall seconds per question.
         words: Median words per answer.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     metrics: dict[str, MetricSummary] = {}
     strata: dict[str, dict[str, dict[str, MetricSummary]]] = {}
@@ -129,7 +127,7 @@ class SystemSummary(BaseModel):
         return f"partly local: in {self.partly_local} questions something stood in for the language model ({stages})"
 
 
-class Run(BaseModel):
+class Run(BaseModel, frozen=True):
     """``run.json``: what was run, with what, and what came out.
 
     Args:
@@ -148,8 +146,6 @@ class Run(BaseModel):
         seconds: Wall time over all sessions, ingest included.
         note: Anything a reader of the numbers must know (judge not comparable, say).
     """
-
-    model_config = ConfigDict(frozen=True)
 
     suite: str
     dataset: str

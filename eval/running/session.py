@@ -31,9 +31,8 @@ from eval.running.answerer import Answerer
 from eval.running.bill import Bill, CountingModel
 from eval.running.corpus import Corpus, ingest
 from eval.running.folder import RunFolder, load_run
-from eval.running.progress import RunProgress
 from eval.running.record import Record, Run
-from eval.running.runner import Runner, skipped
+from eval.running.runner import Runner, RunProgress, skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark, Sample
 from eval.suite import Suite, System, chosen_from, find_system
@@ -84,9 +83,7 @@ class Session:
     def __init__(self, suite: Suite, place: Place, rag: DiscoRAG, models: MetricModels, console: Console) -> None:
         self.suite, self.place, self.rag, self.console = suite, place, rag, console
         self.metrics: Metrics = build(suite.metrics, models)
-        self.benchmark: Benchmark = chosen_from(
-            load_benchmark(suite.dataset, place.data / suite.path, suite.fields), suite
-        )
+        self.benchmark: Benchmark = chosen_from(load_benchmark(suite.dataset, place.data / suite.path), suite)
         self._models = models
         self._stood_in = 0
         self._answerer: Answerer | None = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import sqrt
+from math import prod
 from statistics import fmean, median
 
 from eval.running.record import MetricSummary, Record, SystemSummary
 
-DR = ("disambig_f1", "rougeLsum")
+DERIVED = {"dr_ovscore": ("disambig_f1", "rougeLsum")}
+"""A measure of a whole run -> the metrics of whose means it is the geometric mean."""
 
 
 def summarise(
@@ -40,13 +41,8 @@ def summarise(
         tokens_out=sum(u.tokens_out for u in usage),
         calls=sum(u.calls for u in usage),
         seconds=_median(r.seconds for r in records),
-        words=_median(float(words(r)) for r in records if not r.error),
+        words=_median(len(r.answer.split()) for r in records if not r.error),
     )
-
-
-def words(record: Record) -> int:
-    """Words of the answer, split at white space (``length`` of ASQA's official ``scoring.py``)."""
-    return len(record.answer.split())
 
 
 def _metrics(records: Sequence[Record]) -> dict[str, MetricSummary]:
@@ -56,15 +52,17 @@ def _metrics(records: Sequence[Record]) -> dict[str, MetricSummary]:
             scores.setdefault(metric, []).append(score)
     unscored = Counter(metric for r in records for metric in r.unscored)
     metrics = {m: MetricSummary(mean=fmean(s), n=len(s), unscored=unscored[m]) for m, s in scores.items()}
-    if all(metric in metrics for metric in DR):
-        metrics["dr_ovscore"] = _ovscore(metrics[DR[0]], metrics[DR[1]])
+    for name, parts in DERIVED.items():
+        if all(part in metrics for part in parts):
+            found = [metrics[part] for part in parts]
+            mean, n = geometric_mean([m.mean for m in found]), min(m.n for m in found)
+            metrics[name] = MetricSummary(mean=mean, n=n, unscored=max(m.unscored for m in found))
     return metrics
 
 
-def _ovscore(f1: MetricSummary, rouge: MetricSummary) -> MetricSummary:
-    return MetricSummary(
-        mean=sqrt(f1.mean * rouge.mean), n=min(f1.n, rouge.n), unscored=max(f1.unscored, rouge.unscored)
-    )
+def geometric_mean(values: Sequence[float]) -> float:
+    """The geometric mean of values of which some may be 0."""
+    return prod(values) ** (1 / len(values))
 
 
 def _strata(
@@ -92,5 +90,4 @@ def _lost(records: Sequence[Record]) -> dict[str, int]:
 
 
 def _median(values: Iterable[float]) -> float:
-    found = list(values)
-    return median(found) if found else 0.0
+    return median(list(values) or [0.0])

@@ -1,26 +1,21 @@
 """Which development documents are for training, which for choosing, and which are only ever scored on.
 
-The lists are files, one a dataset, made once by ``python -m eval.splits``: whoever fits anything uses the same ones. A
-group is a document with all its questions; where a question brings its own paragraphs, it is that question.
+The lists are files, one a dataset: all that is fitted uses the same ones. A group is a document with all its questions;
+where a question brings its own paragraphs, it is that question. 40 % train, 10 % choose, 50 % score, in the order of
+the SHA-256 of ``dataset|name``; pages of ASQA and CLAPNQ are only scored on.
 
-Sets that may not be trained on, by their licence or because nobody says that they may, are scored on as a whole and
-have no file: `SCORED_ONLY`.
+Sets that may not be trained on, by their licence or because nobody says that they may (ASQA, NQ, TriviaQA, ELI5,
+QAMPARI, Loong, SummHay), are scored on as a whole and have no file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 Part: TypeAlias = Literal["train", "choose", "score"]
-PARTS: tuple[Part, ...] = get_args(Part)
-SHARES: Mapping[Part, float] = {"train": 0.4, "choose": 0.1, "score": 0.5}
-SCORED_ONLY = ("asqa", "nq", "triviaqa", "eli5", "qampari", "loong", "summhay")
-_FOLDER = Path(__file__).parent
 
 
 @cache
@@ -30,12 +25,4 @@ def groups(dataset: str, part: Part) -> frozenset[str]:
     Raises:
         FileNotFoundError: It has no split: it is for scoring only, or unknown.
     """
-    return frozenset(json.loads((_FOLDER / f"{dataset}.json").read_text("utf-8"))[part])
-
-
-def dealt(dataset: str, names: Iterable[str]) -> dict[Part, list[str]]:
-    """Groups dealt by a digest of their names, so that the same groups are always dealt alike."""
-    order = sorted(set(names), key=lambda name: sha256(f"{dataset}|{name}".encode()).hexdigest())
-    train = round(SHARES["train"] * len(order))
-    choose = train + max(1, round(SHARES["choose"] * len(order)))
-    return {"train": sorted(order[:train]), "choose": sorted(order[train:choose]), "score": sorted(order[choose:])}
+    return frozenset(json.loads((Path(__file__).parent / f"{dataset}.json").read_text("utf-8"))[part])

@@ -14,9 +14,8 @@ from eval.metrics.base import Metric, MetricModels
 from eval.running.answerer import Answerer
 from eval.running.corpus import ingest
 from eval.running.folder import RunFolder
-from eval.running.progress import RunProgress
 from eval.running.record import Record
-from eval.running.runner import Runner
+from eval.running.runner import Runner, RunProgress
 from eval.running.session import Place, Session
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 from eval.suite import Suite, find_system, load_suite

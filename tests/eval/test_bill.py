@@ -60,13 +60,6 @@ async def test_what_the_paper_prints_is_counted_call_by_call(rag: DiscoRAG, tmp_
     assert found["paper"].tokens_in > 2 * found["paper-standard"].tokens_in
 
 
-async def test_no_request_reaches_an_endpoint_that_is_configured(pipeline: Pipelines, tmp_path: Path) -> None:
-    with ScriptedServer(model()) as server:
-        found = await bills(pipeline(llm=server.base_url), tmp_path, "full", "standard")
-    assert server.requests == []
-    assert found["full"].calls == 9  # three questions
-
-
 async def test_a_later_call_repeats_the_whole_prompt_of_the_call_before(examples: Examples) -> None:
     used = await usages(examples)
     assert used["relate"].tokens_cached == 0

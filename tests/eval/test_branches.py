@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,9 +6,7 @@ from discorag import DiscoRAG
 from eval.running.branches import Branches
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput
-from tests.conftest import Examples, Pipelines
-from tests.graphs.scripts import model, turn_of
-from tests.servers.scripted import ScriptedServer
+from tests.conftest import Examples
 
 ASKED = AnswerInput(query="Does vitamin D prevent flu?")
 
@@ -57,19 +54,6 @@ async def test_a_refused_question_is_refused_in_every_branch(rag: DiscoRAG) -> N
     full = await branches.run("q", asked, context)
     assert full.answer.abstained
     assert (await branches.again("q", before="plan", context=context)).answer == full.answer
-
-
-async def test_a_model_is_not_asked_again_for_what_a_branch_reuses(pipeline: Pipelines, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Vitamin D lowered flu by 12 %.", encoding="utf-8")
-    (tmp_path / "b.txt").write_text("Vitamin D had no effect on flu.", encoding="utf-8")
-    with ScriptedServer(model()) as server:
-        rag = pipeline(llm=server.base_url)
-        await rag.aingest(tmp_path)
-        branches = Branches()
-        await branches.run("q", ASKED, AnswerContext(backends=rag.backends))
-        await branches.again("q", before="plan", context=AnswerContext(backends=rag.backends, use_plan=False))
-        turns = [turn_of(r) for r in server.requests]
-    assert turns == ["graph", "plan", "answer", "answer"]
 
 
 async def test_an_unknown_stage_and_a_forgotten_question_are_errors(rag: DiscoRAG) -> None:

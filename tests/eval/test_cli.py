@@ -80,16 +80,6 @@ def test_running_again_adds_nothing_and_a_dry_run_writes_only_a_bill(home: Path,
     assert [p.name for p in (home / "dry" / "lay-summaries").iterdir()] == ["bill.json"]
 
 
-def test_fields_that_the_file_calls_otherwise_are_named_on_the_command_line(home: Path, tmp_path: Path) -> None:
-    papers = json.loads((FIXTURES / "scinews/test.json").read_text("utf-8"))
-    path = tmp_path / "data/scinews/test.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps([{**paper, "Body": paper.pop("Paper_Body")} for paper in papers]), "utf-8")
-    where = ("--field", "paper=Body", "--data", tmp_path / "data")
-    said = call("run", "scinews", "--system", "lead", "--home", home, "--out", tmp_path, *where)
-    assert "n = 2" in said
-
-
 # --- experiments ----------------------------------------------------------------------------------
 
 
@@ -126,10 +116,10 @@ def test_the_page_has_the_scores_and_no_text_of_the_data(folder: Path, tmp_path:
 
 def test_a_run_reproduces_its_own_numbers_until_one_is_changed(folder: Path, tmp_path: Path) -> None:
     expected = tmp_path / "expected.json"
-    call("expect", folder, expected, "--tolerance", "0.1")
+    call("expect", folder, expected)
     assert "reproduced" in call("check", folder, expected)
     numbers = json.loads(expected.read_text("utf-8"))
-    numbers["systems"]["lead"]["rougeL"]["value"] += 0.2
+    numbers["systems"]["lead"]["rougeL"]["value"] += 1.1
     expected.write_text(json.dumps(numbers), "utf-8")
     said = call("check", folder, expected, status=1)
     assert "lead/rougeL" in said
@@ -176,7 +166,6 @@ def test_a_cut_data_file_is_named(
     [
         (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
         (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. Run python -m"),
-        (("run", "scinews", "--field", "paper"), "ConfigError: --field paper: no ROLE=NAME"),
         (("compare", "nowhere:full", "nowhere:lead"), "MissingPathError: nowhere holds no run.json"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
         (("expect", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),

@@ -8,7 +8,7 @@ from eval.errors import DataError
 from eval.running.corpus import ingest
 from eval.sample import Benchmark, DocSpan, SourceDocument
 from tests.conftest import Pipelines
-from tests.eval.datasets.test_registry import FILES
+from tests.eval.datasets.official import FILES
 from tests.eval.helpers import FIXTURES, toy
 
 

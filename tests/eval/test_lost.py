@@ -1,6 +1,7 @@
 """One document of two sentences of 30 characters with a blank line between them, cut into two chunks."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -58,46 +59,30 @@ def stage(
     return lost[0].stage if lost else "found"
 
 
-# --- each stage -----------------------------------------------------------------------------------
+ELSEWHERE = Gold(label="g", anywhere=(at(0, 30, "elsewhere"), at(0, 30)))
 
 
-def test_evidence_of_a_document_that_was_not_ingested_is_missing() -> None:
-    assert stage(gold(0, 30, "elsewhere")) == "missing"
-
-
-def test_evidence_that_stands_in_one_ingested_place_at_least_is_not_missing() -> None:
-    assert stage(Gold(label="g", anywhere=(at(0, 30, "elsewhere"), at(0, 30)))) == "verify"
-
-
-def test_evidence_in_no_retrieved_chunk_was_lost_by_retrieval() -> None:
-    assert stage(chunks=(SECOND,)) == "retrieve"
-    assert stage(gold(0, 30, "other")) == "retrieve"
-
-
-def test_evidence_that_the_plan_does_not_cite_was_lost_by_the_plan() -> None:
-    assert stage(plan="Use [2].", draft="It is so [2].") == "plan"
-    assert stage(plan="Cites nothing.", draft="") == "plan"
-
-
-def test_planned_evidence_without_a_sentence_was_lost_by_generation() -> None:
-    assert stage(draft="It is so [2].") == "generate"
-
-
-def test_without_a_plan_what_was_retrieved_counts_as_planned() -> None:
-    assert stage(plan=None, draft="It is so [2].") == "generate"
-
-
-def test_drafted_evidence_without_an_accepted_sentence_was_lost_by_verification() -> None:
-    assert stage(used=(at(62, 92),)) == "verify"
-
-
-def test_a_draft_that_went_beyond_the_plan_lost_its_evidence_by_verification() -> None:
-    assert stage(plan="Use [2].", draft="It is so [1].") == "verify"
-
-
-def test_evidence_that_an_accepted_sentence_rests_on_is_not_lost() -> None:
-    assert stage(used=(at(0, 30),)) == "found"
-    assert stage(gold(62, 92), plan="Use [1].", draft="", used=(at(60, 95),)) == "found"
+@pytest.mark.parametrize(
+    ("changes", "lost"),
+    [
+        ({"wanted": gold(0, 30, "elsewhere")}, "missing"),
+        ({"wanted": ELSEWHERE}, "verify"),  # one of its places is ingested
+        ({"chunks": (SECOND,)}, "retrieve"),
+        ({"wanted": gold(0, 30, "other")}, "retrieve"),
+        ({"plan": "Use [2].", "draft": "It is so [2]."}, "plan"),
+        ({"plan": "Cites nothing.", "draft": ""}, "plan"),
+        ({"plan": "Use [1.2].", "draft": ""}, "plan"),  # another unit of the right chunk
+        ({"plan": "Use [1.1-2].", "draft": ""}, "generate"),
+        ({"draft": "It is so [2]."}, "generate"),
+        ({"plan": None, "draft": "It is so [2]."}, "generate"),  # without a plan all that was retrieved is planned
+        ({"used": (at(62, 92),)}, "verify"),
+        ({"plan": "Use [2].", "draft": "It is so [1]."}, "verify"),  # the draft went beyond the plan
+        ({"used": (at(0, 30),)}, "found"),
+        ({"wanted": gold(62, 92), "plan": "Use [1].", "draft": "", "used": (at(60, 95),)}, "found"),
+    ],
+)
+def test_the_first_stage_that_let_go_of_the_evidence_has_lost_it(changes: dict[str, Any], lost: str) -> None:
+    assert stage(**changes) == lost
 
 
 def test_each_lost_piece_is_listed_with_its_own_stage() -> None:
@@ -133,11 +118,6 @@ def test_the_units_are_sentences_also_with_a_tree_of_clauses() -> None:
     assert with_tree.tree is not None
     assert len(with_tree.tree.edus) == 2
     assert cited("[1.1]", (with_tree,), CORPUS) == (at(0, 60),)
-
-
-def test_a_plan_that_cites_another_unit_of_the_right_chunk_has_lost_the_evidence() -> None:
-    assert stage(plan="Use [1.2].", draft="") == "plan"
-    assert stage(plan="Use [1.1-2].", draft="") == "generate"
 
 
 def test_two_places_that_share_too_little_each_do_not_add_up() -> None:

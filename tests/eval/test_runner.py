@@ -202,15 +202,6 @@ async def test_ablations_share_the_full_runs_graph(pipeline: Pipelines, tmp_path
     assert relate[0] == relate[1]
 
 
-async def test_ablations_without_the_full_system_share_one_run_of_it_that_is_not_recorded(
-    pipeline: Pipelines, tmp_path: Path
-) -> None:
-    with ScriptedServer(model()) as server:
-        records = await answer_toy(pipeline(llm=server.base_url), tmp_path, toy(QUESTIONS[0]), ["no-tree", "no-plan"])
-        assert Counter(turns(server)) == {"graph": 1, "plan": 2, "answer": 3}
-    assert pairs(records) == [("q1", "no-tree"), ("q1", "no-plan")]
-
-
 @pytest.mark.parametrize("cached", [False, True])
 async def test_ablations_share_one_graph_also_when_an_earlier_session_recorded_full(
     pipeline: Pipelines, tmp_path: Path, cached: bool

@@ -1,60 +1,15 @@
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.datasets.asqa import Passages, answer_places, load_asqa, load_asqa_pooled
+from eval.datasets.asqa import Passages, answer_places, load_asqa_pooled
 from eval.errors import DataError
-from eval.sample import Benchmark, Gold, SourceDocument
+from eval.sample import SourceDocument
+from tests.eval.datasets.official import changed, gold_texts
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "asqa"
-OFFICIAL = FOLDER / "ASQA.json"
-POOLED = FOLDER / "asqa_eval_pooled.json"
-
-
-def places_of(benchmark: Benchmark, gold: Gold) -> list[tuple[str, str]]:
-    return [(place.doc, place.span.of(benchmark.documents[place.doc].text)) for place in gold.anywhere]
-
-
-def changed(source: Path, folder: Path, change: Callable[[Any], None]) -> Path:
-    value = json.loads(source.read_text(encoding="utf-8"))
-    change(value)
-    path = folder / source.name
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
-
-
-def test_pairs_and_long_answers_of_the_official_form() -> None:
-    benchmark = load_asqa(OFFICIAL)
-    sample = benchmark.samples[0]
-    assert [s.id for s in benchmark.samples] == ["asqa-1", "asqa-2", "asqa-3", "asqa-4", "asqa-5"]
-    assert sample.query == "Who won the Lantern Cup?"
-    assert sample.disambiguated == (
-        "Who won the women's Lantern Cup in 2011?",
-        "Who won the men's Lantern Cup in 2011?",
-    )
-    assert sample.short_answers == (("Mira Holt", "Holt"), ("Tom Ashdown",))
-    assert len(sample.references) == 2
-    assert sample.references[1].startswith("Mira Holt won")
-
-
-def test_knowledge_that_two_annotators_share_is_one_document() -> None:
-    benchmark = load_asqa(OFFICIAL)
-    assert benchmark.samples[0].documents == ("asqa-1-0-0", "asqa-1-0-1")
-    assert benchmark.documents["asqa-1-0-1"].text == (
-        "# Lantern Cup\n\nTom Ashdown took the men's cup in 2011, his only title."
-    )
-
-
-def test_knowledge_without_text_and_pairs_without_passage_are_counted() -> None:
-    benchmark = load_asqa(OFFICIAL)
-    # Jonas Pell (question 3), and both pairs of question 5, which has no knowledge: 1 + 2 = 3.
-    assert benchmark.dropped == {"knowledge passages without text": 1, "pairs whose answer is in no passage": 3}
-    assert benchmark.samples[4].documents == ()
+POOLED = Path(__file__).parents[1] / "fixtures/asqa/asqa_eval_pooled.json"
 
 
 def test_pooled_passages_are_one_corpus_and_lose_their_repeated_title_line() -> None:
@@ -68,19 +23,17 @@ def test_pooled_passages_are_one_corpus_and_lose_their_repeated_title_line() -> 
 
 def test_gold_is_each_place_of_a_short_answer_in_the_questions_own_passages() -> None:
     benchmark = load_asqa_pooled(POOLED)
-    women, men = benchmark.samples[0].gold
-    assert women.label == "Who won the women's Lantern Cup in 2011?"
-    assert places_of(benchmark, women) == [("p101", "Mira Holt"), ("p104", "Mira Holt"), ("p104", "Mira Holt")]
-    assert places_of(benchmark, men) == [("p102", "Tom Ashdown")]
+    assert gold_texts(benchmark, benchmark.samples[0]) == [
+        ("Who won the women's Lantern Cup in 2011?", ["Mira Holt"] * 3),
+        ("Who won the men's Lantern Cup in 2011?", ["Tom Ashdown"]),
+    ]
+    assert [place.doc for place in benchmark.samples[0].gold[0].anywhere] == ["p101", "p104", "p104"]
     # Jonas Pell (question 3) and Friday (question 5) stand in no passage of their questions.
     assert benchmark.dropped == {"pairs whose answer is in no passage": 2}
 
 
 def test_passages_under_two_ids_with_equal_text_share_the_first(tmp_path: Path) -> None:
-    def rename(entries: Any) -> None:
-        entries[1]["docs"][2]["id"] = "p999"
-
-    benchmark = load_asqa_pooled(changed(POOLED, tmp_path, rename))
+    benchmark = load_asqa_pooled(changed("asqa-pooled", tmp_path, [1, "docs", 2, "id"], "p999"))
     assert benchmark.samples[1].documents == ("p201", "p202", "p103", "p203")
     assert "p999" not in benchmark.documents
 

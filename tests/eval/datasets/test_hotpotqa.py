@@ -1,16 +1,9 @@
 from pathlib import Path
 
 from eval.datasets.hotpotqa import load_hotpotqa
-from eval.sample import Benchmark, Sample
+from tests.eval.datasets.official import gold_texts
 
 QUESTIONS = Path(__file__).parents[1] / "fixtures" / "hotpotqa" / "hotpot_tiny_distractor.json"
-
-
-def gold_texts(benchmark: Benchmark, sample: Sample) -> dict[str, list[str]]:
-    return {
-        gold.label: [place.span.of(benchmark.documents[place.doc].text) for place in gold.anywhere]
-        for gold in sample.gold
-    }
 
 
 def test_a_paragraph_is_one_document_of_its_sentences() -> None:
@@ -39,17 +32,10 @@ def test_questions_keep_their_answer_and_strata() -> None:
     assert sample.strata == {"type": "bridge", "level": "hard"}
 
 
-def test_supporting_facts_point_at_their_sentence_past_blank_ones() -> None:
+def test_supporting_facts_point_at_their_sentence_past_blank_ones_and_those_without_one_are_counted() -> None:
     benchmark = load_hotpotqa(QUESTIONS)
-    assert gold_texts(benchmark, benchmark.samples[0]) == {
-        "Ivo Tarn#0": ["Ivo Tarn was born on Gull Island."],
-        "Gull Island#2": ["It lies in the River Onn."],
-    }
-    assert gold_texts(benchmark, benchmark.samples[1]) == {
-        "Onn#0": ["Onn is a town."],
-        "Gull Island#1": ["Gull Island is big."],
-    }
-
-
-def test_supporting_facts_without_a_sentence_are_counted() -> None:
-    assert load_hotpotqa(QUESTIONS).dropped == {"supporting fact not in the context": 2}
+    assert [gold_texts(benchmark, sample) for sample in benchmark.samples] == [
+        [("Ivo Tarn#0", ["Ivo Tarn was born on Gull Island."]), ("Gull Island#2", ["It lies in the River Onn."])],
+        [("Onn#0", ["Onn is a town."]), ("Gull Island#1", ["Gull Island is big."])],
+    ]
+    assert benchmark.dropped == {"supporting fact not in the context": 2}

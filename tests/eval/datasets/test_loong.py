@@ -1,6 +1,5 @@
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,34 +40,6 @@ def test_level_4_filings_are_found_by_their_own_year(tmp_path: Path) -> None:
     row = {**COMPARISON, "level": 4, "doc": ["海棠纸业-2024年一季度报告"]}
     [sample] = load_loong(write(tmp_path, row)).samples
     assert sample.documents == ("report_990002-2024-海棠纸业-2024年一季度报告.txt",)
-
-
-def test_doc_files_wins_over_the_patterns(tmp_path: Path) -> None:
-    folder = write(tmp_path, {**CITATIONS, "doc": ["any", "names"]})
-    files = {"loong-3": ["paper/9901.00002.md", "paper/9901.00001.md"]}
-    (folder / "doc_files.json").write_text(json.dumps(files), encoding="utf-8")
-    [sample] = load_loong(folder).samples
-    assert sample.documents == ("9901.00002.md", "9901.00001.md")
-
-
-def test_doc_files_must_cover_every_name(tmp_path: Path) -> None:
-    folder = write(tmp_path, CITATIONS)
-    (folder / "doc_files.json").write_text('{"loong-3": ["paper/9901.00002.md"]}', encoding="utf-8")
-    with pytest.raises(DataError, match=r"doc_files\.json: loong-3: 1 files for 2 names"):
-        load_loong(folder)
-
-
-def test_only_documents_of_the_chosen_questions_are_read(tmp_path: Path) -> None:
-    folder = write(tmp_path, *LINES)
-    shutil.rmtree(folder / "doc" / "paper")
-    benchmark = load_loong(folder, ids=["loong-2"])
-    assert [sample.id for sample in benchmark.samples] == ["loong-2"]
-    assert len(benchmark.documents) == 2
-
-
-def test_a_chosen_id_that_is_not_there_is_named() -> None:
-    with pytest.raises(DataError, match="no question has id loong-9"):
-        load_loong(LOONG, ids={"loong-1", "loong-9"})
 
 
 def test_equal_documents_share_one_id(tmp_path: Path) -> None:
@@ -116,7 +87,7 @@ def test_a_number_inside_another_number_is_no_evidence_and_counted(tmp_path: Pat
 
 
 def test_papers_give_the_answer_titles_that_head_their_documents() -> None:
-    citations, chain = load_loong(LOONG, ids=["loong-3", "loong-4"]).samples
+    *_, citations, chain = load_loong(LOONG).samples
     assert citations.titles == ("Loud Ants Learn Faster: Messages in Sorting Swarms",)
     assert citations.references == (
         "{'Reference': [], 'Citation': ['# Loud Ants Learn Faster: Messages in Sorting Swarms ']}",
@@ -134,7 +105,7 @@ def test_an_answer_title_without_document_is_counted_and_a_blank_one_is_none(tmp
 
 
 def test_a_paper_question_without_question_asks_the_instructions_task() -> None:
-    [sample] = load_loong(LOONG, ids=["loong-4"]).samples
+    sample = load_loong(LOONG).samples[3]
     assert sample.query == (
         "Please read the papers carefully. List the longest chain of citations among the given papers."
     )
@@ -147,7 +118,6 @@ def test_a_paper_question_without_question_asks_the_instructions_task() -> None:
         ({**SPOTLIGHT, "question": "word " * 180 + "tail end"}, " ".join(["word"] * 180), "tail end"),
         ({**COMPARISON, "question": "问" * 200 + "答案"}, "问" * 200, "答案"),
     ],
-    ids=["180 words", "200 characters"],
 )
 def test_a_long_question_continues_in_the_instruction(
     tmp_path: Path, row: dict[str, Any], head: str, rest: str
@@ -193,9 +163,8 @@ def test_legal_questions_without_their_judgments_are_counted(tmp_path: Path) -> 
     assert benchmark.dropped == {"legal questions (doc/legal/legal.json is missing)": 1}
 
 
-@pytest.mark.parametrize("level", [1, 2, 3])
-def test_legal_questions_load_where_their_judgments_are_there(tmp_path: Path, level: int) -> None:
-    benchmark = load_loong(with_judgments(tmp_path, {**LEGAL, "level": level}, CHAIN))
+def test_legal_questions_load_where_their_judgments_are_there(tmp_path: Path) -> None:
+    benchmark = load_loong(with_judgments(tmp_path, {**LEGAL, "level": 1}, CHAIN))
     law = benchmark.samples[0]
     assert (law.id, law.documents, law.references) == ("law", ("案二", "案一"), ("判决文书1",))
     assert (law.short_answers, law.gold, law.strata["type"]) == ((), (), "legal")
@@ -228,32 +197,18 @@ def without(row: dict[str, Any], field: str) -> dict[str, Any]:
     ("bad", "said"),
     [
         (without(CHAIN, "prompt_template"), r"loong\.jsonl:2: prompt_template"),
-        ({**CHAIN, "level": 9}, r"loong\.jsonl:2: level"),
         (CITATIONS, r"loong\.jsonl: id loong-3 appears twice"),
         ({**CHAIN, "doc": ["9901.00009.md"]}, r"loong\.jsonl:2: doc: .*9901\.00009\.md does not exist"),
         ({**SPOTLIGHT, "doc": ["Nowhere Ltd"]}, r"loong\.jsonl:2: doc: .*\*2024-Nowhere Ltd\*\.txt"),
     ],
-    ids=["field renamed", "out of range", "duplicate id", "paper missing", "filing missing"],
 )
 def test_a_bad_line_is_named_with_its_field(tmp_path: Path, bad: dict[str, Any], said: str) -> None:
     with pytest.raises(DataError, match=said):
         load_loong(write(tmp_path, CITATIONS, bad))
 
 
-def cut(folder: Path) -> None:
-    path = folder / "loong.jsonl"
-    path.write_text(path.read_text(encoding="utf-8")[:-40], encoding="utf-8")
-
-
-def empty(folder: Path) -> None:
-    (folder / "doc/paper/9901.00001.md").write_text("\n", encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"), [(cut, r"loong\.jsonl:1:"), (empty, r":1: doc: .*9901\.00001\.md is empty")]
-)
-def test_a_cut_file_and_an_empty_document_are_named(tmp_path: Path, spoil: Callable[[Path], None], said: str) -> None:
+def test_an_empty_document_is_named(tmp_path: Path) -> None:
     folder = write(tmp_path, CITATIONS)
-    spoil(folder)
-    with pytest.raises(DataError, match=said):
+    (folder / "doc/paper/9901.00001.md").write_text("\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r":1: doc: .*9901\.00001\.md is empty"):
         load_loong(folder)

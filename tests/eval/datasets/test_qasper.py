@@ -1,13 +1,10 @@
-import json
 from pathlib import Path
-from typing import Any
 
-from eval.datasets.qasper import load_qasper, load_qasper_leval
+from eval.datasets.qasper import load_qasper
 from eval.sample import Benchmark
+from tests.eval.datasets.official import changed, entries_of
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "qasper"
-PAPERS = FOLDER / "papers-v0.3.json"
-FLATTENED = FOLDER / "leval.jsonl"
+PAPERS = Path(__file__).parents[1] / "fixtures/qasper/papers-v0.3.json"
 
 
 def gold_of(benchmark: Benchmark, sample_id: str) -> list[tuple[int, str, list[str]]]:
@@ -16,16 +13,6 @@ def gold_of(benchmark: Benchmark, sample_id: str) -> list[tuple[int, str, list[s
         (gold.annotator, gold.label, [place.span.of(benchmark.documents[place.doc].text) for place in gold.anywhere])
         for gold in sample.gold
     ]
-
-
-def papers() -> dict[str, Any]:
-    return json.loads(PAPERS.read_text(encoding="utf-8"))
-
-
-def write(folder: Path, value: Any) -> Path:
-    path = folder / "bad.json"
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
 
 
 def test_nested_sections_get_deeper_headings_below_their_ancestors() -> None:
@@ -65,22 +52,12 @@ def test_paragraphs_are_the_parts_and_the_abstract_is_one_of_them() -> None:
     assert benchmark.documents["0001.00002"].text == "# Folding Maps\n\nMaps fold."
 
 
-def test_references_are_the_official_answer_strings_one_per_annotator() -> None:
-    references = {sample.id: sample.references for sample in load_qasper(PAPERS).samples}
-    assert references == {
-        "q1": ("300 letters, one author", "300"),
-        "q2": ("Yes", "No", "Unanswerable"),
-        "q3": ("Unanswerable", "Unanswerable", "Nothing"),
-        "q4": ("Maps",),
-    }
-
-
-def test_a_question_is_unanswerable_where_most_annotators_say_so() -> None:
-    assert {sample.id: sample.answerable for sample in load_qasper(PAPERS).samples} == {
-        "q1": True,
-        "q2": True,
-        "q3": False,
-        "q4": True,
+def test_references_are_the_official_answer_strings_and_most_annotators_say_whether_there_is_an_answer() -> None:
+    assert {sample.id: (sample.references, sample.answerable) for sample in load_qasper(PAPERS).samples} == {
+        "q1": (("300 letters, one author", "300"), True),
+        "q2": (("Yes", "No", "Unanswerable"), True),
+        "q3": (("Unanswerable", "Unanswerable", "Nothing"), False),
+        "q4": (("Maps",), True),
     }
 
 
@@ -110,30 +87,9 @@ def test_evidence_without_a_place_is_counted_by_reason() -> None:
 
 
 def test_papers_with_equal_text_are_one_document(tmp_path: Path) -> None:
-    value = papers()
-    value["0001.00003"] = {**value["0001.00002"], "qas": [{**value["0001.00002"]["qas"][0], "question_id": "q5"}]}
-    benchmark = load_qasper(write(tmp_path, value))
+    papers, _ = entries_of("qasper")
+    second = papers["0001.00002"]
+    again = {**second, "qas": [{**second["qas"][0], "question_id": "q5"}]}
+    benchmark = load_qasper(changed("qasper", tmp_path, ["0001.00003"], again))
     assert set(benchmark.documents) == {"0001.00001", "0001.00002"}
     assert benchmark.samples[-1].documents == ("0001.00002",)
-
-
-def test_flattened_papers_merge_the_references_of_a_repeated_question() -> None:
-    benchmark = load_qasper_leval(FLATTENED)
-    assert [(sample.id, sample.query, sample.references) for sample in benchmark.samples] == [
-        ("leval-1-q1", "What is sorted?", ("letters", "old letters")),
-        ("leval-1-q2", "Is it fast?", ("Yes",)),
-        ("leval-1-q3", "Who paid?", ("Unanswerable",)),
-        ("leval-2-q1", "What is folded?", ("maps",)),
-    ]
-    assert [sample.answerable for sample in benchmark.samples] == [True, True, False, True]
-    assert all(sample.gold == () for sample in benchmark.samples)
-
-
-def test_a_flattened_paper_that_comes_twice_is_one_document_and_its_questions_are_counted() -> None:
-    benchmark = load_qasper_leval(FLATTENED)
-    assert {doc: document.text for doc, document in benchmark.documents.items()} == {
-        "leval-1": "Introduction\nLetters are sorted by hand.",
-        "leval-2": "Introduction\nMaps are folded.",
-    }
-    # "What is sorted?" again in row 1, and both questions of row 3, which repeats row 1.
-    assert benchmark.dropped == {"question repeated: references merged": 3}

@@ -1,17 +1,9 @@
 from pathlib import Path
 
 from eval.datasets.qmsum import load_qmsum
-from eval.sample import Benchmark, Sample
+from tests.eval.datasets.official import gold_texts
 
 MEETINGS = Path(__file__).parents[1] / "fixtures" / "qmsum" / "meetings.jsonl"
-
-
-def gold_texts(benchmark: Benchmark, sample: Sample) -> list[tuple[str, str]]:
-    return [
-        (gold.label, place.span.of(benchmark.documents[place.doc].text))
-        for gold in sample.gold
-        for place in gold.anywhere
-    ]
 
 
 def test_a_meeting_becomes_one_paragraph_per_turn_without_the_blank_ones() -> None:
@@ -40,16 +32,14 @@ def test_queries_keep_the_official_order_specific_before_general() -> None:
 def test_gold_spans_count_turns_inclusively_and_skip_blank_turns() -> None:
     benchmark = load_qmsum(MEETINGS)
     by_id = {sample.id: gold_texts(benchmark, sample) for sample in benchmark.samples}
-    assert by_id["meetings-1-s1"] == [("turns 1-2", "Ana: It costs 90 euros. {vocalsound}")]
-    assert by_id["meetings-1-s2"] == [
-        ("turns 0-0", "Chair: We start with the pump."),
-        ("turns 3-4", "Chair: Then we buy it.\n\nAna: Good."),
-    ]
-    assert by_id["meetings-1-g1"] == []
-    assert by_id["meetings-2-s1"] == [("turns 0-1", "Chair: Where is Cleo?\n\nCleo: Sorry, the tram.")]
-
-
-def test_gold_without_a_place_is_dropped_and_counted() -> None:
-    benchmark = load_qmsum(MEETINGS)
-    assert benchmark.samples[2].gold == ()
+    assert by_id == {
+        "meetings-1-s1": [("turns 1-2", ["Ana: It costs 90 euros. {vocalsound}"])],
+        "meetings-1-s2": [
+            ("turns 0-0", ["Chair: We start with the pump."]),
+            ("turns 3-4", ["Chair: Then we buy it.\n\nAna: Good."]),
+        ],
+        "meetings-1-s3": [],
+        "meetings-1-g1": [],
+        "meetings-2-s1": [("turns 0-1", ["Chair: Where is Cleo?\n\nCleo: Sorry, the tram."])],
+    }
     assert benchmark.dropped == {"gold span of blank turns only": 1, "gold span outside the meeting": 1}

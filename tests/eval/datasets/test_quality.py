@@ -19,10 +19,6 @@ def test_the_two_lines_of_an_article_share_its_document() -> None:
     ]
 
 
-def test_gold_labels_count_from_one_and_correct_from_zero() -> None:
-    assert [sample.correct for sample in load_quality(STORIES).samples] == [0, 3, 1, 2]
-
-
 def test_options_stand_in_the_instruction_and_not_in_the_query() -> None:
     sample = load_quality(STORIES).samples[0]
     assert sample.query == "Question 100_A_1?"
@@ -31,10 +27,10 @@ def test_options_stand_in_the_instruction_and_not_in_the_query() -> None:
     assert "letter in parentheses" in sample.instruction
 
 
-def test_difficult_is_a_stratum_only_where_the_file_has_it() -> None:
-    assert [sample.strata for sample in load_quality(STORIES).samples] == [
-        {"difficult": "1"},
-        {"difficult": "0"},
-        {},
-        {},
+def test_correct_counts_from_zero_and_difficult_is_a_stratum_only_where_the_file_has_it() -> None:
+    assert [(sample.correct, sample.strata) for sample in load_quality(STORIES).samples] == [
+        (0, {"difficult": "1"}),
+        (3, {"difficult": "0"}),
+        (1, {}),
+        (2, {}),
     ]

@@ -1,23 +1,14 @@
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from discorag.schema.errors import ConfigError
 from eval.datasets.scinews import load_scinews
 from eval.errors import DataError
+from tests.eval.datasets.official import changed, entries_of
 
 PAPERS = Path(__file__).parents[1] / "fixtures" / "scinews" / "test.json"
-
-
-def changed(folder: Path, change: Callable[[Any], None]) -> Path:
-    value = json.loads(PAPERS.read_text(encoding="utf-8"))
-    change(value)
-    path = folder / "test.json"
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
 
 
 def test_each_paper_is_asked_about_by_its_citation_and_answered_by_the_news_report() -> None:
@@ -30,28 +21,7 @@ def test_each_paper_is_asked_about_by_its_citation_and_answered_by_the_news_repo
     assert sample.strata == {"topic": "Ecology"}
     text = benchmark.documents["10.9999/lay.0002"].text
     assert text.startswith(f"# {citation}\n\nIntroduction\nBees that live in colonies")
-
-
-def test_the_headline_is_in_no_document() -> None:
-    benchmark = load_scinews(PAPERS)
-    assert not any("Lonely bees" in document.text for document in benchmark.documents.values())
-
-
-def rename(papers: Any) -> None:
-    for paper in papers:
-        paper["Body"] = paper.pop("Paper_Body")
-
-
-def test_a_renamed_field_is_named_and_read_under_its_given_name(tmp_path: Path) -> None:
-    path = changed(tmp_path, rename)
-    with pytest.raises(DataError, match=r"test\.json: no entry has a field Paper_Body"):
-        load_scinews(path)
-    assert load_scinews(path, {"paper": "Body"}) == load_scinews(PAPERS)
-
-
-def test_a_name_for_something_that_is_not_read_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'headline' is not read"):
-        load_scinews(PAPERS, {"headline": "News_Title"})
+    assert "Lonely bees" not in text  # the headline
 
 
 @pytest.mark.parametrize(
@@ -67,14 +37,14 @@ def test_a_name_for_something_that_is_not_read_is_refused() -> None:
 def test_an_entry_that_cannot_be_asked_is_left_out_and_counted(
     tmp_path: Path, field: str, value: Any, why: str
 ) -> None:
-    def spoil(papers: Any) -> None:
-        papers[1][field] = value
-
-    benchmark = load_scinews(changed(tmp_path, spoil))
+    benchmark = load_scinews(changed("scinews", tmp_path, [1, field], value))
     assert [sample.id for sample in benchmark.samples] == ["10.9999/lay.0001"] == list(benchmark.documents)
     assert benchmark.dropped == {why: 1}
 
 
-def test_an_entry_that_lacks_a_field_altogether_is_left_out(tmp_path: Path) -> None:
-    benchmark = load_scinews(changed(tmp_path, lambda papers: papers[0].pop("DOI")))
-    assert [sample.id for sample in benchmark.samples] == ["10.9999/lay.0002"]
+def test_a_file_with_other_fields_is_refused(tmp_path: Path) -> None:
+    papers, _ = entries_of("scinews")
+    file = tmp_path / "test.json"
+    file.write_text(json.dumps([{**paper, "Paper_Body": None} for paper in papers]), "utf-8")
+    with pytest.raises(DataError, match=r"test\.json: entries without Paper_Body"):
+        load_scinews(file)

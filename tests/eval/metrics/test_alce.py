@@ -30,7 +30,3 @@ async def test_a_list_of_answers(answer: str, precision: float, recall: float, r
     }
     found = {name: await Qampari(name).score(asked) for name in expected}  # pyright: ignore[reportArgumentType]
     assert found == pytest.approx({name: 100 * value for name, value in expected.items()})
-
-
-async def test_without_answers_to_find_there_is_no_score() -> None:
-    assert await Qampari("qampari_recall").score(given("Nowhere")) is None

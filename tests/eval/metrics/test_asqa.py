@@ -6,15 +6,7 @@ from typing import Any, cast
 import pytest
 
 from eval.errors import MetricUnavailableError
-from eval.metrics.asqa import (
-    DisambigEm,
-    DisambigF1,
-    DisambigHit,
-    Reader,
-    Window,
-    best_span,
-    dr_ovscore,
-)
+from eval.metrics.asqa import DISAMBIG, Reader, Window, best_span
 from tests.eval.metrics.givens import given
 
 WORDS = ["acme", "built", "the", "bridge", "in", "1902", "and", "again", "1950", "who", "when", "was", "it", "?"]
@@ -25,26 +17,27 @@ def window(start: Sequence[float], end: Sequence[float]) -> Window:
     return Window(start, end, OFFSETS)
 
 
-def test_the_span_with_the_highest_sum_of_logits_is_read() -> None:
-    # words 3 to 4: 4 + 5 = 9; word 2 alone: 3 + 2 = 5; null: 1 + 1 = 2
-    assert best_span([window([1, 0, 3, 4, 0, 0], [1, 0, 2, 0, 5, 0])]) == (5, 15)
+SURE, UNSURE = window([8, 0, 0, 0, 0, 0], [8, 0, 0, 0, 0, 0]), window([1, 0, 0, 4, 0, 0], [1, 0, 0, 4, 0, 0])
 
 
-def test_no_answer_wins_only_with_a_higher_score() -> None:
-    assert best_span([window([3.5, 0, 3, 0, 0, 0], [2, 0, 2, 0, 0, 0])]) is None  # 5.5 > 3 + 2
-    assert best_span([window([3, 0, 3, 0, 0, 0], [2, 0, 2, 0, 0, 0])]) == (0, 4)  # 5 = 5
-
-
-def test_a_span_neither_ends_before_it_starts_nor_leaves_the_context() -> None:
-    # question token 1 and [SEP] are best but not in the context; 4 to 2 is backwards: 2 to 2 (1 + 6) remains
-    assert best_span([window([0, 9, 1, 0, 6, 9], [0, 9, 6, 0, 0, 9])]) == (0, 4)
-
-
-def test_over_windows_the_best_span_meets_the_lowest_null_score() -> None:
-    sure = window([8, 0, 0, 0, 0, 0], [8, 0, 0, 0, 0, 0])  # null 16
-    unsure = window([1, 0, 0, 4, 0, 0], [1, 0, 0, 4, 0, 0])  # null 2, span 8
-    assert best_span([sure, unsure]) == (5, 10)
-    assert best_span([sure]) is None
+@pytest.mark.parametrize(
+    ("windows", "span"),
+    [
+        # words 3 to 4: 4 + 5 = 9; word 2 alone: 3 + 2 = 5; null: 1 + 1 = 2
+        ([window([1, 0, 3, 4, 0, 0], [1, 0, 2, 0, 5, 0])], (5, 15)),
+        # "no answer" wins only with a higher score: 5.5 > 3 + 2, 5 = 5
+        ([window([3.5, 0, 3, 0, 0, 0], [2, 0, 2, 0, 0, 0])], None),
+        ([window([3, 0, 3, 0, 0, 0], [2, 0, 2, 0, 0, 0])], (0, 4)),
+        # question token 1 and [SEP] are best but not in the context; 4 to 2 is backwards: 2 to 2 (1 + 6) remains
+        ([window([0, 9, 1, 0, 6, 9], [0, 9, 6, 0, 0, 9])], (0, 4)),
+        # over windows the best span (8) meets the lowest null score: 16 and 2
+        ([SURE, UNSURE], (5, 10)),
+        ([SURE], None),
+        ([Window([0, 9], [0, 9], (None, None))], None),
+    ],
+)
+def test_the_span_with_the_highest_sum_of_logits_is_read(windows: list[Window], span: tuple[int, int] | None) -> None:
+    assert best_span(windows) == span
 
 
 def test_a_span_is_at_most_thirty_tokens_long() -> None:
@@ -52,15 +45,6 @@ def test_a_span_is_at_most_thirty_tokens_long() -> None:
     start, end = [0.0] * 41, [0.0] * 41
     start[1], end[31], end[30] = 5, 5, 4  # 1 to 31 are 31 tokens; 1 to 30 are 30
     assert best_span([Window(start, end, offsets)]) == (0, 30)
-
-
-def test_without_a_token_of_the_context_nothing_is_read() -> None:
-    assert best_span([Window([0, 9], [0, 9], (None, None))]) is None
-
-
-def test_dr_ovscore_is_the_geometric_mean() -> None:
-    assert dr_ovscore(25, 36) == pytest.approx(30)  # sqrt(900)
-    assert dr_ovscore(0, 50) == 0
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +90,13 @@ async def test_read_answers_are_scored_against_their_own_pair(folder: Path) -> N
     read = [reader.read(question, answer) for question in questions]
     right = given(answer, disambiguated=questions, short_answers=[["nobody", one] for one in read])
     half = given(answer, disambiguated=questions, short_answers=[[read[0]], ["x"]])
-    scores = [await metric(reader).score(right) for metric in (DisambigEm, DisambigF1, DisambigHit)]
+    scores = [await metric(reader).score(right) for metric in DISAMBIG.values()]
     assert scores == [100, 100, 100]
-    scores = [await metric(reader).score(half) for metric in (DisambigEm, DisambigF1, DisambigHit)]
+    scores = [await metric(reader).score(half) for metric in DISAMBIG.values()]
     assert scores == [50, 50, 0]
 
 
-@pytest.mark.parametrize("metric", [DisambigEm, DisambigF1, DisambigHit])
+@pytest.mark.parametrize("metric", DISAMBIG.values(), ids=DISAMBIG)
 async def test_a_sample_without_disambiguated_questions_is_not_scored(metric: Any, folder: Path) -> None:
     assert await metric(Reader(folder)).score(given("1902", short_answers=[["1902"]])) is None
 

@@ -53,33 +53,34 @@ def texts(given: Given, words: int) -> list[str]:
     return [given.text(piece) for piece in cut(given, words)]
 
 
-def test_budget_ends_the_last_stretch_at_a_word_end() -> None:
-    given = asked((place("Ben bought it in May."), place("The river rose twice.")))
-    assert texts(given, 7) == ["Ben bought it in May.", "The river"]  # 5 words and 2 more
+IT, RIVER = place("Ben bought it"), place("The river")
 
 
-def test_overlapping_stretches_are_counted_once() -> None:
-    given = asked((place("Ben bought it"), place("bought it in May."), place("Ben bought it"), place("The river")))
-    # 3 words, then the new " in May." (2), then nothing new, then "The" (1)
-    assert texts(given, 6) == ["Ben bought it", " in May.", "The"]
+@pytest.mark.parametrize(
+    ("evidence", "words", "pieces"),
+    [
+        ((place("Ben bought it in May."), place("The river rose twice.")), 7, ["Ben bought it in May.", "The river"]),
+        # 3 words, then the new " in May." (2), then nothing new, then "The" (1)
+        ((IT, place("bought it in May."), IT, RIVER), 6, ["Ben bought it", " in May.", "The"]),
+        ((place("it"), place("bought it in")), 9, ["it", "bought ", " in"]),
+        ((), 100, []),
+    ],
+)
+def test_the_budget_ends_at_a_word_and_what_overlaps_is_counted_once(
+    evidence: tuple[DocSpan, ...], words: int, pieces: list[str]
+) -> None:
+    assert texts(asked(evidence), words) == pieces
 
 
-def test_stretch_around_an_earlier_one_gives_its_two_sides() -> None:
-    assert texts(asked((place("it"), place("bought it in"))), 9) == ["it", "bought ", " in"]
-
-
-def test_chinese_characters_count_one_word_each() -> None:
-    given = asked((at("a", 0, 14),), text="收入为 5,000 元。增长了。")
-    assert texts(given, 4) == ["收入为 5,000"]
-
-
-def test_cjk_punctuation_and_rules_of_dashes_are_no_words() -> None:
-    given = asked((at("a", 0, 16),), text="好。。--- --- 是 end")
-    assert texts(given, 3) == ["好。。--- --- 是 end"]
-
-
-def test_no_evidence_is_cut_to_nothing() -> None:
-    assert cut(asked(()), 100) == ()
+@pytest.mark.parametrize(
+    ("text", "words", "piece"),
+    [
+        ("收入为 5,000 元。增长了。", 4, "收入为 5,000"),
+        ("好。。--- --- 是 end", 3, "好。。--- --- 是 end"),  # punctuation and rules of dashes are no words
+    ],
+)
+def test_chinese_characters_count_one_word_each(text: str, words: int, piece: str) -> None:
+    assert texts(asked((at("a", 0, len(text)),), text=text), words) == [piece]
 
 
 @forall(
@@ -107,39 +108,33 @@ def test_evidence_text_has_documents_best_first_and_gaps_as_line_ends() -> None:
     assert evidence_text(given, 9) == "Nothing\nAnn\nrose"
 
 
-async def test_span_recall_is_the_share_of_gold_words_retrieved_whole() -> None:
-    given = asked((place("bought it in Ma"),), (place("Ben bought it in May."),))
-    # gold words Ben, bought, it, in, "May."; the last is cut in two, the first is missing: 3 of 5
-    assert await SpanRecall(100).score(given) == pytest.approx(60)
-    assert await SpanRecall(1).score(given) == pytest.approx(20)
-
-
-async def test_span_recall_counts_a_word_of_two_gold_pieces_once() -> None:
-    given = asked((place("Ann"),), (place("Ann sold"),), (place("Ann sold the"),))
-    assert await SpanRecall(9).score(given) == pytest.approx(100 / 3)  # Ann of {Ann, sold, the}
-
-
-async def test_span_recall_counts_a_word_in_two_adjacent_stretches_as_retrieved() -> None:
-    given = asked((place("The ri"), place("ver")), (place("river"),))
-    assert await SpanRecall(9).score(given) == 100
-
-
-async def test_span_recall_takes_the_best_of_several_places() -> None:
-    given = asked((place("it in May."),), (place("Ann sold"), place("Ben bought it in May.")))
-    assert await SpanRecall(9).score(given) == pytest.approx(60)  # 3 of 5, not 0 of 2
-
-
-async def test_span_recall_of_the_same_characters_in_another_document_is_zero() -> None:
-    assert await SpanRecall(9).score(asked((at("b", 0, 8),), (at("a", 0, 8),))) == 0
+@pytest.mark.parametrize(
+    ("evidence", "gold", "words", "score"),
+    [
+        # gold words Ben, bought, it, in, "May."; the last is cut in two, the first is missing: 3 of 5
+        ((place("bought it in Ma"),), [(place("Ben bought it in May."),)], 100, 60),
+        ((place("bought it in Ma"),), [(place("Ben bought it in May."),)], 1, 20),
+        # a word of two gold pieces counts once: Ann of {Ann, sold, the}
+        ((place("Ann"),), [(place("Ann sold"),), (place("Ann sold the"),)], 9, 100 / 3),
+        ((place("The ri"), place("ver")), [(place("river"),)], 9, 100),
+        # of several places the best: 3 of 5, not 0 of 2
+        ((place("it in May."),), [(place("Ann sold"), place("Ben bought it in May."))], 9, 60),
+        ((at("b", 0, 8),), [(at("a", 0, 8),)], 9, 0),
+    ],
+)
+async def test_span_recall_is_the_share_of_gold_words_retrieved_whole(
+    evidence: tuple[DocSpan, ...], gold: list[tuple[DocSpan, ...]], words: int, score: float
+) -> None:
+    assert await SpanRecall(words).score(asked(evidence, *gold)) == pytest.approx(score)
 
 
 async def test_part_recall_needs_half_of_the_characters_of_a_gold_part() -> None:
     gold = at("a", 0, 44)  # the first two lines, 22 and 21 characters
     eleven = at("a", 0, 11)
     ten = at("a", 23, 33)
-    assert await PartRecall(99, "turn_recall@99").score(asked((eleven, ten), (gold,))) == pytest.approx(50)
+    assert await PartRecall(99, "turn_recall").score(asked((eleven, ten), (gold,))) == pytest.approx(50)
     eleven_of_21 = at("a", 23, 34)
-    assert await PartRecall(99, "turn_recall@99").score(asked((eleven, eleven_of_21), (gold,))) == 100
+    assert await PartRecall(99, "turn_recall").score(asked((eleven, eleven_of_21), (gold,))) == 100
 
 
 async def test_part_recall_does_not_apply_where_gold_holds_no_whole_part() -> None:
@@ -164,21 +159,24 @@ async def test_gold_hit_looks_at_every_place() -> None:
     assert await GoldHit(99).score(asked((place("rose"),), (place("Ann"), place("rose")))) == 100
 
 
-async def test_document_recall_counts_the_documents_of_the_first_k_chunks() -> None:
-    evidence = (at("c", 0, 3), at("c", 4, 8), at("a", 0, 3), at("b", 0, 3))
-    gold = (at("a", 0, 9),), (at("a", 10, 15),), (at("b", 0, 5),)  # documents a and b
-    assert await DocumentRecall(2).score(asked(evidence, *gold)) == 0
-    assert await DocumentRecall(3).score(asked(evidence, *gold)) == 50
-    assert await DocumentRecall(4).score(asked(evidence, *gold)) == 100
+CHUNKS = (at("c", 0, 3), at("c", 4, 8), at("a", 0, 3), at("b", 0, 3))
+A_AND_B = [(at("a", 0, 9),), (at("a", 10, 15),), (at("b", 0, 5),)]
 
 
-async def test_document_recall_takes_any_document_of_a_piece_with_several_places() -> None:
-    assert await DocumentRecall(1).score(asked((at("b", 0, 3),), (at("a", 0, 3), at("b", 0, 3)))) == 100
-
-
-async def test_document_recall_without_gold_asks_for_the_samples_own_documents() -> None:
-    given = asked((at("b", 0, 3), at("b", 3, 5)), documents=("a", "b"))
-    assert await DocumentRecall(5).score(given) == 50
+@pytest.mark.parametrize(
+    ("k", "evidence", "gold", "score"),
+    [
+        (2, CHUNKS, A_AND_B, 0),
+        (3, CHUNKS, A_AND_B, 50),
+        (4, CHUNKS, A_AND_B, 100),
+        (1, (at("b", 0, 3),), [(at("a", 0, 3), at("b", 0, 3))], 100),  # any document of a piece with several places
+        (5, (at("b", 0, 3), at("b", 3, 5)), [], 50),  # without gold: the question's own documents, a and b
+    ],
+)
+async def test_document_recall_counts_the_documents_of_the_first_k_chunks(
+    k: int, evidence: tuple[DocSpan, ...], gold: list[tuple[DocSpan, ...]], score: float
+) -> None:
+    assert await DocumentRecall(k).score(asked(evidence, *gold, documents=("a", "b"))) == score
 
 
 async def test_evidence_str_em_looks_in_the_cut_evidence_only() -> None:
@@ -187,12 +185,7 @@ async def test_evidence_str_em_looks_in_the_cut_evidence_only() -> None:
     assert await EvidenceStrEm(4).score(given) == 0
 
 
-METRICS = [SpanRecall(9), PartRecall(9, "fact_recall@9"), GoldHit(9), DocumentRecall(9), EvidenceStrEm(9)]
-
-
-@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
-async def test_metrics_do_not_apply_without_anything_to_score_against(metric: Metric) -> None:
-    assert await metric.score(asked((place("Ann"),))) is None
+METRICS = [SpanRecall(9), PartRecall(9, "fact_recall"), GoldHit(9), DocumentRecall(9), EvidenceStrEm(9)]
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)

@@ -41,11 +41,5 @@ async def test_gold_precision_is_the_share_of_used_stretches_that_are_gold() -> 
     assert await GoldPrecision().score(given([], [A])) == 0.0
 
 
-async def test_without_gold_evidence_or_checked_sentences_nothing_is_scored() -> None:
-    assert await GoldUsed().score(given([at(0, 9)], [])) is None
-    assert await GoldPrecision().score(given([at(0, 9)], [])) is None
-    assert await Supported().score(given([], [])) is None
-
-
 async def test_supported_is_the_share_of_sentences_that_were_traced() -> None:
     assert await Supported().score(given([], [], 0.25)) == 75.0

@@ -52,38 +52,29 @@ async def test_spotlight_applies_to_level_one_only() -> None:
 TITLES = ("Whale Songs: A Survey", "Songs", "Deep Nets for the Deep Sea", "On Tides")
 
 
-async def test_title_f1_compares_named_and_gold_papers() -> None:
-    given = papers("I name **On tides**, Whale songs - a survey, Unknown Paper.", (TITLES[0], TITLES[2]), TITLES)
-    # named 2 (tides, whales), gold 2, shared 1: 2 * 1 / (2 + 2)
-    assert await TitleF1().score(given) == pytest.approx(50)
+SURVEY, SONGS, DEEP, TIDES = TITLES
 
 
-async def test_title_inside_a_longer_named_title_is_not_named() -> None:
-    assert await TitleF1().score(papers("Whale Songs: A Survey", (TITLES[0],), TITLES)) == 100
-    both = papers("Whale Songs: A Survey; Songs", (TITLES[0],), TITLES)
-    assert await TitleF1().score(both) == pytest.approx(200 / 3)  # named 2, gold 1, shared 1
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        # named 2 (tides, whales), gold 2, shared 1: 2 * 1 / (2 + 2)
+        ("I name **On tides**, Whale songs - a survey, Unknown Paper.", (SURVEY, DEEP), 50),
+        # a title inside a longer one that is named is not named by that
+        ("Whale Songs: A Survey", (SURVEY,), 100),
+        ("Whale Songs: A Survey; Songs", (SURVEY,), 200 / 3),  # named 2, gold 1, shared 1
+        ('["# Whale Songs: A Survey ", "# On Tides "]', (SURVEY, TIDES), 100),
+        # the gold answer's shorter name means the same paper
+        ("Whale songs: a survey", ("Whale Songs",), 100),
+        ("Whale songs", ("Whale Songs",), 100),
+        ("None of them. Tides turn.", (SONGS,), 0),
+        ("Songs", (), None),
+    ],
+)
+async def test_title_f1_compares_named_and_gold_papers(answer: str, gold: tuple[str, ...], score: float | None) -> None:
+    assert await TitleF1().score(papers(answer, gold, TITLES)) == pytest.approx(score)
 
 
-async def test_neighbouring_titles_are_both_named() -> None:
-    given = papers('["# Whale Songs: A Survey ", "# On Tides "]', (TITLES[0], TITLES[3]), TITLES)
-    assert await TitleF1().score(given) == 100
-
-
-async def test_gold_answers_shorter_name_means_the_same_paper() -> None:
-    assert await TitleF1().score(papers("Whale songs: a survey", ("Whale Songs",), TITLES)) == 100
-    assert await TitleF1().score(papers("Whale songs", ("Whale Songs",), TITLES)) == 100
-
-
-async def test_paper_that_the_question_names_is_no_mistake_to_repeat() -> None:
-    given = papers("On Tides cites: Songs", ("Songs",), TITLES, query="On Tides")
-    assert await TitleF1().score(given) == 100
-    gold = papers("On Tides cites: Songs", ("Songs", "On Tides"), TITLES, query="On Tides")
-    assert await TitleF1().score(gold) == 100
-
-
-async def test_answer_that_names_no_title_scores_zero() -> None:
-    assert await TitleF1().score(papers("None of them. Tides turn.", ("Songs",), TITLES)) == 0
-
-
-async def test_title_f1_does_not_apply_without_gold_titles() -> None:
-    assert await TitleF1().score(papers("Songs", (), TITLES)) is None
+@pytest.mark.parametrize("gold", [(SONGS,), (SONGS, TIDES)])
+async def test_paper_that_the_question_names_is_no_mistake_to_repeat(gold: tuple[str, ...]) -> None:
+    assert await TitleF1().score(papers("On Tides cites: Songs", gold, TITLES, query="On Tides")) == 100

@@ -17,17 +17,15 @@ from discorag.models import packaged
 from discorag.models.packaged import packaged_folder
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
-from eval.metrics.model_based import BertScore, SummacConv, SummacZs, _Nli, zero_shot
-from eval.sample import Sample, SourceDocument
+from eval.metrics.model_based import BertScore, Nli, SummacConv, SummacZs, zero_shot
+from tests.eval.metrics.givens import given
 
 MINILM = packaged_folder(packaged.MINILM.name)
 SOURCE = "The whale sang all night. Nobody on the ship could sleep. The captain wrote it down."
 
 
 def answered(answer: str, *references: str, source: str | None = SOURCE) -> Given:
-    documents = {} if source is None else {"s": SourceDocument(id="s", title="s", text=source)}
-    sample = Sample(id="q", query="?", references=references, documents=tuple(documents))
-    return Given(sample=sample, documents=documents, answer=answer)
+    return given(answer, source=source, references=references)
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +72,6 @@ async def test_bertscore_of_an_empty_answer_is_zero_and_without_reference_does_n
     assert await bertscore.score(answered("x")) is None
 
 
-def test_bertscore_states_model_layer_and_scaling(bertscore: BertScore, tmp_path: Path) -> None:
-    assert bertscore.version == f"{MINILM.name}, layer 6, no idf, not rescaled"
-    known = tmp_path / "roberta-large"
-    known.mkdir()
-    (known / "config.json").write_text('{"num_hidden_layers": 24}', encoding="utf-8")
-    assert BertScore(known).version == "roberta-large, layer 17, no idf, not rescaled"
-
-
 @pytest.mark.parametrize(("metric", "option"), [(BertScore, "--bertscore"), (SummacZs, "--summac")])
 def test_missing_model_folder_names_the_option(metric: Any, option: str, tmp_path: Path) -> None:
     with pytest.raises(MetricUnavailableError, match=option):
@@ -121,7 +111,7 @@ def nli(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def test_summac_scores_the_answers_sentences_against_the_documents_sentences(nli: Path) -> None:
     answer = "The whale sang. Sleep was hard to find."
     source = ["The whale sang all night.", "Nobody on the ship could sleep.", "The captain wrote it down."]
-    expected = zero_shot(_Nli(nli)(source, ["The whale sang.", "Sleep was hard to find."]))
+    expected = zero_shot(Nli(nli)(source, ["The whale sang.", "Sleep was hard to find."]))
     assert await SummacZs(nli).score(answered(answer)) == pytest.approx(expected, abs=1e-3)
 
 

@@ -3,15 +3,22 @@ from pathlib import Path
 import pytest
 
 from discorag.schema.errors import ConfigError
-from eval.metrics.base import MetricModels
+from eval.metrics.base import Metric, MetricModels
 from eval.metrics.registry import BUDGETED, PLAIN, build
+from tests.eval.metrics.givens import given
 from tests.models.helpers import gateway
 from tests.servers.scripted import ScriptedServer
 
+NAMES = [*PLAIN, *(f"{stem}@37" for stem in BUDGETED)]
+
 
 def test_every_metric_goes_by_the_name_under_which_it_is_asked_for() -> None:
-    names = [*PLAIN, *(f"{stem}@37" for stem in BUDGETED)]
-    assert [m.name for m in build(names, MetricModels()).ready] == names
+    assert [m.name for m in build(NAMES, MetricModels()).ready] == NAMES
+
+
+@pytest.mark.parametrize("metric", build(NAMES, MetricModels()).ready, ids=lambda metric: metric.name)
+async def test_a_question_without_anything_to_score_against_is_not_scored(metric: Metric) -> None:
+    assert await metric.score(given("(a)")) is None
 
 
 @pytest.mark.parametrize(

@@ -2,55 +2,50 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from eval.metrics.base import Metric
-from eval.metrics.strings import ContainsAnswer, DisambigRecall, ExactMatch, StrEm, StrEmHit, TokenF1
+from eval.metrics.registry import PLAIN
 from tests.eval.metrics.givens import given
 
-METRICS: list[Metric] = [StrEm(), StrEmHit(), DisambigRecall(), ExactMatch(), TokenF1(), ContainsAnswer()]
+STR_EM, STR_EM_HIT, DISAMBIG_RECALL = PLAIN["str_em"], PLAIN["str_em_hit"], PLAIN["disambig_recall"]
+EXACT_MATCH, TOKEN_F1, CONTAINS_ANSWER = PLAIN["exact_match"], PLAIN["token_f1"], PLAIN["contains_answer"]
 ANSWER = "It was built in 1902 by the Acme Company, near Lake Orla."
 POINTS = (("1902", "in the year 1902"), ("Brandt", "Acme  company"), ("Lake Nimue",))
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-async def test_a_sample_without_short_answers_is_not_scored(metric: Metric) -> None:
-    assert await metric.score(given(ANSWER)) is None
-
-
 async def test_str_em_is_the_share_of_points_of_which_any_string_is_found() -> None:
-    assert await StrEm().score(given(ANSWER, short_answers=POINTS)) == pytest.approx(200 / 3)  # 1902, Acme Company
+    assert await STR_EM.score(given(ANSWER, short_answers=POINTS)) == pytest.approx(200 / 3)  # 1902, Acme Company
 
 
 async def test_str_em_counts_a_substring_of_a_word_as_the_official_code_does() -> None:
-    assert await StrEm().score(given("A party.", short_answers=(("art",),))) == 100
+    assert await STR_EM.score(given("A party.", short_answers=(("art",),))) == 100
 
 
 async def test_str_em_hit_needs_every_point() -> None:
-    assert await StrEmHit().score(given(ANSWER, short_answers=POINTS)) == 0
-    assert await StrEmHit().score(given(ANSWER, short_answers=POINTS[:2])) == 100
+    assert await STR_EM_HIT.score(given(ANSWER, short_answers=POINTS)) == 0
+    assert await STR_EM_HIT.score(given(ANSWER, short_answers=POINTS[:2])) == 100
 
 
 async def test_disambig_recall_needs_whole_words_in_order() -> None:
     points = (("art",), ("year 1902",), ("1902 the year",), ("The",))
     answer = "The party of the year, 1902."  # year 1902 is there; art only in a word, 1902 year not in this order
-    assert await DisambigRecall().score(given(answer, short_answers=points)) == 25
+    assert await DISAMBIG_RECALL.score(given(answer, short_answers=points)) == 25
 
 
 async def test_exact_match_accepts_any_alias_of_the_whole_answer() -> None:
     points = (("the Acme company", "ACME"),)
-    assert await ExactMatch().score(given("acme.", short_answers=points)) == 100
-    assert await ExactMatch().score(given("acme, I think", short_answers=points)) == 0
+    assert await EXACT_MATCH.score(given("acme.", short_answers=points)) == 100
+    assert await EXACT_MATCH.score(given("acme, I think", short_answers=points)) == 0
 
 
 async def test_several_points_are_averaged() -> None:
     points = (("red",), ("blue", "navy"), ("green",), ("grey",))
-    assert await ExactMatch().score(given("Navy", short_answers=points)) == 25
-    assert await TokenF1().score(given("Navy", short_answers=points)) == 25
+    assert await EXACT_MATCH.score(given("Navy", short_answers=points)) == 25
+    assert await TOKEN_F1.score(given("Navy", short_answers=points)) == 25
 
 
 async def test_token_f1_takes_the_best_alias() -> None:
     # {lake, orla} against {orla}: P = 1/2, R = 1, F1 = 2/3; against {lake, orla, north}: P = 1, R = 2/3, F1 = 4/5
     points = (("Orla", "the Lake Orla North"),)
-    assert await TokenF1().score(given("Lake Orla", short_answers=points)) == pytest.approx(80)
+    assert await TOKEN_F1.score(given("Lake Orla", short_answers=points)) == pytest.approx(80)
 
 
 @pytest.mark.parametrize(
@@ -59,18 +54,18 @@ async def test_token_f1_takes_the_best_alias() -> None:
 )
 async def test_token_f1_gives_yes_and_no_no_partial_credit(answer: str, accepted: str, score: float) -> None:
     # last: {not, at, all} and {no, one, at, all}: 2 shared, F1 = 2 x 2 / (3 + 4) = 4/7
-    assert await TokenF1().score(given(answer, short_answers=((accepted,),))) == pytest.approx(score)
+    assert await TOKEN_F1.score(given(answer, short_answers=((accepted,),))) == pytest.approx(score)
 
 
 async def test_contains_answer_needs_one_string_of_one_point() -> None:
-    assert await ContainsAnswer().score(given(ANSWER, short_answers=POINTS)) == 100
-    assert await ContainsAnswer().score(given(ANSWER, short_answers=POINTS[2:])) == 0
+    assert await CONTAINS_ANSWER.score(given(ANSWER, short_answers=POINTS)) == 100
+    assert await CONTAINS_ANSWER.score(given(ANSWER, short_answers=POINTS[2:])) == 0
 
 
 async def test_chinese_answers_are_found_across_spaces_and_punctuation() -> None:
     sample = given("净利润为 5.2 亿元。", short_answers=(("5.2亿元",), ("净利润，为",), ("亏损",)))
-    assert await StrEm().score(sample) == pytest.approx(200 / 3)
-    assert await DisambigRecall().score(sample) == pytest.approx(200 / 3)
+    assert await STR_EM.score(sample) == pytest.approx(200 / 3)
+    assert await DISAMBIG_RECALL.score(sample) == pytest.approx(200 / 3)
 
 
 WORDS = st.lists(st.sampled_from(["cat", "cats", "ca", "t", "dog", "5"]), max_size=6).map(" ".join)
@@ -82,7 +77,7 @@ async def test_whole_words_are_never_found_more_often_than_substrings(
     answer: str, points: tuple[tuple[str, ...], ...]
 ) -> None:
     sample = given(answer, short_answers=points)
-    recall, em = await DisambigRecall().score(sample), await StrEm().score(sample)
+    recall, em = await DISAMBIG_RECALL.score(sample), await STR_EM.score(sample)
     assert recall is not None
     assert em is not None
     assert 0 <= recall <= em <= 100

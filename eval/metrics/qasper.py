@@ -1,14 +1,15 @@
-"""Evidence scores of QASPER: the official one over paragraphs, and DISRetrieval's over tokens."""
+"""Scores of QASPER: of the answer, and of the evidence over paragraphs (official) or tokens (DISRetrieval)."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Literal
 
-from eval.metrics.base import Given
+from eval.metrics.base import Budgeted, Given
 from eval.metrics.evidence import best_place, cut, evidence_text, retrieved_parts
-from eval.metrics.normal import answer_tokens
+from eval.metrics.normal import answer_tokens, best_token_f1
 from eval.sample import Gold
 
 _EVIDENCE = "evidence"
@@ -16,7 +17,23 @@ _HIGHLIGHT = "highlight"
 
 
 @dataclass(frozen=True)
-class QasperEvidenceF1:
+class QasperAnswerF1:
+    """Answer F1 of QASPER (Dasigi et al. 2021, section 4): token F1, best over the annotators' answers.
+
+    References are as the official evaluator writes them: "Unanswerable", "Yes" or "No" for those answers, extracted
+    spans joined by ", ", else the free-form text.
+    """
+
+    name: str = "answer_f1"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100; None without references."""
+        references = given.sample.references
+        return 100 * best_token_f1(given.answer, references) if references else None
+
+
+@dataclass(frozen=True)
+class QasperEvidenceF1(Budgeted):
     """F1 between retrieved and gold paragraphs, the best over annotators (Dasigi et al. 2021, official evaluator).
 
     A paragraph (one of the document's parts) is retrieved if at least half of it lies in the cut evidence. Evidence in
@@ -24,26 +41,21 @@ class QasperEvidenceF1:
     for each annotator; one who marked nothing is matched by retrieving no paragraph only.
     """
 
-    words: int
-
-    @property
-    def name(self) -> str:
-        """``qasper_evidence_f1@words``."""
-        return f"qasper_evidence_f1@{self.words}"
+    stem: str = "qasper_evidence_f1"
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None for an answerable question without marked paragraphs."""
         annotators = _by_annotator(given, _EVIDENCE)
         if not annotators and not _unanswerable(given):
             return None
-        predicted = retrieved_parts(given, self.words)
+        predicted = retrieved_parts(given, self.budget)
         if not predicted:
             return 100.0 * (len(annotators) < len(given.sample.references))
         wanted = [self._paragraphs(given, gold) for gold in annotators.values()]
         return 100 * max((f1(Counter(predicted), Counter(w))[0] for w in wanted), default=0.0)
 
     def _paragraphs(self, given: Given, gold: list[Gold]) -> set[tuple[str, int]]:
-        pieces = cut(given, self.words)
+        pieces = cut(given, self.budget)
         return {
             (place.doc, i)
             for place in (best_place(piece, pieces) for piece in gold)
@@ -53,40 +65,22 @@ class QasperEvidenceF1:
 
 
 @dataclass(frozen=True)
-class DisRetrievalF1:
-    """F1 between the tokens of the retrieved and of the highlighted text (DISRetrieval's evaluator).
+class DisRetrieval(Budgeted):
+    """F1 between the tokens of the retrieved and of the highlighted text (DISRetrieval's evaluator), or recall.
 
-    Both texts are normalised as in SQuAD and compared as bags of tokens; the best over annotators.
+    Both texts are normalised as in SQuAD and compared as bags of tokens. F1 is the best over annotators, recall that of
+    the annotator with the best F1.
     """
 
-    words: int
-
-    @property
-    def name(self) -> str:
-        """``disretrieval_f1@words``."""
-        return f"disretrieval_f1@{self.words}"
+    stem: Literal["disretrieval_f1", "disretrieval_recall"]
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None for an answerable question without highlights."""
-        found = _highlights(given, self.words)
-        return None if found is None else 100 * found[0]
-
-
-@dataclass(frozen=True)
-class DisRetrievalRecall:
-    """Recall of the highlighted text's tokens, of the annotator with the best `DisRetrievalF1`."""
-
-    words: int
-
-    @property
-    def name(self) -> str:
-        """``disretrieval_recall@words``."""
-        return f"disretrieval_recall@{self.words}"
-
-    async def score(self, given: Given) -> float | None:
-        """0 to 100; None for an answerable question without highlights."""
-        found = _highlights(given, self.words)
-        return None if found is None else 100 * found[1]
+        found = _highlights(given, self.budget)
+        if found is None:
+            return None
+        best_f1, recall = found
+        return 100 * (best_f1 if self.stem == "disretrieval_f1" else recall)
 
 
 def f1(predicted: Counter[Hashable], gold: Counter[Hashable]) -> tuple[float, float]:

@@ -1,0 +1,65 @@
+"""The fixtures in the datasets' official forms: where they are, changed copies, and what their evidence says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.sample import Benchmark, Sample
+from tests.eval.helpers import FIXTURES
+
+FILES = {
+    "asqa-pooled": "asqa/asqa_eval_pooled.json",
+    "clapnq": "clapnq",
+    "eli5": "eli5/eli5_eval_bm25_top100.json",
+    "fairytaleqa": "fairytaleqa",
+    "hotpotqa": "hotpotqa/hotpot_tiny_distractor.json",
+    "lay-summaries": "lay_summaries/test.json",
+    "loong": "loong",
+    "musique": "musique/musique_tiny.jsonl",
+    "narrativeqa": "narrativeqa/narrativeqa.jsonl",
+    "nq-open-oracle": "nq_open_oracle/nq-open-oracle.jsonl",
+    "qampari": "qampari/qampari_eval_gtr_top100.json",
+    "qasper": "qasper/papers-v0.3.json",
+    "qmsum": "qmsum/meetings.jsonl",
+    "quality": "quality/QuALITY.tiny.htmlstripped.dev",
+    "scinews": "scinews/test.json",
+    "triviaqa": "triviaqa/retrieved_pooled.jsonl",
+}
+GONE = object()
+"""In place of a value: the field is removed."""
+
+
+def entries_of(dataset: str) -> Any:
+    """The entries of a fixture that is one file, and whether they are lines."""
+    text = (FIXTURES / FILES[dataset]).read_text("utf-8")
+    try:
+        return json.loads(text), False
+    except ValueError:
+        return [json.loads(line) for line in text.splitlines()], True
+
+
+def changed(dataset: str, folder: Path, place: Sequence[str | int], value: Any) -> Path:
+    """A copy of a fixture with another value at one place, or without it."""
+    entries, is_lines = entries_of(dataset)
+    *way, last = place
+    inside = entries
+    for key in way:
+        inside = inside[key]
+    if value is GONE:
+        del inside[last]
+    else:
+        inside[last] = value
+    target = folder / Path(FILES[dataset]).name
+    target.write_text("\n".join(map(json.dumps, entries)) if is_lines else json.dumps(entries), "utf-8")
+    return target
+
+
+def gold_texts(benchmark: Benchmark, sample: Sample) -> list[tuple[str, list[str]]]:
+    """The label of each piece of gold evidence, and the text at each of its places."""
+    return [
+        (gold.label, [place.span.of(benchmark.documents[place.doc].text) for place in gold.anywhere])
+        for gold in sample.gold
+    ]
