@@ -212,7 +212,7 @@ bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken o
 secrets: ## Random secrets for docker-compose.yml; those in secrets/ are kept
 	$(PYTHON) deploy/make_secrets.py
 
-studio: .venv/dev.stamp ## Serve both graphs to LangGraph Studio
+studio: .venv/dev.stamp ## Serve the graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment and the stores; runs of the evaluation stay

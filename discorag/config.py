@@ -150,7 +150,7 @@ class ParserSettings(_Section):
     kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
     folder: Path | None = Field(
         default=None,
-        description="A parser that make train-parser wrote, in the place of the packaged one.",
+        description="A parser that make train-parser wrote, instead of the packaged one.",
     )
 
 
@@ -304,7 +304,7 @@ class ApiSettings(_Section):
     host: str = Field(default="127.0.0.1", description="Address to listen on; others than loopback want keys.")
     port: int = Field(default=8080, ge=1, le=65_535)
     hosts: tuple[str, ...] = Field(
-        default=(), description="Names under which MCP clients reach the server, besides those of this machine."
+        default=(), description="Names under which MCP clients reach the server, in addition to those of this machine."
     )
     keys: Path | None = Field(
         default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
@@ -328,6 +328,11 @@ class ApiSettings(_Section):
         default=None, description="File of the audit log: which key read or changed which document. None: the log."
     )
     log_text: bool = Field(default=False, description="Write questions into the log, and texts into traces.")
+
+    @property
+    def url_host(self) -> str:
+        """``host`` as it stands in a URL: an IPv6 address in brackets."""
+        return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
     def upload_bytes(self) -> int:
@@ -414,7 +419,8 @@ class _TomlFile(TomlConfigSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         found = super().__call__()
-        return found | {"home": config_file().parent / found["home"]} if "home" in found else found
+        home = found.get("home")
+        return found | {"home": config_file().parent / Path(home).expanduser()} if isinstance(home, str) else found
 
 
 def read_settings() -> Settings:

@@ -21,7 +21,7 @@ QUESTION = "Does vitamin D prevent flu? Say where the sources disagree."
 
 
 def answer(question: str, model: BaseChatModel) -> str:
-    """What the agent says after its searches; any retriever can stand in the place of ``snapped``."""
+    """What the agent says after its searches; any retriever can replace ``snapped``."""
     with DiscoRAG(Settings(store=StoreSettings(kind="memory"))) as rag:
         rag.ingest(CORPUS)
         agent = DiscoRetriever(rag=rag, retriever="snapped").agent(model, system_prompt="Search before you answer.")

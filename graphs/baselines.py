@@ -54,7 +54,7 @@ plan_and_retrieve = _chain(
 """A free-form plan and search queries from the question, then the answer from what they bring (fig. 16)."""
 
 markers = _chain("markers", relate=baselines.mark, generate=baselines.marked)
-"""Discourse markers between chunks in the place of relations (fig. 17, appendix F)."""
+"""Discourse markers between chunks instead of relations (fig. 17, appendix F)."""
 
 BASELINES = {g.name: g for g in (full_context, retrieve_and_plan, plan_and_retrieve, markers)}
 PRESET_NAMES = {preset: preset for preset in PRESETS} | {

@@ -70,9 +70,9 @@ class DiscoRAG:
     Args:
         settings: Configuration; default: environment and ``disco-rag.toml``.
         backends: Opened resources, if you manage them yourself; then nothing else is used.
-        llm: The language model in the place of the configured one: its name, as in DISCO_RAG_MODEL
+        llm: The language model instead of the configured one: its name, as in DISCO_RAG_MODEL
             (``ollama:qwen3:8b``), or a chat model of LangChain.
-        embeddings: LangChain's embeddings in the place of the configured encoder.
+        embeddings: LangChain's embeddings instead of the configured encoder.
 
     Raises:
         DiscoRagError: On opening, see `nodes.backends.Backends.open`.
@@ -120,7 +120,7 @@ class DiscoRAG:
             instruction: How to answer (format, length, options); it is not searched for.
             history: The conversation before the question; a language model makes a question of both.
             filters: Metadata key -> accepted values.
-            baseline: One of `graphs.baselines.BASELINES` in the place of the pipeline.
+            baseline: One of `graphs.baselines.BASELINES` instead of the pipeline.
             **options: Fields of `AnswerContext`.
 
         Raises:

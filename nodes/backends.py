@@ -68,9 +68,9 @@ class Backends:
 
         Args:
             settings: Default: environment and ``disco-rag.toml``.
-            llm: The language model in the place of the configured one: its name, as DISCO_RAG_MODEL has it, or a chat
+            llm: The language model instead of the configured one: its name, as DISCO_RAG_MODEL has it, or a chat
                 model of LangChain.
-            embeddings: LangChain's embeddings in the place of the configured encoder.
+            embeddings: LangChain's embeddings instead of the configured encoder.
 
         Raises:
             ConfigError, StoreError, ModelError: As their classes say.

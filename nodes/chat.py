@@ -42,7 +42,7 @@ async def listen(state: ChatState) -> Json:
 
 
 async def reply(state: ChatState) -> Json:
-    """The answer as a message: Markdown in which all markup is ours, and as JSON beside it."""
+    """The answer as a message: Markdown in which all markup is ours, and as JSON next to it."""
     answer: Any = state.get("answer", {})
     text = "".join(answer_markdown(Answer.model_validate(answer)))
     return {"messages": [AIMessage(content=text, response_metadata={"disco_rag": answer})]}

@@ -1,4 +1,4 @@
-"""LangChain's chat models and embeddings in the place of configured ones: objects that a program brings along."""
+"""LangChain's chat models and embeddings instead of configured ones: objects that a program brings along."""
 
 from __future__ import annotations
 

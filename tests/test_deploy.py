@@ -27,7 +27,7 @@ from deploy.vllm import vllm_command
 from discorag.config import Settings, read_settings
 from interfaces.cli import main as cli
 from interfaces.http.access import Access, Role
-from tests.compose import COMPOSE, ROOT, SERVERS, make_secrets
+from tests.compose import COMPOSE, ROOT, SERVERS, make_secrets, read_compose
 from tests.servers.loopback import LoopbackServer
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
@@ -113,7 +113,7 @@ def test_every_setting_of_the_api_is_one(
     name: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = settings_of(name, made, tmp_path, monkeypatch)
-    assert settings.api.host == "0.0.0.0"
+    assert (settings.api.host, settings.api.hosts) == ("0.0.0.0", ("localhost",))
     assert urlsplit(settings.store.url or "").hostname == "qdrant"
     assert secret(settings.store.api_key) == (made / "qdrant_api_key").read_text(encoding="utf-8")
 
@@ -292,7 +292,9 @@ def test_every_file_is_applied_and_is_what_kubernetes_takes() -> None:
 
 
 def test_the_api_is_set_as_compose_sets_it() -> None:
-    theirs = {k: str(v) for k, v in COMPOSE.services["api"].environment.items()}
+    [rule] = ALL["Ingress", "api"]["spec"]["rules"]
+    compose = read_compose(PROXY_HOST=rule["host"])
+    theirs = {k: str(v) for k, v in compose.services["api"].environment.items()}
     assert environment("api") == theirs
 
 

@@ -16,6 +16,9 @@ def test_what_is_stored_lies_below_one_home(tmp_path: Path, monkeypatch: pytest.
     assert homes() == {tmp_path / "data" / "disco-rag"}
     (tmp_path / "project" / "disco-rag.toml").write_text('home = "kept"', encoding="utf-8")
     assert homes() == {tmp_path / "project" / "kept"}
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    (tmp_path / "project" / "disco-rag.toml").write_text('home = "~/kept"', encoding="utf-8")
+    assert homes() == {tmp_path / "me" / "kept"}
     monkeypatch.setenv("DISCO_RAG_HOME", "here")
     assert homes() == {below / "here"}
     monkeypatch.setenv("DISCO_RAG_STORE__PATH", "other")
@@ -42,13 +45,15 @@ def test_a_misspelt_setting_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
         (b'corpus = "caf\xe9"', "utf-8"),
         (b"colour = 1", "colour"),
         (b"[llm]\nconcurrency = 0", "llm"),
+        (b"home = 5", "home"),
     ],
-    ids=["broken TOML", "not UTF-8", "unknown key", "impossible value"],
+    ids=["broken TOML", "not UTF-8", "unknown key", "impossible value", "not a path"],
 )
 def test_a_bad_file_is_one_typed_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DISCO_RAG_HOME")
     (tmp_path / "disco-rag.toml").write_bytes(content)
     with pytest.raises(ConfigError, match="(?i)" + said):
         read_settings()

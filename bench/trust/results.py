@@ -63,11 +63,6 @@ def markdown(results: Results, experiments: Mapping[str, Experiment]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def table_of(page: str) -> str:
-    """What stands between the marks of the page."""
-    return page.partition(BEGIN)[2].partition(END)[0].strip()
-
-
 def with_table(page: str, table: str) -> str:
     """The page with this table between its marks."""
     head, _, rest = page.partition(BEGIN)

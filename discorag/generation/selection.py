@@ -103,7 +103,7 @@ def select_sentences(
     limit = FULL_LIMIT if inputs.detail == "full" else LIMIT
     conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)[: 2 * limit]))
     chosen = list(dict.fromkeys(i for pair in conflicts[: limit // 2] for i in pair))
-    for i in _wanted(inputs, table, relevance, calibration):
+    for i in _answering(inputs, table, relevance, calibration):
         if len(chosen) < limit and i not in chosen and not _repeats(i, chosen, table):
             chosen.append(i)
     chosen.sort(key=lambda i: (_is_disputed_hearsay(i, table, conflicts), -float(relevance.logits[i]), i))
@@ -120,7 +120,7 @@ def _relevant(relevance: Relevance, calibration: Calibration | None) -> list[int
     return ranked[:1] + [i for i in ranked[1:] if relevance.logits[i] >= calibration.second]
 
 
-def _wanted(
+def _answering(
     inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, calibration: Calibration | None
 ) -> Iterator[int]:
     """The best sentence of each source that has a strong one, then every sentence that adds to the answer."""

@@ -49,8 +49,8 @@ class Reader:
     async def _read(self, source: Source, *, again: bool) -> Document:
         data = await asyncio.to_thread(bytes_of, source.path, max_bytes=self._reading.max_bytes)
         if is_converted(source.path):
-            made = await self._converted(source, data, again=again)
-            document = await asyncio.to_thread(document_of, source, made)
+            converted = await self._converted(source, data, again=again)
+            document = await asyncio.to_thread(document_of, source, converted)
         else:
             document = await asyncio.to_thread(text_document, source, data)
         file_hash = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
@@ -65,14 +65,14 @@ class Reader:
             except RefusedFileError as error:
                 raise RefusedFileError(f"{source.path}: {error.message}", hint=error.hint) from error
         try:
-            made = await self._converters.convert(data, source.path)
+            converted = await self._converters.convert(data, source.path)
         except (ConversionLimitError, ConverterDiedError) as error:
             if self._conversions:
                 await asyncio.to_thread(self._conversions.failed, key, error.reason)
             raise
         if self._conversions:
             await asyncio.to_thread(self._conversions.succeeded, key)
-        return made
+        return converted
 
     def _key(self, source: Source, data: bytes) -> str:
         """Of the content, and of what converts it: another converter or other limits may be up to it."""

@@ -66,7 +66,7 @@ class ChatClient:
 
     Args:
         settings: Model and limits.
-        connection: What is asked in the place of the configured model.
+        connection: What is asked instead of the configured model.
     """
 
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:

@@ -71,7 +71,7 @@ class Gateway:
 
     Args:
         settings: Model, limits and cache.
-        chat: What is asked in the place of the configured model.
+        chat: What is asked instead of the configured model.
 
     Raises:
         ConfigError: No model is configured, and there is no ``chat``.
@@ -206,7 +206,7 @@ def _accepted(request: Request[T], draft: Draft) -> Reply[T]:
     """The reply, if the draft is one. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
     is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
-        text = _kept(request, draft.text) if is_cut else _finished(draft)
+        text = _usable_part(request, draft.text) if is_cut else _finished(draft)
         return Reply(text=text, value=request.parse(text), usage=draft.usage, cut=is_cut)
     except (ValueError, RecursionError) as error:
         if is_cut and not isinstance(error, AskAgainError):
@@ -222,7 +222,7 @@ def _accepted(request: Request[T], draft: Draft) -> Reply[T]:
         ) from error
 
 
-def _kept(request: Request[Any], text: str) -> str:
+def _usable_part(request: Request[Any], text: str) -> str:
     """What is worth keeping of a text that was cut off."""
     if request.cut:
         return request.cut(text)

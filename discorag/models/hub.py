@@ -69,7 +69,7 @@ class ModelLock(BaseModel):
             ) from error
 
     def write(self, path: Path) -> None:
-        """Write the lock file, in the place of an earlier one."""
+        """Write the lock file, over an earlier one."""
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".tmp")
         draft.write_text(self.model_dump_json(indent=1) + "\n", "utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from hashlib import blake2b
+from threading import Lock
 
 import numpy as np
 from cachetools import LRUCache
@@ -51,6 +52,7 @@ class MemoEncoder:
         self._encoder = encoder
         self._memory: LRUCache[bytes, Vectors] = LRUCache(size)
         self._questions: LRUCache[str, Vectors] = LRUCache(QUESTIONS)
+        self._lock = Lock()  # event loops of several threads share it; even a look-up changes the order
 
     @property
     def version(self) -> str:
@@ -70,12 +72,14 @@ class MemoEncoder:
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), d); only texts not remembered are encoded, each once."""
         keys = [_key(text) for text in texts]
-        known = {key: self._memory[key] for key in keys if key in self._memory}
+        with self._lock:
+            known = {key: self._memory[key] for key in keys if key in self._memory}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
-            made = await self._encoder.encode_documents(list(missing.values()))
-            known.update(zip(missing, made, strict=True))
-        self._memory.update(known)
+            vectors = await self._encoder.encode_documents(list(missing.values()))
+            known.update(zip(missing, vectors, strict=True))
+        with self._lock:
+            self._memory.update(known)
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return np.stack([known[key] for key in keys])
@@ -88,11 +92,15 @@ class MemoEncoder:
         count = len(content) // (_KEY + 2 * self.dimension)
         keys = [content[i : i + _KEY] for i in range(0, _KEY * count, _KEY)]
         vectors = np.frombuffer(content[_KEY * count :], "<f2").reshape(count, self.dimension).astype(np.float32)
-        self._memory.update(zip(keys, vectors, strict=True))
+        with self._lock:
+            self._memory.update(zip(keys, vectors, strict=True))
 
     async def encode_query(self, text: str) -> Vectors:
         """The wrapped encoder's query vector, shape (d,)."""
-        known = self._questions.get(text)
+        with self._lock:
+            known = self._questions.get(text)
         if known is None:
-            known = self._questions[text] = await self._encoder.encode_query(text)
+            known = await self._encoder.encode_query(text)
+            with self._lock:
+                self._questions[text] = known
         return known

@@ -120,11 +120,6 @@ def packaged_folder(name: str) -> Path:
     return folder
 
 
-def packaged_file(name: str, file: str) -> Path:
-    """Return the path of one file of a packaged model. Raises as `packaged_folder`."""
-    return packaged_folder(name) / file
-
-
 def file_sha256(path: Path) -> str | None:
     """Return the SHA-256 of a file, None if there is no such file."""
     if not path.is_file():

@@ -188,7 +188,7 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
 
 
 def chunks_with(store: Store, scope: Scope, evidence: EvidencePlaces) -> tuple[list[Hit], Inside]:
-    """The chunks that evidence stands in, documents in the order of ``evidence``, chunks in text order; blocks.
+    """The chunks that hold the evidence: documents in the order of ``evidence``, chunks in text order; blocks.
 
     An earlier document's chunks have the higher score. Also the evidence of each chunk by its id.
     """

@@ -184,7 +184,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
         doc_id: The document it was cut from.
         order: Zero-based position among the document's chunks.
         span: Characters of the document's canonical text.
-        text: ``document.text[span.start:span.end]``, stored beside the span so that an answer needs no second look-up.
+        text: ``document.text[span.start:span.end]``, stored with the span so that an answer needs no second look-up.
         sentences: Spans of its sentences (or, of a sentence longer than the window, its pieces), in document offsets.
         paragraph_starts: Indices into ``sentences`` at which a new paragraph starts (0 not included).
         title: The document's title.

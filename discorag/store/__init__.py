@@ -1,1 +1,1 @@
-"""Stores behind one protocol: Qdrant Edge on disk, Qdrant in memory, a Qdrant server."""
+"""What is stored: the database, which is the truth, and the index derived from it (Qdrant Edge or a Qdrant server)."""

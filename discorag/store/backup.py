@@ -97,7 +97,7 @@ def _copy(source: Connection, target: Connection, progress: Progress, tenant: st
                 progress(row["uri"])
     notes = select(S) if tenant is None else select(S).where(S.c.tenant == tenant)
     if rows := source.execute(notes).mappings().all():
-        target.execute(insert(S), [dict(row) for row in rows])
+        target.execute(insert(S).prefix_with("OR REPLACE"), [dict(row) for row in rows])
     return documents
 
 

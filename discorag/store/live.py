@@ -108,7 +108,7 @@ class LiveIndex:
 
     def optimise(self) -> None:
         """Make searches fast after many changes. Readers and writers wait."""
-        with self._turn:
+        with self._turn, self._given_up_on_error():
             if index := self._usable():
                 self._catch_up(index)
                 index.optimise()

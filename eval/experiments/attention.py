@@ -34,9 +34,11 @@ class Attention:
         """
         import torch
 
-        read, written = (self._tokenizer(t, add_special_tokens=False)["input_ids"] for t in (prompt, "\n" + answer))
+        texts = (prompt, "\n" + answer, "\n")
+        read, written, gap = (self._tokenizer(t, add_special_tokens=False)["input_ids"] for t in texts)
         ids = [*read, *written][-self._model.config.max_position_embeddings :]
         with torch.no_grad():
             found = self._model(torch.tensor([ids], device=self._device), output_attentions=True).attentions
-        attention = torch.stack([layer[0].float().mean(dim=0) for layer in found]).mean(dim=0)[-len(written) :]
+        attention = torch.stack([layer[0].float().mean(dim=0) for layer in found]).mean(dim=0)
+        attention = attention[len(gap) - len(written) - 1 : -1]  # a position predicts the token after it
         return float(-torch.xlogy(attention, attention).sum(dim=-1).mean())

@@ -14,6 +14,7 @@ from io import StringIO
 from pathlib import Path
 from random import Random
 from statistics import fmean
+from string import ascii_uppercase
 from typing import Any
 
 from discorag.discourse.formats.text import tree_text
@@ -74,7 +75,7 @@ def write_form(folder: Path, kind: str, things: Sequence[Thing], seed: int) -> P
     """Write form, guidelines and key, the things of each item in random order. Returns the form's path.
 
     Raises:
-        DataError: There is a form already, of other things or filled in.
+        DataError: There is a form already, of other things or filled in; or an item has more things than letters.
     """
     random, (asked, _) = Random(seed), SCALES[kind]
     key: dict[str, str] = {}
@@ -83,7 +84,9 @@ def write_form(folder: Path, kind: str, things: Sequence[Thing], seed: int) -> P
     form.writeheader()
     for number, item in enumerate(dict.fromkeys(t.item for t in things), start=1):
         own = [t for t in things if t.item == item]
-        for letter, thing in zip("ABCDEFGHIJ", random.sample(own, len(own)), strict=False):
+        if len(own) > len(ascii_uppercase):
+            raise DataError(f"{item} has {len(own)} texts, more than there are letters.", hint="Rate fewer systems.")
+        for letter, thing in zip(ascii_uppercase, random.sample(own, len(own)), strict=False):
             key[f"{number}{letter}"] = thing.whose
             form.writerow({"id": f"{number}{letter}", "about": _cell_of(thing.about), "text": _cell_of(thing.text)})
     path, content = folder / "form.csv", lines.getvalue().encode()

@@ -134,7 +134,7 @@ class ExperimentRun:
             about = f"{documents[0].title} (sources/{source.name})"
             texts = {row: answers.get((sample.id, system), "") for system, row in rows.items()}
             texts[PEOPLE] = sample.references[0]
-            things += [Thing(sample.id, about, text, whose) for whose, text in texts.items()]
+            things += [Thing(sample.id, about, text, whose) for whose, text in texts.items() if text.strip()]
         return things
 
     def _sessions(self) -> Iterator[tuple[Point, Session]]:

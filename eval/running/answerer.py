@@ -68,9 +68,9 @@ class Answerer:
             update = await self._perturbed(sample, system) if system.perturbation else None
             result = await self._branches.again(thread, before=system.again, context=context, update=update)
         else:
-            result = await self._branches.run(thread, self._asked(sample, system), context)
+            result = await self._branches.run(thread, self._input_of(sample, system), context)
         _stop_if_dead(result)
-        return await asyncio.to_thread(self._told, sample, system, result)
+        return await asyncio.to_thread(self._record_of, sample, system, result)
 
     async def inputs(self, sample: Sample, system: System) -> AnswerInputs:
         """What the answer of a system was written from: answers the question first. Raises as `answer`."""
@@ -112,7 +112,7 @@ class Answerer:
         """Chunks that were not retrieved, of documents drawn from those that the system searches."""
         scope, store = self._rag.scope(corpus=self._corpus.name), self._rag.backends.store
         found = {hit["chunk_id"] for hit in hits}
-        ids = self._asked(sample, system).get("filters", {}).get("doc_id") or list(self._corpus.known)
+        ids = self._input_of(sample, system).get("filters", {}).get("doc_id") or list(self._corpus.known)
         others: list[Json] = []
         for doc in random.sample(ids, len(ids)):
             left = [c.id for c in store.chunks_of(scope, doc) if c.id not in found]
@@ -136,7 +136,7 @@ class Answerer:
         return record.plan
 
     async def _baseline(self, sample: Sample, system: System) -> Record:
-        asked = self._asked(sample, system)
+        asked = self._input_of(sample, system)
         result = await self._rag.aask(
             asked["query"],
             instruction=asked.get("instruction", ""),
@@ -145,7 +145,7 @@ class Answerer:
             **self._switches(system),
         )
         _stop_if_dead(result)
-        return await asyncio.to_thread(self._told, sample, system, result)
+        return await asyncio.to_thread(self._record_of, sample, system, result)
 
     async def forget(self, sample: Sample, root: str) -> None:
         """Drop the run of the system ``root``, from which others branch off."""
@@ -164,7 +164,7 @@ class Answerer:
         local = {} if self._rag.backends.model else {"relater": suite.relater}
         return {**common, **chunks, **local, **system.switches}
 
-    def _asked(self, sample: Sample, system: System) -> AnswerInput:
+    def _input_of(self, sample: Sample, system: System) -> AnswerInput:
         own = system.own or self._suite.retrieval == "own"
         ids = [self._corpus.stored[d] for d in sample.documents] if own else []
         if own and not ids:
@@ -172,7 +172,7 @@ class Answerer:
         filters = {"doc_id": ids} if own else {}
         return AnswerInput(query=sample.query, instruction=sample.instruction, filters=filters)
 
-    def _told(self, sample: Sample, system: System, result: AskResult) -> Record:
+    def _record_of(self, sample: Sample, system: System, result: AskResult) -> Record:
         """The record of an answer, with where gold evidence was lost."""
         answer, scope = result.answer, self._rag.scope(corpus=self._corpus.name)
         trees = system.options.get("use_tree", True)
@@ -237,5 +237,5 @@ def _stop_if_dead(result: AskResult) -> None:
     for failure in result.ledger.failures:
         if failure.kind in DEAD:
             raise ModelUnavailableError(
-                f"Stage {failure.stage}: {failure.message}", hint="Mend the endpoint and run the same command again."
+                f"Stage {failure.stage}: {failure.message}", hint="Repair the endpoint and run the same command again."
             )

@@ -1,1 +1,1 @@
-"""What the command line is made of, besides its main commands."""
+"""What the command line is made of, apart from its main commands."""

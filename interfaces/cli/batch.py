@@ -58,7 +58,7 @@ def read_questions(file: Path) -> list[Question]:
         InputError: The file or a line cannot be read, or two have the same id.
     """
     try:
-        lines = file.read_text("utf-8").splitlines()
+        lines = file.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}.", hint="Name a JSONL file of questions in UTF-8.") from error
     found = [_question(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
@@ -160,9 +160,9 @@ def _answered_before(out: Path, questions: Sequence[Question]) -> dict[str, Repl
 def _read(out: Path) -> list[Reply]:
     """The replies of a file that may be missing or cut off. Raises `InputError` for other files."""
     text = out.read_text("utf-8") if out.exists() else ""
-    lines = text.splitlines()
-    if lines and not text.endswith("\n") and lines[-1].startswith(_BEGINNING):
-        del lines[-1]  # cut off
+    *lines, rest = text.split("\n")
+    if rest and not rest.startswith(_BEGINNING):  # else a line that was cut off
+        lines.append(rest)
     found: list[Reply] = []
     for number, line in enumerate(lines, 1):
         try:

@@ -19,7 +19,7 @@ err = Console(stderr=True)
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (default: as configured).")] = None,
-    port: Annotated[int | None, typer.Option(help="Port (default: as configured).")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Port (default: as configured).")] = None,
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name under which MCP clients reach the server; repeatable.")
     ] = None,
@@ -40,10 +40,11 @@ def serve_page(
     from interfaces.http.app import create_app
     from interfaces.http.server import Server, prepare_process
 
-    address = {name: value for name, value in (("host", host), ("port", port), ("hosts", hosts)) if value}
-    settings = settings.model_copy(update={"api": settings.api.model_copy(update=address)})
+    api = settings.api
+    address = {"host": host or api.host, "port": port or api.port, "hosts": (*api.hosts, *hosts)}
+    settings = settings.model_copy(update={"api": api.model_copy(update=address)})
     prepare_process(settings)
-    url = f"http://{settings.api.host}:{settings.api.port}/"
+    url = f"http://{settings.api.url_host}:{settings.api.port}/"
     typer.echo(f"disco-rag: {url} (Ctrl-C ends it)")
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
     Server(create_app(settings), settings.api, opens=url if opens else "").run()

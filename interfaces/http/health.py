@@ -32,7 +32,7 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """``language_model`` is none, reachable or unreachable; without it the local engines answer."""
+    """``language_model`` is none, reachable, unreachable or (no base_url) not checked; the local engines need none."""
 
     status: str = "ready"
     encoder: str
@@ -64,7 +64,7 @@ async def _model(served: Served) -> str:
     if model is None:
         return "none"
     if settings.base_url is None:
-        return "reachable"
+        return "not checked"
     headers = {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"} if settings.api_key else {}
     try:
         async with httpx.AsyncClient(timeout=_PROBE_S) as client:

@@ -28,7 +28,7 @@ from interfaces.http.documents import accept
 from interfaces.http.jobs import Job
 from interfaces.http.problems import RefusedError, problem_of
 from interfaces.http.service import Guard, Service
-from interfaces.mcp.results import Ingested, Outcome, ingest_result
+from interfaces.mcp.results import IngestOutput, Outcome, ingest_result
 from interfaces.mcp.server import Caller, Corpus, Server
 from interfaces.results import AskResult
 
@@ -44,7 +44,7 @@ def add_mcp(app: FastAPI, settings: ApiSettings) -> None:
     server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,  # no session that another key could resume
-        transport_security=_security((*LOOPBACK, settings.host, *settings.hosts)),
+        transport_security=_security((*LOOPBACK, settings.url_host, *settings.hosts)),
         max_request_body_size=settings.body_bytes,
     )
     app.router.routes.append(_Keyed(PATH, StreamableHTTPASGIApp(server.session_manager), methods=["POST"]))
@@ -129,7 +129,7 @@ class KeyedServer(Server):
         name: Annotated[str, Field(max_length=200, description="Name of the document's file, such as notes.md.")],
         text: Annotated[str, Field(min_length=1, description="All of its text: plain, Markdown or HTML by its name.")],
         corpus: Corpus = None,
-    ) -> Annotated[CallToolResult, Ingested]:
+    ) -> Annotated[CallToolResult, IngestOutput]:
         """Store a document, so that questions find it. One of the same name is replaced.
 
         It is kept when this returns; a status of null says that it is still being read.

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from langchain_core.documents import Document as Found
+from langchain_core.documents import Document as LangChainDocument
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
@@ -53,7 +53,7 @@ class Hit(Passage):
     score: float = Field(description="Higher is better; scores of different questions do not compare.")
 
     @classmethod
-    def found(cls, document: Found) -> Hit:
+    def found(cls, document: LangChainDocument) -> Hit:
         """What the retriever gave."""
         return cls(text=document.page_content, **document.metadata)
 
@@ -102,7 +102,7 @@ class Disagreements(BaseModel):
         return cls(disagreements=[Contradiction.of(d) for d in found])
 
 
-class Answered(Disagreements):
+class AnswerOutput(Disagreements):
     """An answer, each sentence with its sources; or none."""
 
     text: str
@@ -115,7 +115,7 @@ class Answered(Disagreements):
     seconds: float
 
     @classmethod
-    def to(cls, result: AskResult) -> Answered:
+    def to(cls, result: AskResult) -> AnswerOutput:
         """The answer that says this result."""
         answer, view = result.answer, AnswerView(result.answer)
         return cls(
@@ -140,7 +140,7 @@ class Hits(BaseModel):
     passages: list[Hit]
 
 
-class Listed(BaseModel):
+class ListedDocument(BaseModel):
     """A stored document."""
 
     doc_id: str = Field(description=_ID)
@@ -149,7 +149,7 @@ class Listed(BaseModel):
     chunks: int
 
     @classmethod
-    def of(cls, manifest: Manifest) -> Listed:
+    def of(cls, manifest: Manifest) -> ListedDocument:
         """What clients see of a manifest: no folders of the server."""
         m = manifest
         return cls(doc_id=m.doc_id, name=Path(m.uri).name, title=m.title, chunks=m.chunks)
@@ -165,7 +165,7 @@ class Documents(BaseModel):
     """A part of the stored documents, by path, and how many there are."""
 
     total: int
-    documents: list[Listed]
+    documents: list[ListedDocument]
 
 
 class Trees(BaseModel):
@@ -189,7 +189,7 @@ class Outcome(BaseModel):
     note: str = Field(description="Why it failed, was skipped or is a duplicate.")
 
 
-class Ingested(BaseModel):
+class IngestOutput(BaseModel):
     """What became of every document."""
 
     outcomes: list[Outcome]
@@ -203,7 +203,7 @@ def result(text: str, structured: BaseModel, *, failed: bool = False) -> CallToo
 
 def answer_result(found: AskResult) -> CallToolResult:
     """An answer with its sources and disagreements, and what a language model did not do."""
-    return result("".join(answer_markdown(found.answer)).strip(), Answered.to(found))
+    return result("".join(answer_markdown(found.answer)).strip(), AnswerOutput.to(found))
 
 
 def disagreements(answer: Answer) -> CallToolResult:
@@ -255,4 +255,4 @@ def ingest_result(outcomes: Sequence[Outcome]) -> CallToolResult:
     line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "Nothing to do"
     notes = [f"- {o.status} {markdown(o.name, 200)}: {markdown(o.note, 400)}" for o in outcomes if o.note]
     failed = any(o.status == Status.FAILED for o in outcomes)
-    return result("\n".join([f"{line}.", *notes]), Ingested(outcomes=list(outcomes)), failed=failed)
+    return result("\n".join([f"{line}.", *notes]), IngestOutput(outcomes=list(outcomes)), failed=failed)

@@ -144,7 +144,7 @@ class Server(MCPServer, ABC):
         instruction: Annotated[str, Field(max_length=4000, description="How to answer; not searched for.")] = "",
         corpus: Corpus = None,
         retriever: Retriever = DEFAULT_RETRIEVER,
-    ) -> Annotated[CallToolResult, results.Answered]:
+    ) -> Annotated[CallToolResult, results.AnswerOutput]:
         """Answer a question from the stored documents.
 
         Every sentence names its sources, exact to the character, or is marked as not supported or not verified;
@@ -263,7 +263,7 @@ class Server(MCPServer, ABC):
     ) -> Annotated[CallToolResult, results.Documents]:
         """List the stored documents, with the ids that the other tools take."""
         part, total = await _manifests(await self._caller(ctx), corpus, offset, limit)
-        return results.documents(results.Documents(total=total, documents=[results.Listed.of(m) for m in part]))
+        return results.documents(results.Documents(total=total, documents=[results.ListedDocument.of(m) for m in part]))
 
     async def document(self, doc_id: str, ctx: Context, corpus: str | None = None) -> str:
         """The canonical text of a document, to which all offsets refer."""
@@ -339,7 +339,7 @@ async def _manifests(caller: Caller, corpus: str | None, start: int, count: int)
 
 
 def _resources(m: Manifest) -> list[Resource]:
-    name, title = results.Listed.of(m).name, one_line(m.title)
+    name, title = results.ListedDocument.of(m).name, one_line(m.title)
     document = Resource(uri=f"disco-rag://documents/{m.doc_id}", name=one_line(name), title=title, mime_type=TEXT)
     tree = {"uri": f"disco-rag://trees/{m.doc_id}", "title": one_line(f"Trees of {m.title}")}
     return [document, document.model_copy(update=tree)]

@@ -18,7 +18,7 @@ from discorag.schema.errors import DiscoRagError, InputError
 from discorag.schema.values import stable_id
 from discorag.text.escaping import one_line
 from interfaces.facade import DiscoRAG
-from interfaces.mcp.results import Ingested, Outcome, ingest_result
+from interfaces.mcp.results import IngestOutput, Outcome, ingest_result
 from interfaces.mcp.server import Caller, Corpus, Server, run_to_end
 
 
@@ -59,7 +59,7 @@ class LocalServer(Server):
         path: Annotated[str, Field(min_length=1, max_length=4096, description="A file or a folder.")],
         corpus: Corpus = None,
         refresh: Annotated[bool, Field(description="Store unchanged documents again.")] = False,
-    ) -> Annotated[CallToolResult, Ingested]:
+    ) -> Annotated[CallToolResult, IngestOutput]:
         """Read a file or folder (text, Markdown, HTML, PDF, DOCX, CSV, JSON) into the store, so that questions find it.
 
         Changed documents are replaced; of a folder, those that have vanished are deleted.

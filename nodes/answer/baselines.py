@@ -27,7 +27,7 @@ async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
     """generate: from whole documents (fig. 13)."""
     context = await answer_context(runtime)
     calls = await _calls(context)
-    return await _written(state, context, calls, calls.full_context)
+    return await _write_draft(state, context, calls, calls.full_context)
 
 
 async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -40,7 +40,7 @@ async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         plans.append(outcome.value.plan.paragraph)
         return Outcome(value=outcome.value.answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
 
-    update = await _written(state, context, calls, write)
+    update = await _write_draft(state, context, calls, write)
     return {**update, "plan": plans[-1] or None}
 
 
@@ -88,7 +88,7 @@ async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Jso
     """generate: from what the queries found (fig. 16, stage 2)."""
     context = await answer_context(runtime)
     calls = await _calls(context)
-    return await _written(state, context, calls, calls.answer_after_hint)
+    return await _write_draft(state, context, calls, calls.answer_after_hint)
 
 
 async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -115,10 +115,10 @@ async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     async def write(inputs: AnswerInputs) -> Outcome[str]:
         return await calls.answer_with_markers(inputs, links)
 
-    return await _written(state, context, calls, write)
+    return await _write_draft(state, context, calls, write)
 
 
-async def _written(
+async def _write_draft(
     state: AnswerState,
     context: AnswerContext,
     calls: Baselines,

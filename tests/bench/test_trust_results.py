@@ -16,14 +16,15 @@ from bench.trust.experiments import EXPERIMENTS
 from bench.trust.forged import foreign, marks, shown
 from bench.trust.payloads import CITATIONS, forgeries
 from bench.trust.poisons import KINDS, LARGEST, poisons
-from bench.trust.results import BEGIN, END, OUT, PAGE, add, broken, markdown, read, rows, table_of, with_table
+from bench.trust.results import BEGIN, END, OUT, PAGE, add, broken, markdown, read, rows, with_table
 from bench.trust.trial import Experiment
 
 KILLS = {"kills": EXPERIMENTS["kills"]}
 
 
 def test_the_page_shows_what_was_measured() -> None:
-    assert table_of(PAGE.read_text(encoding="utf-8")) == markdown(read(OUT), EXPERIMENTS)
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == with_table(page, markdown(read(OUT), EXPERIMENTS))
 
 
 def test_what_was_measured_has_every_figure_of_its_experiment() -> None:
@@ -49,7 +50,6 @@ def test_a_measurement_leaves_the_others_in_the_file(tmp_path: Path) -> None:
 def test_a_table_takes_the_place_of_the_old_one() -> None:
     page = f"before\n\n{BEGIN}\n\n| old |\n\n{END}\n\nafter\n"
     assert with_table(page, "| new |") == page.replace("old", "new")
-    assert table_of(with_table(page, "| new |")) == "| new |"
 
 
 def test_figures_name_no_folder_of_the_machine_that_measured() -> None:

@@ -11,7 +11,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
-from discorag.discourse.parse.inline import unmark
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.generation.draft import VERBATIM
 from discorag.generation.views import answer_markdown
@@ -23,6 +22,7 @@ from tests.conftest import Pipelines
 from tests.graphs.scripts import ANSWER, PLAN, QUERY, chunk_count, model, opened, turn_of
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer, hashed_vector
+from tests.unmark import unmark
 
 
 def test_graph_plan_and_answer_are_turns_of_one_conversation(pipeline: Pipelines, texts: Path) -> None:

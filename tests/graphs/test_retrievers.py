@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from discorag import DiscoRAG
 from discorag.retrieval.registry import tree_retrievers
 from discorag.schema.document import Scope
-from discorag.schema.errors import StoreError
+from discorag.schema.errors import ReadOnlyStoreError, StoreError
 from discorag.schema.values import count_words
 from graphs.answer import graph
 from nodes.context import AnswerContext
@@ -95,6 +95,22 @@ def test_a_document_whose_tree_cannot_be_stored_is_there_all_the_same_and_it_is_
     assert [o.status for o in result.outcomes] == ["added"]
     assert [(f.stage, f.fallback) for f in result.ledger.failures] == [("build_tree", "the first question builds it")]
     assert stage_of(rag.ask("Why did pumps fail?", corpus="notes").ledger, "retrieve").counts["trees built"] == 1
+
+
+@pytest.mark.parametrize("retriever", ["discourse", "rdr2"])
+def test_a_question_over_trees_that_cannot_be_stored_is_answered_over_chunks(
+    rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retriever: str
+) -> None:
+    (tmp_path / "a.md").write_text("Pumps failed. They were cheap.", encoding="utf-8")
+    rag.ingest(tmp_path, corpus="notes", parser="rules", retriever="dense")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ReadOnlyStoreError("The folder is read-only.", hint="Check it.")
+
+    monkeypatch.setattr(rag.backends.store, "put_tree", refuse)
+    result = rag.ask("Why did pumps fail?", corpus="notes", retriever=retriever)
+    assert [(f.stage, f.fallback) for f in result.ledger.failures] == [("retrieve", "dense")]
+    assert result.answer.text == "Pumps failed."
 
 
 def test_who_counts_or_follows_chunks_gets_chunks_and_a_retriever_over_trees_refuses_to_count_them() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.discourse.parse.inline import unmark
 from discorag.generation.draft import VERBATIM
 from discorag.schema.discourse import EDGE_RELATIONS, Relation
 from discorag.schema.errors import ConfigError, InputError
@@ -19,6 +18,7 @@ from tests.conftest import EXAMPLES, Pipelines
 from tests.graphs.scripts import ANSWER, chunk_count, model, turn_of
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
+from tests.unmark import unmark
 
 FLU = "Does vitamin D prevent flu?"
 QUESTIONS = [

@@ -13,7 +13,8 @@ from discorag.schema.errors import InputError
 from interfaces.cli.batch import Question, Reply, answer_file, read_questions
 from tests.interfaces.test_python import COFFEE, MEMORY, TIDES
 
-TIDE, SLEEP = (Question(id=i, question=q) for i, q in (("t", "Why does the tide rise?"), ("s", "What keeps us awake?")))
+TIDE = Question(id="t", question="Why does the tide rise?")
+SLEEP = Question(id="s", question="What keeps us\u2028awake?")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def answered(rag: DiscoRAG, out: Path, *questions: Question, corpus: str | None 
 
 
 def kept(out: Path) -> dict[str, Reply]:
-    return {r.id: r for r in map(Reply.model_validate_json, out.read_text("utf-8").splitlines())}
+    return {r.id: r for r in map(Reply.model_validate_json, out.read_text("utf-8").split("\n")[:-1])}
 
 
 def test_errors_and_cut_off_lines_are_asked_again_and_answers_are_not(rag: DiscoRAG, tmp_path: Path) -> None:

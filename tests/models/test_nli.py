@@ -12,7 +12,7 @@ import pytest
 
 from discorag.config import NliSettings
 from discorag.models.nli import CrossEncoderNli, ServerNli, nli_from
-from discorag.models.packaged import MS_MARCO_MINILM, packaged_file
+from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
 from discorag.schema.errors import ConfigError, InvalidOutputError, UnknownNameError
 from tests.models.test_reranker import Served, cross_encoder
 
@@ -80,7 +80,7 @@ async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_pat
         folder = tmp_path / str(i)
         folder.mkdir()
         for name in MS_MARCO_MINILM.files:
-            (folder / name).symlink_to(packaged_file(MS_MARCO_MINILM.name, name))
+            (folder / name).symlink_to(packaged_folder(MS_MARCO_MINILM.name) / name)
         config = {"id2label": {"0": "entailment"}, "hypothesis_first": hypothesis_first, "temperature": 4.0}
         (folder / "config.json").write_text(json.dumps(config))
         found.append(float((await CrossEncoderNli(str(folder)).probabilities([pair]))[0, 0]))

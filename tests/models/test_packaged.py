@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from discorag.models import packaged
-from discorag.models.packaged import BGE_SMALL, MINILM, PACKAGED, packaged_file, packaged_folder
+from discorag.models.packaged import BGE_SMALL, MINILM, PACKAGED, packaged_folder
 from discorag.schema.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / BGE_SMALL.folder
     folder.mkdir(parents=True)
     for name in BGE_SMALL.files:
-        (folder / name).symlink_to(packaged_file(BGE_SMALL.name, name))
+        (folder / name).symlink_to(packaged_folder(BGE_SMALL.name) / name)
 
     def elsewhere_at(_: str) -> _Elsewhere:
         return _Elsewhere(tmp_path)

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 
 from discorag.config import RerankerSettings
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
-from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_file, packaged_folder
+from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_folder
 from discorag.models.reranker import CrossEncoderReranker, reranker_from
 from discorag.models.reranker_server import ServerReranker
 from discorag.schema.errors import (
@@ -192,7 +192,7 @@ def test_another_packaged_reranker_is_refused() -> None:
 
 async def test_an_onnx_folder_is_read_without_torch(tmp_path: Path) -> None:
     for name in MS_MARCO_MINILM.files:
-        (tmp_path / name).symlink_to(packaged_file(MS_MARCO_MINILM.name, name))
+        (tmp_path / name).symlink_to(packaged_folder(MS_MARCO_MINILM.name) / name)
     made = reranker_from(_settings(model=os.fspath(tmp_path)))
     assert isinstance(made, CrossEncoderReranker)
     assert made.version == f"{tmp_path.name}@1225ccd6"

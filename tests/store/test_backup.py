@@ -16,6 +16,7 @@ from discorag.schema.errors import EncoderMismatchError, InputError, MissingPath
 from discorag.store.backup import backup, restore
 from discorag.store.database import FILE
 from discorag.store.edge import FOLDER
+from discorag.store.findings import Findings
 from discorag.store.store import Store, open_store
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, everything, sample, tree_of
 
@@ -51,6 +52,18 @@ def test_what_is_restored_is_what_was_stored(file: Path, tmp_path: Path) -> None
             assert again.tree(piece.scope, piece.doc_id, "discourse") == tree_of(piece).tree
         report = again.check()
         assert (report.documents, report.trees, report.differences, again.index_note) == (4, 4, (), "")
+
+
+def test_a_backup_goes_back_into_the_store_whose_documents_were_deleted(store: Store, tmp_path: Path) -> None:
+    Findings(store.database).settle(SCOPE, "finding", "as intended")
+    backup(store.database, tmp_path / "all.backup")
+    Findings(store.database).settle(SCOPE, "finding", "changed since")
+    for piece in (*PIECES, BOBS):
+        store.delete(piece.scope, piece.doc_id)
+    store.close()
+    assert restore(at(tmp_path / "store"), tmp_path / "all.backup") == len(PIECES) + 1
+    with open_store(at(tmp_path / "store"), (ENCODER, DIMENSION)) as again:
+        assert Findings(again.database).settled_notes(SCOPE) == {"finding": "as intended"}
 
 
 def test_a_store_that_holds_documents_is_left_alone(store: Store, file: Path) -> None:

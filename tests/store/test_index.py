@@ -107,8 +107,9 @@ def test_reindexing_makes_the_index_again(tmp_path: Path, found: list[Hit]) -> N
         assert (store.search(SCOPE, QUERY), store.index_note) == (found, "")
 
 
+@pytest.mark.parametrize("method", ["nearest", "optimise"])
 def test_an_index_that_fails_while_it_is_used_is_left(
-    tmp_path: Path, found: list[Hit], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, found: list[Hit], monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     class PanicError(BaseException):
         """As the library raises it."""
@@ -118,7 +119,8 @@ def test_an_index_that_fails_while_it_is_used_is_left(
 
     with opened(tmp_path) as store:
         with monkeypatch.context() as patch:
-            patch.setattr("discorag.store.edge.EdgeIndex.nearest", panic)
+            patch.setattr(f"discorag.store.edge.EdgeIndex.{method}", panic)
+            store.optimise()
             assert store.search(SCOPE, QUERY) == found
         assert store.index_note == "exact (it failed: index out of bounds)"
         assert store.search(SCOPE, QUERY) == found

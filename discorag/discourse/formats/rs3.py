@@ -40,7 +40,7 @@ def write_rs3(chunk: Chunk) -> str:
     Raises:
         InvariantError: The chunk has no tree, or an EDU is blank.
     """
-    return _written(chunk, ())
+    return _to_xml(chunk, ())
 
 
 def write_rs4(chunk: Chunk) -> str:
@@ -49,7 +49,7 @@ def write_rs4(chunk: Chunk) -> str:
     Raises:
         InvariantError: The chunk has no tree, or an EDU is blank.
     """
-    return _written(chunk, ("secedges", "signals"))
+    return _to_xml(chunk, ("secedges", "signals"))
 
 
 def read_rs3(xml: str) -> tuple[str, RstTree]:
@@ -72,7 +72,7 @@ def read_rs3(xml: str) -> tuple[str, RstTree]:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def _written(chunk: Chunk, additions: tuple[str, ...]) -> str:
+def _to_xml(chunk: Chunk, additions: tuple[str, ...]) -> str:
     tree = tree_of(chunk)
     multinuclear = _ALWAYS_MULTINUCLEAR | {s.relation for s in tree.splits if s.nuclearity is Nuclearity.NN}
     root = etree.Element("rst")

@@ -9,24 +9,17 @@ character entities, so no document can imitate a marker or close a fence.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Literal
 from xml.sax import saxutils
 
-from pydantic import ValidationError
-
-from discorag.schema.discourse import BY_CODE, Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.discourse import BY_CODE, Nuclearity, Relation, RstTree, Split
 from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.schema.values import Span
 
 _BAR = {"|": "&#124;"}
 _UNBAR = {entity: char for char, entity in _BAR.items()}
 _ARROWS = {Nuclearity.NS: "<", Nuclearity.SN: ">", Nuclearity.NN: "="}
-_NUCLEARITY = {arrow: nuclearity for nuclearity, arrow in _ARROWS.items()}
 MARK = re.compile(rf"\|([1-9][0-9]{{0,4}})([<>=])({'|'.join(BY_CODE)})\|")
-
-_Label = tuple[Relation, Nuclearity]
 
 
 def escape(text: str) -> str:
@@ -48,7 +41,7 @@ def code_table() -> str:
 
 
 def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
-    """``text``, escaped, with a marker before every EDU but the first; `unmark` gives both back.
+    """``text``, escaped, with a marker before every EDU but the first.
 
     Args:
         text: A chunk's text.
@@ -78,27 +71,6 @@ def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]
     return [between[0] + found[0], *found[1:]]
 
 
-def unmark(marked: str, *, offset: int) -> tuple[str, RstTree]:
-    """The text and the tree of ``marked``: the exact inverse of `mark`.
-
-    Raises:
-        InvariantError: `mark` returns no such string (a stray or unknown marker, depths that are not a tree, an
-            unescaped character, no text).
-    """
-    fields = MARK.split(marked)
-    parts = [unescape(piece) for piece in fields[::4]]
-    depths = [int(depth) for depth in fields[1::4]]
-    labels = [(BY_CODE[c], _NUCLEARITY[a]) for a, c in zip(fields[2::4], fields[3::4], strict=True)]
-    text = "".join(parts)
-    try:
-        tree = from_splits(_stripped(parts, offset), _splits(depths, labels))
-    except ValidationError as error:
-        raise _malformed(marked) from error
-    if mark(text, tree, offset=offset) != marked:
-        raise _malformed(marked)
-    return text, tree
-
-
 def _marker(depth: int, split: Split) -> str:
     return f"|{depth}{_ARROWS[split.nuclearity]}{split.relation.code}|"
 
@@ -114,35 +86,6 @@ def _check_tiling(text: str, tree: RstTree, offset: int) -> None:
                 hint="Pass the text of the tree, and the offset at which it starts.",
             )
         at = end
-
-
-def _stripped(pieces: Sequence[str], offset: int) -> tuple[Span, ...]:
-    """The document span of each piece without the white space around it. Raises ``ValidationError`` if none is left."""
-    spans: list[Span] = []
-    for piece in pieces:
-        start = offset + len(piece) - len(piece.lstrip())
-        spans.append(Span(start=start, end=start + len(piece.strip())))
-        offset += len(piece)
-    return tuple(spans)
-
-
-def _splits(depths: Sequence[int], labels: Sequence[_Label]) -> dict[tuple[int, int], Split]:
-    """The splits that gaps of these depths describe: inside a span, the shallowest gap is where it is cut."""
-    found: dict[tuple[int, int], Split] = {}
-    spans = [(0, len(depths) + 1)]
-    while spans:
-        start, end = spans.pop()
-        if end - start < 2:
-            continue
-        mid = min(range(start + 1, end), key=lambda m: depths[m - 1])
-        relation, nuclearity = labels[mid - 1]
-        found[start, end] = Split(start=start, mid=mid, end=end, relation=relation, nuclearity=nuclearity)
-        spans += [(start, mid), (mid, end)]
-    return found
-
-
-def _malformed(marked: str) -> InvariantError:
-    return InvariantError(f"{marked[:80]!r} is not a text with its tree marked.", hint="Pass what mark() returned.")
 
 
 Layout = Literal["inline", "indented", "plain"]

@@ -121,10 +121,7 @@ class Templates:
 
 
 def evidence_block(inputs: AnswerInputs, layout: Layout = "inline") -> str:
-    """All chunks, fenced, escaped and numbered from 1.
-
-    `discorag.discourse.parse.inline.unmark` recovers the inline tree of a whole chunk.
-    """
+    """All chunks, fenced, escaped and numbered from 1."""
     return "\n\n".join(_fenced(i, chunk, layout) for i, chunk in enumerate(inputs.chunks, start=1))
 
 

@@ -118,7 +118,7 @@ def _folded(text: str) -> list[str]:
 
 
 def _without_marks(text: str, held: str) -> str:
-    """``text`` without the marks that stand beside words of a source."""
+    """``text`` without the marks that stand next to words of a source."""
     clean, at = "", 0
     for m in _MARK.finditer(text):
         clean += text[at : m.start()]

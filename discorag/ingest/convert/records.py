@@ -120,12 +120,12 @@ def _blocks(value: Value, level: int) -> Iterator[str]:
     elif isinstance(value, list):
         yield from _array([item for item in value if item not in _UNSAID], level)
     else:
-        yield literal(_said(value).strip())
+        yield literal(_text_of(value).strip())
 
 
 def _object(fields: Mapping[str, Value], level: int) -> Iterator[str]:
     values = {key: value for key, value in fields.items() if value not in _UNSAID}
-    if short := [f"- {_line(key)}: {_line(_said(value))}" for key, value in values.items() if _is_short(value)]:
+    if short := [f"- {_line(key)}: {_line(_text_of(value))}" for key, value in values.items() if _is_short(value)]:
         yield "\n".join(short)
     for key, value in values.items():
         if not _is_short(value):
@@ -134,13 +134,13 @@ def _object(fields: Mapping[str, Value], level: int) -> Iterator[str]:
 
 def _array(items: list[Value], level: int) -> Iterator[str]:
     if all(map(_is_short, items)):
-        yield "\n".join(f"- {_line(_said(item))}" for item in items)
+        yield "\n".join(f"- {_line(_text_of(item))}" for item in items)
     elif all(not isinstance(item, dict | list) for item in items):
         for item in items:
             yield from _blocks(item, level)
     elif _are_flat(items):
         keys = list(dict.fromkeys(key for item in items for key in item))
-        yield pipe_table([keys, *([_said(item.get(key)) for key in keys] for item in items)])
+        yield pipe_table([keys, *([_text_of(item.get(key)) for key in keys] for item in items)])
     else:
         for name, item in zip(_names(items), items, strict=True):
             yield from _section(name, item, level)
@@ -176,7 +176,7 @@ def _is_short(value: Value) -> bool:
     return isinstance(value, bool)
 
 
-def _said(value: Value) -> str:
+def _text_of(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else ""

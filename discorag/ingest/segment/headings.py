@@ -22,7 +22,7 @@ class Context:
     _under: tuple[str, ...] = ()
     _part: Part | None = None
     _opening: int = 0  # start of the part's first unit
-    _said: int | None = None  # ... of the last unit that may introduce another
+    _introduction: int | None = None  # ... of the last unit that may introduce another
     _header: int | None = None
     _items: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # (indent, start) of open items
     _list_lead: int | None = None
@@ -47,9 +47,9 @@ class Context:
             self._part, self._opening = part, start
         found = self._lead(part, kind, start, opens=opens)
         if kind in _SAYS:
-            self._said = start
+            self._introduction = start
         elif kind is not UnitKind.FURNITURE and kind is not UnitKind.CODE:
-            self._said = None
+            self._introduction = None
         return found
 
     def _lead(self, part: Part, kind: UnitKind, start: int, *, opens: bool) -> int | None:
@@ -64,14 +64,14 @@ class Context:
             self._items = []
         if part.kind is UnitKind.TURN:
             return None if opens else self._opening
-        return self._said if kind is UnitKind.CODE else None
+        return self._introduction if kind is UnitKind.CODE else None
 
     def _of_item(self, part: Part, start: int, *, opens: bool) -> int | None:
         """Of an item's first sentence the item that it is part of, or the list's lead-in; of others the first."""
         if not opens:
             return self._opening
         if not self._items:
-            self._list_lead = self._said
+            self._list_lead = self._introduction
         while self._items and self._items[-1][0] >= part.indent:
             self._items.pop()
         found = self._items[-1][1] if self._items else self._list_lead

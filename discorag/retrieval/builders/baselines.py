@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves, units_of
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
 from discorag.schema.discourse import Nuclearity, Relation, Split
-from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 
 CHUNK_WORDS = 100
 """DISRetrieval section 4.1; RAPTOR has 100 tokens."""
@@ -24,7 +25,7 @@ class FlatSentenceBuilder:
 
     async def build(self, source: Source) -> Built:
         """Leaves only."""
-        return Built(RetrievalTree(builder=self.name, nodes=sentence_leaves(source)))
+        return Built(RetrievalTree(builder=self.name, nodes=await asyncio.to_thread(sentence_leaves, source)))
 
 
 class FlatChunkBuilder:
@@ -35,8 +36,12 @@ class FlatChunkBuilder:
 
     async def build(self, source: Source) -> Built:
         """Leaves only."""
-        leaves = chunk_leaves(source, units_of(source), words=CHUNK_WORDS)
+        leaves = await asyncio.to_thread(_chunks, source, CHUNK_WORDS)
         return Built(RetrievalTree(builder=self.name, nodes=tuple(leaves)))
+
+
+def _chunks(source: Source, words: int) -> list[RetrievalNode]:
+    return chunk_leaves(source, units_of(source), words=words)
 
 
 Cut = Callable[[int, int], int]
@@ -68,11 +73,13 @@ def halve(start: int, end: int) -> int:
 
 async def build_binary_tree(name: str, source: Source, text: NodeText, cut: Cut) -> Built:
     """The binary tree over all sentences that ``cut`` makes from the root downwards; it has no relations."""
-    leaves = sentence_leaves(source)
-    growth = Growth(list(leaves), text)
-    branches = binary(cut_splits(len(leaves), cut), range(len(leaves)), len(leaves))
-    await growth.add([replace(branch, relation="") for branch in branches])
-    return growth.built(name)
+    growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), text)
+    await growth.add(await asyncio.to_thread(_branches, len(growth.nodes), cut))
+    return await growth.built(name)
+
+
+def _branches(leaves: int, cut: Cut) -> list[Branch]:
+    return [replace(branch, relation="") for branch in binary(cut_splits(leaves, cut), range(leaves), leaves)]
 
 
 def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
@@ -108,10 +115,10 @@ class WindowBuilder:
 
     async def build(self, source: Source) -> Built:
         """A tree of one root."""
-        growth = Growth(chunk_leaves(source, units_of(source), words=self._words), self._text)
+        growth = Growth(await asyncio.to_thread(_chunks, source, self._words), self._text)
         layer = list(range(len(growth.nodes)))
         while len(layer) > 1:
             windows = [tuple(layer[i : i + WINDOW]) for i in range(0, len(layer), WINDOW)]
             joined = await growth.add([Branch(window) for window in windows if len(window) > 1])
             layer = joined + [node for window in windows if len(window) == 1 for node in window]
-        return growth.built(self.name)
+        return await growth.built(self.name)

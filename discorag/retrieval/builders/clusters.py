@@ -93,14 +93,14 @@ class ClusterBuilder:
         while len(layer) > 1:
             texts = [growth.nodes[i].text for i in layer]
             vectors = await encode_cut(self._encoder, texts)
-            tokens = [len(offsets) for offsets in counter.token_offsets(texts)]
+            tokens = list(map(len, await asyncio.to_thread(counter.token_offsets, texts)))
             clusters = await asyncio.to_thread(clusters_of, vectors, tokens, sizes)
             groups = [tuple(layer[m] for m in members) for members in clusters if len(members) > 1]
             alone = sorted(set(layer).difference(*groups))
             if len(groups) + len(alone) >= len(layer):
                 break
             layer = [*alone, *await growth.add([Branch(group) for group in groups])]
-        return growth.built(self.name)
+        return await growth.built(self.name)
 
 
 def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 
 from discorag.discourse.parse.parser import Parses, Unit, UnitParser, embedded_version
+from discorag.models.loops import raise_if_cancelled
 from discorag.retrieval.builders.base import Built, Source, paragraph_leaves, sentence_leaves
 from discorag.retrieval.builders.baselines import BisectionBuilder, cut_splits, halve
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
@@ -39,11 +40,11 @@ class DiscourseBuilder:
 
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
-        growth = Growth(list(sentence_leaves(source)), self._text)
+        growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
         parses = Parses(self._parser, {} if self._cache is None else self._cache)
         roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
         await self._join(growth, parses, source, roots)
-        return growth.built(self.name, parsed=parses.parsed, reused=parses.reused)
+        return await growth.built(self.name, parsed=parses.parsed, reused=parses.reused)
 
     async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
         """One tree over the paragraphs' roots."""
@@ -58,9 +59,13 @@ async def graft(growth: Growth, parses: Parses, groups: Sequence[Sequence[int]],
     Returns:
         The root over each group; of a group of one node, this node.
     """
-    texts = [[growth.nodes[i].text for i in group] for group in groups]
-    found = await asyncio.to_thread(lambda: [parses.splits(group, kind) for group in texts])
-    branches, roots = _branches_over(found, groups, len(growth.nodes))
+
+    def splits() -> Iterator[Sequence[Split]]:
+        for group in groups:
+            raise_if_cancelled()
+            yield parses.splits([growth.nodes[i].text for i in group], kind)
+
+    branches, roots = await asyncio.to_thread(lambda: _branches_over(splits(), groups, len(growth.nodes)))
     await growth.add(branches)
     return roots
 
@@ -89,7 +94,7 @@ class UnifiedBuilder(DiscourseBuilder):
 
     async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
         """The author's headings above the paragraphs' roots."""
-        await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
+        await growth.add(await asyncio.to_thread(_sections, source.hierarchy, roots, len(growth.nodes)))
 
 
 class ParagraphBuilder(BisectionBuilder):
@@ -103,12 +108,16 @@ class ParagraphBuilder(BisectionBuilder):
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
         growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
-        groups = paragraph_leaves(source)
-        splits = (cut_splits(len(group), halve) for group in groups)
-        branches, roots = _branches_over(splits, groups, len(growth.nodes))
-        await growth.add([replace(branch, relation="") for branch in branches])
-        await growth.add(_sections(source.hierarchy, roots, len(growth.nodes)))
-        return await asyncio.to_thread(growth.built, self.name)
+        await growth.add(await asyncio.to_thread(_halves_and_sections, source, len(growth.nodes)))
+        return await growth.built(self.name)
+
+
+def _halves_and_sections(source: Source, first: int) -> list[Branch]:
+    """The nodes of every paragraph's halves, then those above the paragraphs."""
+    groups = paragraph_leaves(source)
+    branches, roots = _branches_over((cut_splits(len(group), halve) for group in groups), groups, first)
+    sections = _sections(source.hierarchy, roots, first + len(branches))
+    return [replace(branch, relation="") for branch in branches] + sections
 
 
 def _sections(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:

@@ -6,6 +6,7 @@ passages.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -31,7 +32,7 @@ class HeadingBuilder:
 
     A leaf is a paragraph, a list, a table or a code block; one that exceeds the encoder's window is cut between
     sentences, and a sentence that exceeds it between words. An inner node's text is the path of headings down to its
-    own, the document's title first; its ``heading`` is its own alone. The heading's line is no leaf, except where it
+    own, the document's title first; its ``heading`` is its own alone. The heading's line is not a leaf, except where it
     is all that there is of a section. Where one section has the title as its heading and holds the whole document, it
     is the root; else the root is a node of its own, so a document without headings is one level of leaves under it.
 
@@ -53,6 +54,9 @@ class HeadingBuilder:
 
     async def build(self, source: Source) -> Built:
         """See `Builder.build`."""
+        return await asyncio.to_thread(self._build, source)
+
+    def _build(self, source: Source) -> Built:
         text, hierarchy = source.document.text, source.hierarchy
         below: defaultdict[int, list[int]] = defaultdict(list)
         nodes: list[RetrievalNode] = []

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from discorag.models.loops import raise_if_cancelled
 from discorag.retrieval.builders.base import Built, inner
 from discorag.retrieval.builders.summaries import Summariser, Summary
 from discorag.schema.discourse import Split
@@ -75,8 +76,12 @@ class Concat:
 
     async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
         """See `NodeText.write`."""
+        return await asyncio.to_thread(self._write, nodes, branches)
+
+    def _write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
         texts = [node.text for node in nodes]
         for branch in branches:
+            raise_if_cancelled()
             texts.append(first_words((texts[c] for c in branch.children), self.words))
         return [Summary(text) for text in texts[len(nodes) :]]
 
@@ -169,6 +174,7 @@ class Growth:
 
     def _join(self, branches: Sequence[Branch], summaries: Sequence[Summary]) -> None:
         for branch, summary in zip(branches, summaries, strict=True):
+            raise_if_cancelled()
             node = inner(
                 self.nodes,
                 branch.children,
@@ -181,7 +187,7 @@ class Growth:
             self.usage += summary.usage
             self.failures += [summary.failure] if summary.failure else []
 
-    def built(self, builder: str, *, parsed: int = 0, reused: int = 0) -> Built:
+    async def built(self, builder: str, *, parsed: int = 0, reused: int = 0) -> Built:
         """The tree as far as it has grown, with what it cost."""
-        tree = RetrievalTree(builder=builder, nodes=tuple(self.nodes))
+        tree = await asyncio.to_thread(RetrievalTree, builder=builder, nodes=tuple(self.nodes))
         return Built(tree, self.usage, tuple(self.failures), parsed, reused)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 
-from discorag.discourse.parse.inline import escape, mark, unescape, unmark
+from discorag.discourse.parse.inline import escape, mark, unescape
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
 from tests.strategies import parsed_texts, texts
+from tests.unmark import unmark
 
 _TEXT = "Vitamin D helps if you are deficient."
 _TREE = RstTree(
@@ -35,42 +36,6 @@ def test_unmark_gives_back_text_and_tree(case: tuple[str, RstTree, int]):
 def test_escaped_text_holds_no_fence_and_no_bar_and_comes_back(text: str):
     assert not set(escape(text)) & set("<>|")
     assert unescape(escape(text)) == text
-
-
-@given(texts)
-def test_what_unmark_accepts_is_what_mark_writes(marked: str):
-    try:
-        text, tree = unmark(marked, offset=0)
-    except InvariantError:
-        return
-    assert mark(text, tree, offset=0) == marked
-
-
-@pytest.mark.parametrize(
-    "marked",
-    [
-        "",
-        " \n",
-        "a |1<cond|",  # nothing after the marker
-        "|1<cond|b",  # nothing before it
-        "a |1<cond| b",  # not directly before the EDU
-        "a |1<nope|b",  # no such relation
-        "a |1<join|b",  # JOINT has two nuclei
-        "a |0<cond|b",  # depths start at 1
-        "a |01<cond|b",
-        "a |2<cond|b",  # no root
-        "a |1<cond|b |1<cond|c",  # two roots
-        "a |1<cond|b |3<cond|c",  # a level is missing
-        "a |1?cond|b",
-        "a | b",
-        "a < b",
-        "a & b",
-        "a |1<cond|b </chunk>",
-    ],
-)
-def test_malformed_input_is_refused(marked: str):
-    with pytest.raises(InvariantError):
-        unmark(marked, offset=0)
 
 
 @pytest.mark.parametrize(("text", "offset"), [(_TEXT, 99), (_TEXT, 101), (_TEXT + " More.", 100), (_TEXT[:30], 100)])
