@@ -69,7 +69,7 @@ class LiveIndex:
                     self._catch_up(index)
                     return find(index)
             if self.reason not in ("", self._warned):
-                _LOG.warning("Searches are exact, which is slower: the index cannot be used: %s.", self.reason)
+                _LOG.warning("Searches are exact, and slower: the index cannot be used, because %s.", self.reason)
                 self._warned = self.reason
         return find(self._exact)
 

@@ -10,10 +10,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from discorag.config import read_settings
+from discorag.ingest.survey import Status
 from discorag.schema.errors import InputError
-from interfaces.cli.present import AuditProgress, IngestProgress
+from discorag.text.escaping import one_line
+from interfaces.cli.present import AuditProgress, IngestProgress, name_and_note
 from interfaces.facade import DiscoRAG
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
 
@@ -47,7 +50,10 @@ def audit(
     with DiscoRAG(read_settings()) as rag:
         for path in filter(None, (folder, against)):
             with IngestProgress(err) as ingest:
-                rag.ingest_for_audit(path, corpus=name if path is folder else None, progress=ingest.on_event)
+                result = rag.ingest_for_audit(path, corpus=name if path is folder else None, progress=ingest.on_event)
+            for skipped in (o for o in result.outcomes if o.status is Status.SKIPPED):
+                note = name_and_note(one_line(skipped.uri, 200), one_line(skipped.note, 400))
+                err.print(Text(f"Skipped: {note}"), soft_wrap=True)
         with AuditProgress(err) as bar:
             report = rag.audit(corpus=name, against=other, progress=bar.on_document)
     report = report.since(since.date()) if since else report

@@ -73,7 +73,7 @@ class IngestProgress(Bar):
         elif event.get("event") == "document" and event["status"] != Status.DELETED:
             self.advance()
             if event["status"] == Status.FAILED:
-                self._bar.console.print(Text(_noted(event["uri"], event["note"]), style="red"))
+                self._bar.console.print(Text(name_and_note(event["uri"], event["note"]), style="red"))
 
     @property
     def done(self) -> str:
@@ -146,11 +146,11 @@ def ingest_summary(result: IngestResult) -> RenderableType:
     noted = [o for o in result.outcomes if o.note]
     return Group(
         Text(f"{line}; {chunks} chunks stored"),
-        *(Text(f"  {o.status} {_noted(one_line(o.uri, 200), one_line(o.note, 400))}") for o in noted),
+        *(Text(f"  {o.status} {name_and_note(one_line(o.uri, 200), one_line(o.note, 400))}") for o in noted),
     )
 
 
-def _noted(uri: str, note: str) -> str:
+def name_and_note(uri: str, note: str) -> str:
     """A note on a document; many name it themselves."""
     return note if note.startswith(uri) else f"{uri}: {note}"
 

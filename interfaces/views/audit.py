@@ -31,19 +31,18 @@ blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; 
 
 
 def summary(report: AuditReport) -> str:
-    """One line: how many documents, and how many findings of each kind."""
+    """One line: how many documents, and how many findings of each kind that there is."""
     nouns = {
         Verdict.CONTRADICTS: "contradiction",
         Verdict.REPLACED: "replaced statement",
         Verdict.DIFFERS: "explained difference",
     }
     sure = Counter(f.verdict for f in report.open if f.tier is Tier.SURE)
-    possible = sum(f.tier is Tier.POSSIBLE for f in report.open)
-    return (
-        f"{_count(len(report.documents), 'document')} in {report.corpus}: "
-        f"{', '.join(_count(sure[verdict], noun) for verdict, noun in nouns.items())}; "
-        f"{_count(possible, 'possible finding')} to check; {len(report.findings) - len(report.open)} settled."
-    )
+    possible, settled = len(report.open) - sure.total(), len(report.findings) - len(report.open)
+    parts = [_count(n, noun) for verdict, noun in nouns.items() if (n := sure[verdict]) or verdict is Verdict.CONTRADICTS]
+    parts += [f"{_count(possible, 'possible finding')} to check"] if possible else []
+    parts += [f"{settled} settled"] if settled else []
+    return f"{_count(len(report.documents), 'document')} in {report.corpus}: {', '.join(parts)}."
 
 
 def _count(number: int, noun: str) -> str:

@@ -55,15 +55,15 @@ def test_what_is_restored_is_what_was_stored(file: Path, tmp_path: Path) -> None
 
 
 def test_a_backup_goes_back_into_the_store_whose_documents_were_deleted(store: Store, tmp_path: Path) -> None:
-    Findings(store.database).settle(SCOPE, "finding", "as intended")
+    Findings(store.database, 1).settle(SCOPE, "finding", "as intended")
     backup(store.database, tmp_path / "all.backup")
-    Findings(store.database).settle(SCOPE, "finding", "changed since")
+    Findings(store.database, 1).settle(SCOPE, "finding", "changed since")
     for piece in (*PIECES, BOBS):
         store.delete(piece.scope, piece.doc_id)
     store.close()
     assert restore(at(tmp_path / "store"), tmp_path / "all.backup") == len(PIECES) + 1
     with open_store(at(tmp_path / "store"), (ENCODER, DIMENSION)) as again:
-        assert Findings(again.database).settled_notes(SCOPE) == {"finding": "as intended"}
+        assert Findings(again.database, 1).settled_notes(SCOPE) == {"finding": "as intended"}
 
 
 def test_a_store_that_holds_documents_is_left_alone(store: Store, file: Path) -> None:
