@@ -39,7 +39,9 @@ def summary(report: AuditReport) -> str:
     }
     sure = Counter(f.verdict for f in report.open if f.tier is Tier.SURE)
     possible, settled = len(report.open) - sure.total(), len(report.findings) - len(report.open)
-    parts = [_count(n, noun) for verdict, noun in nouns.items() if (n := sure[verdict]) or verdict is Verdict.CONTRADICTS]
+    parts = [
+        _count(n, noun) for verdict, noun in nouns.items() if (n := sure[verdict]) or verdict is Verdict.CONTRADICTS
+    ]
     parts += [f"{_count(possible, 'possible finding')} to check"] if possible else []
     parts += [f"{settled} settled"] if settled else []
     return f"{_count(len(report.documents), 'document')} in {report.corpus}: {', '.join(parts)}."
