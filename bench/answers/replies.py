@@ -80,7 +80,7 @@ class Reply(BaseModel):
 
 def open_product(home: Path) -> DiscoRAG:
     """The pipeline over a store below ``home``, without a language model."""
-    store = StoreSettings(kind="edge", path=home / "store", url=None)
+    store = StoreSettings(kind="edge", path=home.absolute() / "store", url=None)  # not below the configured home
     return DiscoRAG(Settings(store=store, llm=LlmSettings(base_url=None, model="default", cache=None)))
 
 

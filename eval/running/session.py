@@ -60,7 +60,7 @@ class Place:
 
 def open_pipeline(settings: Settings, home: Path) -> DiscoRAG:
     """A pipeline over the evaluation's own store below ``home``. Raises as `Backends.open`."""
-    store = StoreSettings(kind="edge", path=home / "store")
+    store = StoreSettings(kind="edge", path=home.absolute() / "store")  # not below the configured home
     opened = Backends.open(settings.model_copy(update={"store": store}))
     remembering = MemoEncoder(opened.bare_encoder, size=MEMORY)
     return DiscoRAG(backends=Backends(opened.settings, opened.store, remembering, opened.model))
