@@ -35,7 +35,7 @@ class Home:
     keys: dict[str, str]
 
     @classmethod
-    def made(cls, folder: Path, tenants: Sequence[str]) -> Self:
+    def create(cls, folder: Path, tenants: Sequence[str]) -> Self:
         """A new one, with a key for everything for each tenant."""
         folder.mkdir(parents=True)
         made = {tenant: new_key(f"key of {tenant}", tenant, list(Role)) for tenant in tenants}

@@ -67,7 +67,7 @@ def run(trial: Trial) -> Figures:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the server inherits it
     count = min(trial.count, most - SLOW - _SPARE)
-    with ApiServer(Home.made(trial.folder / "home", ["someone"])) as server, Probe(server.url) as probe:
+    with ApiServer(Home.create(trial.folder / "home", ["someone"])) as server, Probe(server.url) as probe:
         head_mb = _endless_head(server.port)
         slow = _opened(server.port, SLOW, _BODY)
         half = _opened(server.port, count, _HALF, trial)

@@ -110,7 +110,7 @@ class Intact:
         return cls(store, reading, found)
 
     @classmethod
-    def made(cls, folder: Path) -> Intact:
+    def create(cls, folder: Path) -> Intact:
         """A new one of `DOCUMENTS` texts."""
         store, reading = folder / "intact" / "store", folder / "reading.json"
         store.parent.mkdir(parents=True)

@@ -34,19 +34,19 @@ EXPERIMENTS: dict[str, Experiment] = {
         what="files of the index flipped, halved, deleted, zeroed or with pages swapped, half of them while it is open",
         count=60,
         limits={"wrong": 0, "crashed": 0, "lost": 0},
-        run=lambda trial: damages.damage_index(damages.Intact.made(trial.folder), trial),
+        run=lambda trial: damages.damage_index(damages.Intact.create(trial.folder), trial),
     ),
     "database_damages": Experiment(
         what="the database with bytes flipped, pages zeroed or swapped, rows deleted, or halved",
         count=30,
         limits={"wrong": 0, "silent": 0, "crashed": 0, "unrestored": 0},
-        run=lambda trial: damages.damage_database(damages.Intact.made(trial.folder), trial),
+        run=lambda trial: damages.damage_database(damages.Intact.create(trial.folder), trial),
     ),
     "backup_damages": Experiment(
         what="backups with bytes flipped, pages zeroed or swapped, rows deleted, halved or cut",
         count=200,
         limits={"silent": 0},
-        run=lambda trial: damages.damage_backups(damages.Intact.made(trial.folder), trial),
+        run=lambda trial: damages.damage_backups(damages.Intact.create(trial.folder), trial),
     ),
     "contract": Experiment(
         what="questions to the index, to exact search and to an index in memory, dense and hybrid: the same ten",

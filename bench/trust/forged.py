@@ -71,8 +71,8 @@ def expected(sentences: list[dict[str, Any]]) -> int:
     return sum(len({str(e) for e in s["evidence"]}) for s in sentences)
 
 
-def shown(message: str, sentences: list[dict[str, Any]]) -> list[str]:
-    """What of a source works in a message."""
+def injected(message: str, sentences: list[dict[str, Any]]) -> list[str]:
+    """Markup, links and citations of a source that take effect in a message."""
     more = marks(message) - expected(sentences)
     return foreign(message) + [f"{more} citations too many"] * (more > 0)
 
@@ -94,7 +94,7 @@ def said(forged: dict[str, Forgery]) -> Any:
 def run(trial: Trial) -> Figures:
     """``trial.count`` cases, each in a corpus of its own; half of them with a language model that is hostile."""
     cases = forgeries(trial.count, trial.seed)
-    home = Home.made(trial.folder / "home", [TENANT])
+    home = Home.create(trial.folder / "home", [TENANT])
     with (
         ScriptedServer(said({f.marker: f for f in cases})) as model,
         ApiServer(home, language_model(model)) as server,
@@ -116,7 +116,7 @@ def judged(client: httpx.Client, cases: list[Forgery], trial: Trial) -> Figures:
         reply = client.post("/v1/chat/completions", json=body).raise_for_status().json()
         message, sentences = reply["choices"][0]["message"]["content"], reply["disco_rag"]["answer"]["sentences"]
         reached += case.marker.split()[0] in message and "safe" in message
-        if works := shown(message, sentences):
+        if works := injected(message, sentences):
             found[f"{'reply' if case.reply else 'document'}: {case.payload}"] = works
         trial.tick()
     return {"shown": len(found), "reached": reached, "shown_were": found}

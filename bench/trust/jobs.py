@@ -82,7 +82,7 @@ def alone(client: httpx.Client) -> float:
 
 def home_of(trial: Trial) -> Home:
     """For a server with both tenants."""
-    return Home.made(trial.folder / "home", [ATTACKER, OTHER])
+    return Home.create(trial.folder / "home", [ATTACKER, OTHER])
 
 
 def _slow(rng: random.Random, number: int) -> tuple[str, bytes]:

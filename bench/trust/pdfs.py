@@ -19,7 +19,7 @@ def pdf(content: bytes, *, pages: int = 1, filters: int = 1, box: Sequence[int] 
     kids = " ".join(f"{5 + i} 0 R" for i in range(pages))
     edges = " ".join(map(str, box))
     page = f"<< /Type /Page /Parent 2 0 R /MediaBox [{edges}] /Contents 4 0 R /Resources << /Font << /F 3 0 R >> >> >>"
-    return written(
+    return write_pdf(
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
             f"<< /Type /Pages /Kids [{kids}] /Count {pages} >>".encode(),
@@ -30,7 +30,7 @@ def pdf(content: bytes, *, pages: int = 1, filters: int = 1, box: Sequence[int] 
     )
 
 
-def written(objects: Sequence[bytes]) -> bytes:
+def write_pdf(objects: Sequence[bytes]) -> bytes:
     """The file with these objects, from number 1."""
     body, places = bytearray(_HEAD), list[int]()
     for number, made in enumerate(objects, start=1):
@@ -91,10 +91,10 @@ def vast() -> bytes:
 def circle() -> bytes:
     """A tree of pages that is its own child."""
     pages = b"<< /Type /Pages /Kids [2 0 R 3 0 R] /Count 2 /Parent 3 0 R >>"
-    return written([b"<< /Type /Catalog /Pages 2 0 R >>", pages, b"<< /Type /Pages /Kids [2 0 R] /Count 1 >>"])
+    return write_pdf([b"<< /Type /Catalog /Pages 2 0 R >>", pages, b"<< /Type /Pages /Kids [2 0 R] /Count 1 >>"])
 
 
 def nested(depth: int) -> bytes:
     """A catalogue with an array in an array in an array ..."""
     deep = b"[" * depth + b"]" * depth
-    return written([b"<< /Type /Catalog /Pages 2 0 R /X " + deep + b" >>", b"<< /Type /Pages /Kids [] /Count 0 >>"])
+    return write_pdf([b"<< /Type /Catalog /Pages 2 0 R /X " + deep + b" >>", b"<< /Type /Pages /Kids [] /Count 0 >>"])

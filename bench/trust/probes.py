@@ -168,7 +168,7 @@ def report(found: Found, seconds: float) -> Figures:
 
 def run(trial: Trial) -> Figures:
     """Against a server of its own."""
-    home = Home.made(trial.folder / "home", ["ann", "bob"])
+    home = Home.create(trial.folder / "home", ["ann", "bob"])
     rng = random.Random(trial.seed)
     with ApiServer(home) as server:
         owners = [Owner(t, server.client(t), f"Q{rng.getrandbits(48):012x}") for t in home.keys]

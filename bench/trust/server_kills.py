@@ -27,7 +27,7 @@ _SETTINGS = {"PARSER__KIND": "rules"}
 
 def run(trial: Trial) -> Figures:
     """``trial.count`` lives of a server; then one in which all jobs end."""
-    rng, home = random.Random(trial.seed), Home.made(trial.folder / "home", [TENANT])
+    rng, home = random.Random(trial.seed), Home.create(trial.folder / "home", [TENANT])
     accepted: dict[str, str] = {}
     for life in range(trial.count):
         server = ApiServer(home, _SETTINGS)

@@ -64,7 +64,7 @@ def slow(body: dict[str, Any]) -> Scripted:
 
 def disconnects(trial: Trial) -> Figures:
     """`leave_all` with a server and a language model of their own."""
-    home = Home.made(trial.folder / "home", [TENANT])
+    home = Home.create(trial.folder / "home", [TENANT])
     with (
         ScriptedServer(slow) as model,
         ApiServer(home, language_model(model)) as server,
@@ -122,7 +122,7 @@ def worked(client: httpx.Client, model: ScriptedServer) -> float:
 
 def soak(trial: Trial) -> Figures:
     """`soaked` with a server of its own."""
-    home = Home.made(trial.folder / "home", [TENANT])
+    home = Home.create(trial.folder / "home", [TENANT])
     with ApiServer(home) as server, server.client(TENANT) as client:
         give_texts(client, trial)
         return soaked(client, server.pid, trial)

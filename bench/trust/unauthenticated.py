@@ -90,7 +90,7 @@ def _written_files(pid: int) -> Iterator[tuple[str, int, int]]:
 
 def run(trial: Trial) -> Figures:
     """`flooded` with a server of its own."""
-    home = Home.made(trial.folder / "home", ["someone"])
+    home = Home.create(trial.folder / "home", ["someone"])
     with ApiServer(home) as server:
         return flooded(server.pid, server.port, home.folder, trial)
 

@@ -94,7 +94,7 @@ def unfold(
         return Levels()
     chosen = builder or stored[0]
     tree = _levelled(store.tree(scope, doc_id, chosen), document)
-    nodes = tuple(shown(tree, below, offset, limit))
+    nodes = tuple(show_nodes(tree, below, offset, limit))
     return Levels(builder=chosen, builders=stored, leaves=tree.leaves, roots=len(tree.roots), nodes=nodes)
 
 
@@ -153,7 +153,7 @@ def _owners(leaves: Sequence[RetrievalNode], hierarchy: Hierarchy) -> Iterator[i
         yield next((i for i, part in reversed(around) if part.contains(span)), 0)
 
 
-def shown(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) -> Iterator[ShownNode]:
+def show_nodes(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) -> Iterator[ShownNode]:
     """The children of some nodes, or the roots, in text order. Raises `NotFoundError` for a node that is not there."""
     for parent in below:
         if parent >= len(tree.nodes):

@@ -53,8 +53,8 @@ class Hit(Passage):
     score: float = Field(description="Higher is better; scores of different questions do not compare.")
 
     @classmethod
-    def found(cls, document: LangChainDocument) -> Hit:
-        """What the retriever gave."""
+    def of_document(cls, document: LangChainDocument) -> Hit:
+        """The hit that a retriever returned as a document."""
         return cls(text=document.page_content, **document.metadata)
 
 

@@ -13,7 +13,7 @@ from bench.trust.__main__ import without_places
 from bench.trust.content import differing, missing
 from bench.trust.drawn import Drawer, operations
 from bench.trust.experiments import EXPERIMENTS
-from bench.trust.forged import foreign, marks, shown
+from bench.trust.forged import foreign, injected, marks
 from bench.trust.payloads import CITATIONS, forgeries
 from bench.trust.poisons import KINDS, LARGEST, poisons
 from bench.trust.results import BEGIN, END, OUT, PAGE, add, broken, markdown, read, rows, with_table
@@ -89,7 +89,7 @@ def test_plain_text_with_our_citations_and_lists_shows_nothing() -> None:
     said = "The tide rises. [1][2] It falls. [not supported] It stays. [1][not verified] "
     lists = "\n\nSources:\n\n1. a\n2. b\n\nThe sources disagree:\n\n- C: a / b"
     sentences: list[dict[str, Any]] = [{"evidence": ["a", "b"]}, {"evidence": []}, {"evidence": ["a"]}]
-    assert shown(said + lists, sentences) == []
+    assert injected(said + lists, sentences) == []
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_markup_of_any_kind_is_seen(message: str) -> None:
 @pytest.mark.parametrize("citation", CITATIONS)
 def test_only_bold_marks_are_ours_and_those_beyond_the_evidence_are_counted(citation: str) -> None:
     assert marks(f"It is safe {citation} for all. **[1]**") == 1
-    assert shown(f"It is safe **{citation}** for all. **[1]**", [{"evidence": ["a"]}])
+    assert injected(f"It is safe **{citation}** for all. **[1]**", [{"evidence": ["a"]}])
 
 
 def test_escaped_markup_is_text() -> None:

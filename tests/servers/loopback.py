@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from abc import ABC, abstractmethod
 from typing import Self
 
 import uvicorn
@@ -12,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 
-class LoopbackServer:
+class LoopbackServer(ABC):
     """What the servers of this folder share; each has its own routes."""
 
     def __init__(self) -> None:
@@ -23,8 +24,8 @@ class LoopbackServer:
         """Its root."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
-    def _routes(self) -> list[Route]:
-        raise NotImplementedError
+    @abstractmethod
+    def _routes(self) -> list[Route]: ...
 
     def __enter__(self) -> Self:
         self._socket.bind(("127.0.0.1", 0))

@@ -18,7 +18,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import BertConfig, BertForSequenceClassification
 
 from training.nli.apart import Apart, apart
-from training.nli.graph import INSIDE, floats_of, start_folder, start_model, written
+from training.nli.graph import INSIDE, floats_of, start_folder, start_model, write_graph
 from training.nli.judge import Judge
 from training.nli.pairs import closest, epoch
 from training.nli.sources import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT_ENTAILED, Pair, held_out
@@ -158,7 +158,7 @@ def test_the_reranker_in_floats_says_what_its_bytes_say_and_goes_back_into_them(
         said = np.array([model(**i).logits[0].numpy() for i in inputs])
     np.testing.assert_allclose(said, before.logits(pairs), atol=0.6)  # of about 20 between the two
     (tmp_path / "tokenizer.json").write_bytes((reranker / "tokenizer.json").read_bytes())
-    written(reranker, model.state_dict(), tmp_path / "model.onnx")
+    write_graph(reranker, model.state_dict(), tmp_path / "model.onnx")
     np.testing.assert_allclose(Judge(tmp_path).logits(pairs), said, atol=0.6)
     for name, values in floats_of(tmp_path / "model.onnx").items():
         np.testing.assert_allclose(values, model.state_dict()[name], atol=0.03)

@@ -182,7 +182,7 @@ EDITS: dict[str, tuple[Editor, ...]] = {
 }
 
 
-def edited(evidence: str, sentence: str, rng: random.Random, most: int = 3) -> list[Example]:
+def edit_pair(evidence: str, sentence: str, rng: random.Random, most: int = 3) -> list[Example]:
     """Up to ``most`` examples made of a supported sentence, no two of one kind; all unsupported."""
     made: list[Example] = []
     kinds = list(EDITS)
@@ -215,7 +215,7 @@ def limited(evidence: str, sentence: str, rng: random.Random) -> list[Example]:
     ]
 
 
-def kept(evidence: str, sentence: str, rng: random.Random) -> list[Example]:
+def keep_edits(evidence: str, sentence: str, rng: random.Random) -> list[Example]:
     """What still follows: a first half, digits as words, an adjunct in front."""
     made: list[str] = []
     if m := re.match(r"([^,;]{25,}), (?:and|but|while|whereas) [^,;]{20,}$", sentence):
@@ -239,7 +239,7 @@ def among_neighbours(sentences: Sequence[str], rng: random.Random) -> Iterator[E
             continue
         first = rng.randint(max(0, i - 1), i)
         evidence = " ".join(sentences[first : i + rng.randint(1, 3)])
-        yield from edited(evidence, sentence, rng, 4) + kept(evidence, sentence, rng)
+        yield from edit_pair(evidence, sentence, rng, 4) + keep_edits(evidence, sentence, rng)
         yield from limited(evidence, sentence, rng)
         yield Example(evidence, sentence, supported=True, edit="copy")
         if others := [s for s in sentences if s not in evidence]:

@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import save_file
 from sklearn.metrics import roc_auc_score
 
-from training.nli.graph import start_model, written
+from training.nli.graph import start_model, write_graph
 from training.nli.judge import Floats, Judge, probabilities, surprise, temperature_of, threshold_of
 from training.nli.sources import CLASSES, CONTRADICTION, ENTAILMENT, LICENCES, NOT_ENTAILED, Pair
 from training.nli.train import encoded, padded, tokenizer_of
@@ -33,7 +33,7 @@ def export(home: Path, pairs: Sequence[Pair], start: Path) -> dict[str, Any]:
     shutil.copy(start / "tokenizer.json", folder)
     state = torch.load(home / "state.pt", weights_only=True, map_location="cpu")
     save_file({name: value.contiguous() for name, value in state["model"].items()}, home / "weights.safetensors")
-    written(start, state["model"], folder / "model.onnx")
+    write_graph(start, state["model"], folder / "model.onnx")
     some = chosen(pairs)
     logits = Judge(folder).logits([(p.evidence, p.sentence) for p in some])
     labels, sets = np.array([p.label for p in some]), [set_of(p) for p in some]

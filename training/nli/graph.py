@@ -93,7 +93,7 @@ def _places(graph: onnx.ModelProto) -> Iterator[tuple[str, str, bool]]:
             yield node.input[1].removesuffix(_QUANTIZED), f"{layer}.weight", True
 
 
-def written(folder: Path, state: Mapping[str, Tensor], out: Path) -> None:
+def write_graph(folder: Path, state: Mapping[str, Tensor], out: Path) -> None:
     """Write a trained model as ``out``, in the graph of the file in ``folder``."""
     graph = onnx.load(folder / "model.onnx")
     values = {name: value.detach().float().cpu().numpy() for name, value in state.items()}

@@ -84,7 +84,7 @@ def _of_pairs(found: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
     for p in found:
         if p.label != ENTAILMENT or p.source in ("begin", "scitab", "med", "help"):
             continue
-        made = edits.edited(p.evidence, p.sentence, rng) + edits.kept(p.evidence, p.sentence, rng)
+        made = edits.edit_pair(p.evidence, p.sentence, rng) + edits.keep_edits(p.evidence, p.sentence, rng)
         if made:
             made.append(edits.Example(p.evidence, p.sentence, supported=True, edit="same"))
         yield from (_pair(p.source, p.group, e) for e in made)

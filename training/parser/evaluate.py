@@ -116,7 +116,7 @@ def prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
     return {"model": gateway.name, "texts": counts} | {name: _rounded(p.scores) for name, p in found.items()}
 
 
-def shown(rows: Mapping[str, Mapping[str, Any]], title: str) -> Table:
+def scores_table(rows: Mapping[str, Mapping[str, Any]], title: str) -> Table:
     """The table for people."""
     table = Table("parser", "case", title=title)
     names = tuple(Parseval.model_fields)
@@ -144,7 +144,7 @@ def main(
     if engine == "llm":
         console.print("llm ...")
         rows["llm"] = prompted(documents)
-    console.print(shown(rows, f"GUM {split}, {len(documents)} documents: original Parseval F1, 15 classes"))
+    console.print(scores_table(rows, f"GUM {split}, {len(documents)} documents: original Parseval F1, 15 classes"))
     if out:
         out.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
         console.print(f"Written to {out}.")
