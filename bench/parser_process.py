@@ -15,9 +15,6 @@ from bench.process import peak_mb
 from discorag.discourse.parse.trained.network import Network
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.discourse.parse.trained.pieces import layout_of
-from discorag.schema.document import Chunk
-from discorag.schema.values import Span
-from discorag.text.sentences import sentence_spans
 
 CHUNK = 165
 """Words of a chunk of about 256 word pieces."""
@@ -55,14 +52,6 @@ def words(n: int) -> str:
             if left <= 0:
                 break
     return "\n\n".join(found)
-
-
-def chunk_of(n: int) -> Chunk:
-    """A chunk of ``n`` words."""
-    text = words(n)
-    return Chunk(
-        id="c", doc_id="d", order=0, span=Span(start=0, end=len(text)), text=text, sentences=sentence_spans(text)
-    )
 
 
 def measure() -> Timing:

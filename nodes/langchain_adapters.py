@@ -1,4 +1,4 @@
-"""LangChain's chat models and embeddings instead of configured ones: objects that a program brings along."""
+"""LangChain chat models and embeddings that the caller passes in, used instead of the configured ones."""
 
 from __future__ import annotations
 

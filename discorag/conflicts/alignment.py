@@ -77,7 +77,7 @@ class Alignment:
         """
         one, other = self.left, self.right
         shared = one.names & other.names
-        stems = {_stem(name) for name in one.names | other.names}
+        stems = {stem(name) for name in one.names | other.names}
         return tuple(
             (a, b)
             for a in one.values
@@ -244,13 +244,13 @@ def _around(statement: Statement, value: Value) -> set[str]:
     """Stems of the words that say something within `WINDOW` tokens of a value."""
     at = statement.tokens.index(value)
     window = statement.tokens[max(0, at - WINDOW) : at + WINDOW + 1]
-    return set(map(_stem, _content(window)))
+    return set(map(stem, _content(window)))
 
 
 def _counted(statement: Statement, value: Value) -> set[str]:
     """Stems of the words right after a count, which say what is counted: "2,900 deficient adults"."""
     at = statement.tokens.index(value) + 1
-    return set(map(_stem, _content(statement.tokens[at : at + 2])))
+    return set(map(stem, _content(statement.tokens[at : at + 2])))
 
 
 def _content(tokens: Iterable[str | Value]) -> Iterator[str]:
@@ -259,5 +259,6 @@ def _content(tokens: Iterable[str | Value]) -> Iterator[str]:
     return (word for word in words if len(word) > 3 and word not in SMALL_WORDS)
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The first letters of a word, in lower case: its forms share them."""
     return word[:_STEM].casefold()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from discorag.conflicts.alignment import stem
 from discorag.conflicts.audit import audit
 from discorag.conflicts.statements import AuditDocument
 from discorag.conflicts.verdicts import CONDITION, NEGATED, Verdict
@@ -22,7 +23,7 @@ RELATIONS = {
 _YES_OR_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have)\b", re.IGNORECASE
 )
-_STEM, _LEAST_ASKED, _COVERS = 5, 2, 0.6
+_LEAST_ASKED, _COVERS = 2, 0.6
 _NEAR = 0.75
 """Least cosine of a sentence that affirms a question and one that denies it."""
 
@@ -97,7 +98,7 @@ def _document(chunks: Sequence[Chunk], table: SentenceTable, i: int) -> str:
 
 def _stems(text: str) -> set[str]:
     """The first letters of the words that say something."""
-    return {t[:_STEM] for t in terms(text) if len(t) > 1}
+    return {stem(t) for t in terms(text) if len(t) > 1}
 
 
 def _documents(chunks: Sequence[Chunk], table: SentenceTable) -> list[AuditDocument]:

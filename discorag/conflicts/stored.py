@@ -29,16 +29,19 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
     findings = sort_findings(map(Finding.model_validate_json, rows))
     relevant = (f for f in findings if f.verdict is not Verdict.DIFFERS)
     found = [f for f in relevant if any(_holds(e, side) for e in spans for side in (f.left, f.right))]
-    return [_disagreement(finding, store, scope) for finding in found[:MOST]]
+    ids = list(dict.fromkeys(side.chunk_id for f in found[:MOST] for side in (f.left, f.right)))
+    chunks = dict(zip(ids, store.chunks(scope, ids), strict=True)) if ids else {}
+    return [
+        Disagreement(
+            relation=RELATIONS[finding.verdict],
+            a=EvidenceSpan.of(chunks[finding.left.chunk_id], finding.left.span),
+            b=EvidenceSpan.of(chunks[finding.right.chunk_id], finding.right.span),
+            reason=finding.reason,
+        )
+        for finding in found[:MOST]
+    ]
 
 
 def _holds(evidence: EvidenceSpan, side: Side) -> bool:
     start, end = evidence.span.start, evidence.span.end
     return evidence.doc_id == side.doc_id and start < side.span.end and side.span.start < end
-
-
-def _disagreement(finding: Finding, store: Store, scope: Scope) -> Disagreement:
-    sides = (finding.left, finding.right)
-    chunks = store.chunks(scope, [side.chunk_id for side in sides])
-    a, b = (EvidenceSpan.of(chunk, side.span) for chunk, side in zip(chunks, sides, strict=True))
-    return Disagreement(relation=RELATIONS[finding.verdict], a=a, b=b, reason=finding.reason)

@@ -66,10 +66,10 @@ def survey_at(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Surv
     return Survey(sources, tuple(_aside(name) for name in names if _suffix(name) not in SUFFIXES))
 
 
-def vanished_at(
+def find_vanished_at(
     path: str, stored: list[Manifest], outcomes: list[DocumentOutcome], present: set[str]
 ) -> list[Manifest]:
-    """See `discorag.ingest.survey.vanished`; one object makes nothing vanish either."""
+    """See `discorag.ingest.survey.find_vanished`; a single object makes nothing vanish either."""
     if not is_bucket(path):
         return find_vanished(stored, Path(path), outcomes, present)
     return [m for m in stored if m.uri not in present] if path not in present else []

@@ -36,7 +36,7 @@ def packed(texts: Sequence[str], vectors: Vectors) -> str:
 
 
 def _key(text: str) -> bytes:
-    """Cryptographic: nobody can write a text that takes the place of another tenant's."""
+    """Cryptographic, so that no text can be made to replace another tenant's."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest()
 
 

@@ -98,7 +98,7 @@ async def search_following(
     """`search_chunks`, where up to a third gives way to chunks that one of the relations joins to the best ones."""
     wide, read = await search_chunks(backends, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
     chunks = tuple(read[hit.chunk_id] for hit in wide.best)
-    engine = await asyncio.to_thread(RELATION_ENGINES["local"], backends)  # reads its weights at first
+    engine = RELATION_ENGINES["local"](backends)
     graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
     return Distinct([wide.best[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
 

@@ -111,7 +111,7 @@ class ChangedFileError(InputError):
 class ConversionError(InputError):
     """A file could not be converted: it ran into a limit, or took the converter down.
 
-    The reason is without the file's name: other owners of the same file are told too.
+    The reason does not contain the file's name: it is also reported to other owners of the same file.
     """
 
     def __init__(self, path: object, reason: str, *, hint: str = "") -> None:

@@ -101,7 +101,7 @@ class Database:
         if (free := shutil.disk_usage(self.file.parent).free) < self._min_free:
             raise StoreFullError(
                 f"The disk of {self.file.parent} is nearly full ({free / 1e6:.0f} MB free, "
-                f"{self._min_free / 1e6:.0f} MB are kept free): nothing is stored.",
+                f"{self._min_free / 1e6:.0f} MB must stay free): nothing is stored.",
                 hint="Free disk space; writing then resumes by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
             )
 

@@ -66,7 +66,7 @@ class Findings:
             return list(db.scalars(self._current(scope)))
 
     def open_findings(self, scope: Scope, doc_ids: Iterable[str]) -> list[str]:
-        """Those that are about one of these documents and that are not settled."""
+        """The current findings about these documents that are not settled, as JSON."""
         ids = list(doc_ids)
         settled = select(S.c.id).where(is_in(scope, S))
         about = or_(F.c.left_doc.in_(ids), F.c.right_doc.in_(ids))
@@ -74,7 +74,7 @@ class Findings:
             return list(db.scalars(self._current(scope).where(about, F.c.id.not_in(settled))))
 
     def has(self, scope: Scope, finding_id: str) -> bool:
-        """Whether the last audit found this."""
+        """Whether the last audit found the finding with this id."""
         with self._database.read() as db:
             return db.scalar(select(F.c.id).where(is_in(scope, F), F.c.id == finding_id)) is not None
 

@@ -152,7 +152,7 @@ def _translated(error: DatabaseError | sqlite3.DatabaseError, file: Path) -> Sto
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreDamagedError(f"{file} is damaged: {message}.", hint=DAMAGED)
     if code == sqlite3.SQLITE_FULL:
-        return StoreFullError(f"The disk of {file.parent} is full.", hint="Make room, and run it again.")
+        return StoreFullError(f"The disk of {file.parent} is full.", hint="Free disk space, and run it again.")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreLockedError(
             f"{file} has been written by {_writer(file)} for {BUSY_S:.0f} seconds.",

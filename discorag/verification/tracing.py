@@ -115,10 +115,11 @@ class _Traced:
 class TracingVerifier:
     """Traces a draft to its sources. Implements `discorag.verification.verifier.Verifier`.
 
-    1. A heading, and a sentence without content ("It did."), is not verified. 2. A sentence that a source has word for
-    word is supported; no model is called. 3. The reranker finds the places that are closest to any other sentence. One
-    whose figures, dates, quotations and names are not all in the cited chunks and these places is not supported. 4.
-    The judge decides the rest; without one they are not verified.
+    1. A heading, and a sentence without content ("It did."), is not verified.
+    2. A sentence that a source has word for word is supported; no model is called.
+    3. For any other sentence the reranker finds the closest places. If a figure, date, quotation or name is neither in
+       the cited chunks nor in these places, the sentence is not supported.
+    4. The judge decides the rest; without one they are not verified.
     """
 
     encoder: Encoder

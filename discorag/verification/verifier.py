@@ -41,7 +41,7 @@ VERIFIERS.offer("llm", "discorag.verification.judges:llm_verifier", "the languag
 
 @dataclass(frozen=True)
 class Place:
-    """A sentence of a chunk, alone or with its neighbours (indices in the table), how they read, and their headings."""
+    """A sentence of a chunk, alone or with its neighbours: indices in the table, their text, title and headings."""
 
     units: tuple[int, ...]
     text: str
@@ -76,9 +76,9 @@ class Verdict:
 
 
 def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Verdict:
-    """Return that a place supports a claim, as a model said with this probability, and why.
+    """Return the verdict on a claim for which a model named a supporting place.
 
-    Unless the place lacks a figure, date, name or quotation of the sentence.
+    If the place lacks a figure, date, name or quotation of the sentence, the claim is not supported.
     """
     if missing := missing_detail(claim.sentence, claim.places[place].evidence):
         return Verdict(Support.NOT_SUPPORTED, reason=missing)

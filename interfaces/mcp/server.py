@@ -197,7 +197,9 @@ class Server(MCPServer, ABC):
 
         async def run() -> results.Hits:
             async with caller.question(question):
-                return results.Hits(passages=[results.Hit.of_document(d) for d in (await finder.ainvoke(question))[:limit]])
+                return results.Hits(
+                    passages=[results.Hit.of_document(d) for d in (await finder.ainvoke(question))[:limit]]
+                )
 
         hits = await run_to_end(run())
         caller.record("read", scope, [p.doc_id for p in hits.passages])

@@ -23,7 +23,7 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context = await answer_context(runtime)
     stage = Stage("generate")
     inputs = await load_inputs(state, context)
-    is_unavailable = state.get("unavailable", False)
+    is_unavailable = state.get("unavailable", False) and context.generator != "local"
     llm = None if is_unavailable else await context.llm(context.generator)
     if llm is None and not is_unavailable:
         if context.refine:

@@ -9,7 +9,7 @@ from time import perf_counter
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.ingest.bucket import absolute, below, survey_at, vanished_at
+from discorag.ingest.bucket import absolute, below, find_vanished_at, survey_at
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.schema.errors import MissingPathError, StoreError
 from discorag.schema.ledger import Failure, StageRecord
@@ -42,7 +42,7 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     backends, scope = await context.open_backends(), await context.scope()
     path, met = state["path"], [DocumentOutcome(**o) for o in state.get("outcomes", [])]
     stored = await asyncio.to_thread(backends.store.under, scope, below(path))
-    gone = await asyncio.to_thread(vanished_at, path, stored, met, set(state.get("files", [])))
+    gone = await asyncio.to_thread(find_vanished_at, path, stored, met, set(state.get("files", [])))
     outcomes: list[Json] = []
     for manifest in gone:
         await asyncio.to_thread(backends.store.delete, scope, manifest.doc_id)

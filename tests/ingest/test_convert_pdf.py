@@ -188,7 +188,7 @@ def test_a_scan_says_that_it_needs_ocr() -> None:
 
 @pytest.mark.parametrize("data", [b"%PDF", b"<html></html>", b"PK\x03\x04", b"%PDF-1.7\n" + b"0" * 5000])
 def test_what_is_no_pdf_says_so(data: bytes) -> None:
-    with pytest.raises(DecodingError, match=r"paper\.pdf is damaged or no PDF"):
+    with pytest.raises(DecodingError, match=r"paper\.pdf is damaged or not a PDF"):
         from_pdf(data, PATH)
 
 

@@ -76,7 +76,7 @@ def _unpacked(packed: ZipFile, part: ZipInfo) -> bytes:
 
 
 def _shown(part: bytes) -> bytes:
-    """A part without the runs that are marked as hidden; as it is if none are, or if it is no XML."""
+    """A part without the runs that are marked as hidden; as it is if none are, or if it is not XML."""
     from lxml import etree
 
     try:

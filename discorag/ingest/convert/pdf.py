@@ -30,11 +30,11 @@ _NO_TITLES = ("", "untitled", "(anonymous)")
 def from_pdf(data: bytes, path: Path) -> Converted:
     """The text of a PDF in the order in which the file writes it, with the pages' offsets.
 
-    Paragraphs are told by the gaps between lines, lines that were only wrapped are joined, and so are words hyphenated
-    at a line's end. Tables with ruled cells become pipe tables. Running headers and footers stay.
+    Paragraphs are recognised by the gaps between lines; lines that were only wrapped are joined, and so are words that
+    are hyphenated at a line's end. Tables with ruled cells become pipe tables. Running headers and footers stay.
 
     Raises:
-        DecodingError: It is locked by a password, damaged, or no PDF.
+        DecodingError: It is locked by a password, damaged, or not a PDF.
         EmptyDocumentError: No page holds text, as in a scan.
     """
     from pypdfium2 import PdfiumError
@@ -46,7 +46,7 @@ def from_pdf(data: bytes, path: Path) -> Converted:
         if error.err_code == _PASSWORD:
             raise DecodingError(f"{path} is locked by a password.", hint="Save a copy without it.") from error
         raise DecodingError(
-            f"{path} is damaged or no PDF.", hint="Open it in a viewer and print it to a new PDF."
+            f"{path} is damaged or not a PDF.", hint="Open it in a viewer and print it to a new PDF."
         ) from error
     text, starts = joined_pages(pages)
     if not text.strip():

@@ -81,7 +81,7 @@ def from_json(data: bytes, path: Path) -> Converted:
     what is empty is left out. The title is the object's ``title`` or ``name``, else the file's.
 
     Raises:
-        DecodingError: It is not text, no JSON, or nested too deeply.
+        DecodingError: It is not text, not valid JSON, or nested too deeply.
     """
     file = decoded(data, path)
     try:
