@@ -72,7 +72,7 @@ help: ## What there is to make
 vllm: .venv-gpu/run.stamp ## Serve the language model of docker-compose.yml on this machine's GPU, at http://localhost:8000/v1
 	PATH="$$PWD/.venv-gpu/bin:$$PATH" HF_HUB_OFFLINE=0 python deploy/vllm.py chat
 
-demo: .venv/run.stamp ## Ingest examples/ and answer three questions
+demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
 	$(BIN)/disco-rag demo --no-page
 
 site: .venv/run.stamp ## One HTML file in .disco-rag/site-demo: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."

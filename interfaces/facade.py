@@ -245,7 +245,7 @@ class DiscoRAG:
     ) -> IngestResult:
         """Read a folder into a corpus of its name, without trees unless they are there already. Raises as `aingest`."""
         name = corpus or Path(_checked_path(path)).resolve().name
-        stored = self.backends.store.manifests(self.scope(tenant=tenant, corpus=name))
+        stored = await asyncio.to_thread(self.backends.store.manifests, self.scope(tenant=tenant, corpus=name))
         parser = "auto" if any(m.versions.get("parser", NOT_MADE) != NOT_MADE for m in stored) else NOT_MADE
         return await self.aingest(path, corpus=name, tenant=tenant, parser=parser, retriever="dense", progress=progress)
 

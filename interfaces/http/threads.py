@@ -1,4 +1,4 @@
-"""/threads: questions that are stopped before a stage, looked at, edited and resumed."""
+"""/threads: conversations, and questions that are stopped, inspected, edited and resumed."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ForkRequest(BaseModel):
 
 @router.post("/threads", status_code=status.HTTP_201_CREATED, responses=error_responses(507))
 async def create(who: Reader, served: Served, new: NewThread) -> Thread:
-    """Create a thread, for questions that are stopped, edited and resumed."""
+    """Create a thread: a conversation, or a question that is stopped, edited and resumed."""
     return await served.threads.create(who.tenant, new.corpus)
 
 
@@ -90,7 +90,7 @@ async def state(who: Reader, served: Served, thread_id: UUID) -> ThreadState:
 
 @router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
 async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
-    """Delete a thread with its checkpoints."""
+    """Delete a thread with its answers and checkpoints."""
     await served.threads.delete(await _find_thread(served, who, thread_id))
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 

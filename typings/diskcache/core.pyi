@@ -1,1 +1,0 @@
-MODE_PICKLE: int
