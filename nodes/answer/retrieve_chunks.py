@@ -12,7 +12,7 @@ from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, distinct_chunks
 from nodes.context import AnswerContext, EvidenceCache, answer_context
 from nodes.inputs import question_of
-from nodes.retrieved import Found, retrieved
+from nodes.retrieval import Found, finish_retrieval
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -22,11 +22,11 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
     Raises:
         QueryError: The question is longer than the encoder's window.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+        EmptyCorpusError: As `nodes.retrieval.finish_retrieval`.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     hits = await search_question(question_of(state), state, context)
-    return await retrieved(hits.best, context, stage, copies=hits.copies, preview=f"{len(hits.best)} chunks")
+    return await finish_retrieval(hits.best, context, stage, copies=hits.copies, preview=f"{len(hits.best)} chunks")
 
 
 async def search_question(question: str, state: AnswerState, context: AnswerContext) -> Distinct[Hit]:
