@@ -65,11 +65,19 @@ class TreeOptions:
 
 
 async def search_chunks(
-    backends: SearchBackends, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
+    backends: SearchBackends,
+    scope: Scope,
+    question: str,
+    retriever: str,
+    *,
+    top_k: int,
+    filters: Filters,
+    relations: RelationFilter | None = None,
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """The ``top_k`` best chunks by a retriever over chunks, those of one text once, and the chunks by id.
 
-    Any other retriever means ``dense``.
+    Any other retriever means ``dense``. With ``relations`` up to a third gives way to chunks that one of them joins to
+    the best ones.
 
     Raises:
         QueryError: The question is longer than the encoder's window.
@@ -82,25 +90,13 @@ async def search_chunks(
     def find(n: int) -> list[Hit]:
         return search(backends.store, scope, query.model_copy(update={"top_k": n}))
 
-    return await asyncio.to_thread(distinct_chunks, backends.store, scope, find, top_k)
-
-
-async def search_following(
-    backends: SearchBackends,
-    scope: Scope,
-    question: str,
-    relations: RelationFilter,
-    retriever: str,
-    *,
-    top_k: int,
-    filters: Filters,
-) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """`search_chunks`, where up to a third gives way to chunks that one of the relations joins to the best ones."""
-    wide, read = await search_chunks(backends, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
-    chunks = tuple(read[hit.chunk_id] for hit in wide.best)
-    engine = RELATION_ENGINES["local"](backends)
-    graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
-    return Distinct([wide.best[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
+    wide = top_k * WIDER if relations else top_k
+    hits, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, find, wide)
+    if relations is None:
+        return hits, read
+    chunks = tuple(read[hit.chunk_id] for hit in hits.best)
+    graph = (await RELATION_ENGINES["local"](backends).relate(AnswerInputs(query=question, chunks=chunks))).value
+    return Distinct([hits.best[i] for i in follow_relations(chunks, graph, relations, top_k)], hits.copies), read
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
