@@ -18,6 +18,7 @@ from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
 from discorag.store.records import Corpus, Hit, Manifest
 from discorag.text.citations import steps
+from discorag.text.differences import differing_words
 
 
 class AskResult(BaseModel):
@@ -94,7 +95,8 @@ class NumberedAnswer(BaseModel):
     """An answer; ``text`` is its sentences as running text, ``steps`` its plan's.
 
     ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
-    each sentence's sources, from 1; clients should show these numbers.
+    each sentence's sources, from 1; clients should show these numbers. ``differences`` are the words to mark in the two
+    texts of each disagreement, in characters of the text.
     """
 
     answer: Answer
@@ -102,6 +104,7 @@ class NumberedAnswer(BaseModel):
     steps: tuple[PlanStep, ...] = ()
     sources: tuple[EvidenceSpan, ...] = ()
     citations: tuple[tuple[int, ...], ...] = ()
+    differences: tuple[tuple[tuple[Span, ...], tuple[Span, ...]], ...] = ()
 
     @classmethod
     def numbered(cls, answer: Answer, **more: Any) -> Self:
@@ -113,6 +116,7 @@ class NumberedAnswer(BaseModel):
             steps=steps(answer.plan) if answer.plan else (),
             sources=tuple(view.sources),
             citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
+            differences=tuple(differing_words(d.a.text, d.b.text) for d in answer.disagreements),
             **more,
         )
 
