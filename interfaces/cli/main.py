@@ -11,8 +11,6 @@ from threading import Timer
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel
-from rich.console import Console
 from rich.text import Text
 from typer.models import OptionInfo
 
@@ -35,19 +33,21 @@ from interfaces.cli.maintenance import backup, check, reindex, restore
 from interfaces.cli.models import models
 from interfaces.cli.parse import parse
 from interfaces.cli.present import (
-    IngestProgress,
+    AsJson,
+    Bar,
     QuestionDisplay,
-    QuestionProgress,
     corpora_table,
+    err,
     estimate_table,
     ingest_summary,
     ledger_table,
+    out,
     plan_section,
+    print_json,
     status_table,
 )
 from interfaces.cli.serving import key, mcp, serve
 from interfaces.facade import DiscoRAG
-from interfaces.results import AskResult
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
 
@@ -56,7 +56,6 @@ show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
 OPTIONS = AnswerContext.model_fields.keys() - {"backends"}
-out, err = Console(), Console(stderr=True)
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
@@ -70,7 +69,6 @@ def option(kind: type[Options], name: str) -> OptionInfo:
 Parser = Annotated[str, option(IngestOptions, "parser")]
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
 Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
@@ -88,7 +86,7 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """``disco-rag ingest``."""
-    with _pipeline() as rag, IngestProgress(err) as progress:
+    with _pipeline() as rag, Bar("Ingest") as progress:
         where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
             result = rag.ingest(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
@@ -96,7 +94,7 @@ def ingest(
             _leave_soon(f"Interrupted: {progress.done} documents are stored; the same command resumes.")
             raise
     if as_json:
-        _print_json(result)
+        print_json(result)
     else:
         out.print(ingest_summary(result))
         if show_ledger:
@@ -115,7 +113,7 @@ def estimate(
     """``disco-rag estimate``."""
     with _pipeline() as rag:
         result = rag.estimate(path, corpus=corpus, tenant=tenant, parser=parser)
-    _print_json(result) if as_json else out.print(estimate_table(result))
+    print_json(result) if as_json else out.print(estimate_table(result))
 
 
 def ask(
@@ -138,10 +136,10 @@ def ask(
     options["baseline"] = baseline
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, llm)
-    with _pipeline(llm) as rag:
-        result = asyncio.run(_ask_streaming(rag, question, options, quiet=as_json))
+    with _pipeline(llm) as rag, QuestionDisplay(err, quiet=as_json) as display:
+        result = asyncio.run(display.follow(rag.astream(question, **options)))
     if as_json:
-        return _print_json(result)
+        return print_json(result)
     out.print(answer_text(result.answer))
     if show_plan:
         out.print("", plan_section(result.answer))
@@ -162,7 +160,7 @@ def show_tree(
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
     chunks = _stored_chunks(document, chunk, corpus, tenant)
     if as_json:
-        return _print_json([c.model_dump(mode="json") for c in chunks])
+        return print_json([c.model_dump(mode="json") for c in chunks])
     return typer.echo(write_trees(chunks, format_), nl=False)
 
 
@@ -193,7 +191,7 @@ def show_discourse(
         raise InputError(f"The {command.info_name} is switched off.", hint=f"Leave out --set {off}.")
     data, diagram, text = shown
     if as_json:
-        return _print_json(data)
+        return print_json(data)
     return typer.echo(diagram) if mermaid else out.print(text)
 
 
@@ -207,7 +205,7 @@ def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
     if as_json:
         known = {i: identity.model_dump(exclude_defaults=True) for i, identity in identities.items()}
-        return _print_json([m.model_dump(mode="json") | {"identity": known[m.doc_id]} for m in documents])
+        return print_json([m.model_dump(mode="json") | {"identity": known[m.doc_id]} for m in documents])
     named = f"{model.name} ({ability})" if model else None
     return out.print(status_table(documents, identities, encoder=encoder, model=named))
 
@@ -216,7 +214,7 @@ def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:
     """``disco-rag corpora``."""
     with _pipeline() as rag:
         found = rag.corpora(tenant=tenant)
-    _print_json([c.model_dump(mode="json") for c in found]) if as_json else out.print(corpora_table(found))
+    print_json([c.model_dump(mode="json") for c in found]) if as_json else out.print(corpora_table(found))
 
 
 def delete(
@@ -229,14 +227,13 @@ def delete(
     with _pipeline() as rag:
         manifest = _find_document(rag, rag.scope(tenant=tenant, corpus=corpus), document)
         rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
-    _print_json({"deleted": manifest.doc_id}) if as_json else out.print(
+    print_json({"deleted": manifest.doc_id}) if as_json else out.print(
         Text(f"Deleted {one_line(manifest.title)} ({manifest.chunks} chunks).")
     )
 
 
-for command in (ingest, ask, status, corpora, estimate, delete):
-    app.command(help=COMMANDS[command.__name__])(command)
-for command in (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore):
+_ELSEWHERE = (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore)
+for command in (ingest, ask, status, corpora, estimate, delete, *_ELSEWHERE):
     app.command(help=COMMANDS[command.__name__])(command)
 
 
@@ -253,15 +250,6 @@ def main() -> None:
 
 def _pipeline(llm: str | None = None) -> DiscoRAG:
     return DiscoRAG(read_settings(), llm=llm)
-
-
-async def _ask_streaming(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
-    with QuestionDisplay(err, quiet=quiet) as display:
-        async for event in rag.astream(question, **options):
-            if isinstance(event, AskResult):
-                return event
-            display.on_event(event)
-    raise InputError("The run ended without an answer.")
 
 
 def _leave_soon(message: str) -> None:
@@ -283,7 +271,7 @@ def _ask_batch(
     if batch is None or question is not None:
         raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
     questions = read_questions(batch)
-    with _pipeline(llm) as rag, QuestionProgress(err, len(questions)) as progress:
+    with _pipeline(llm) as rag, Bar("Ask", len(questions)) as progress:
         failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
     if failed:
@@ -334,8 +322,3 @@ def _find_document(rag: DiscoRAG, scope: Scope, name: str) -> Manifest:
 
 def _is_named(document: Manifest, part: str) -> bool:
     return part in document.title.casefold() or part in Path(document.uri).name.casefold()
-
-
-def _print_json(value: BaseModel | Any) -> None:
-    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))

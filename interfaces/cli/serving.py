@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
-
-err = Console(stderr=True)
+from interfaces.cli.present import err
 
 
 def serve(

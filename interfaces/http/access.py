@@ -117,8 +117,8 @@ class KeyFile:
         return next((key for key in self._current().key if key.sha256 == digest), None)
 
     def allowance(self, tenant: str) -> Allowance | None:
-        """The tenant's own quotas, if it has any."""
-        return next((entry for entry in self._current().tenant if entry.name == tenant), None)
+        """The tenant's own quotas, if it has any, as the file was when a key was last looked up."""
+        return next((entry for entry in self._entries.tenant if entry.name == tenant), None)
 
     def _current(self) -> _Entries:
         if (content := _content(self._file)) != self._content:
@@ -164,7 +164,7 @@ def _parse(content: bytes | None, file: Path) -> _Entries:
         raise ConfigError(f"The file of keys {file} cannot be read: {error}.", hint=_HINT) from error
 
 
-def audit(action: str, who: Principal | None, *, corpus: str | None = None, documents: Iterable[str] = ()) -> None:
+def log_access(action: str, who: Principal | None, *, corpus: str | None = None, documents: Iterable[str] = ()) -> None:
     """Write a line of the audit log: who did what to which documents, with the request's id; ids only, never a text."""
     key = {"key": who.name, "tenant": who.tenant} if who else {}
     structlog.get_logger(LOGGER).info(action, **key, corpus=corpus, documents=sorted(set(documents)))

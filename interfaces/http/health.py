@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
 from discorag.store.backup import backup as write_backup
-from interfaces.http.access import Principal, Role, audit
+from interfaces.http.access import Principal, Role, log_access
 from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Guard, Keyed, Served, Service
 
@@ -92,7 +92,7 @@ async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served
     file.parent.mkdir(parents=True, exist_ok=True)
     database = served.rag.backends.store.database
     count = await asyncio.to_thread(write_backup, database, file, tenant=who.tenant)
-    audit("backup", who)
+    log_access("backup", who)
     return FileResponse(
         file,
         media_type=_SQLITE,

@@ -1,5 +1,5 @@
 import { documents } from "../../api/calls";
-import { counted } from "../../lib/words";
+import { plural } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
 import { Empty, ProblemNote } from "../../ui/Notes";
@@ -25,7 +25,7 @@ function Titles({ corpus }: { corpus: string }) {
   const names = listed.value.documents.map((document) => document.title || document.name);
   return (
     <p>
-      This corpus has {counted(listed.value.total, "document")}: <bdi>{names.join(", ")}</bdi>
+      This corpus has {plural(listed.value.total, "document")}: <bdi>{names.join(", ")}</bdi>
       {listed.value.total > names.length ? ", …" : "."}
     </p>
   );

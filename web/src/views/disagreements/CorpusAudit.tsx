@@ -5,7 +5,7 @@ import { problemOf, type Problem } from "../../api/client";
 import type { DocumentsRead } from "../../api/open";
 import { runAudit } from "../../api/stream";
 import type { Audit, Finding, Tier, Verdict } from "../../api/types";
-import { counted } from "../../lib/words";
+import { plural } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
 import { Bar } from "../../ui/Bar";
@@ -26,7 +26,7 @@ const KINDS: { tier: Tier; verdict: Verdict; name: string; about: string }[] = [
 
 /** How many of the documents are not compared yet, in words. */
 function standing({ documents, changed }: Audit): string {
-  const all = counted(documents.length, "document");
+  const all = plural(documents.length, "document");
   if (changed === 0) return `${all}, all compared.`;
   if (changed === documents.length) return `${all}, not yet compared.`;
   return `${all}; ${changed.toLocaleString("en")} changed since the last audit.`;
