@@ -13,8 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from discorag.discourse.relate.follow import WIDER, RelationFilter, follow_relations
-from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.models.toolbox import Toolbox
 from discorag.retrieval.forest import NodeScores, Scores, in_tokens
 from discorag.retrieval.index import TreeIndex
@@ -22,7 +20,6 @@ from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever, SelectedNode
 from discorag.retrieval.retrievers import DENSE
 from discorag.retrieval.routers.decide import router_of
 from discorag.retrieval.selectors import within_budget
-from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
 from discorag.store.index import Filters
@@ -72,12 +69,10 @@ async def search_chunks(
     *,
     top_k: int,
     filters: Filters,
-    relations: RelationFilter | None = None,
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """The ``top_k`` best chunks by a retriever over chunks, those of one text once, and the chunks by id.
 
-    Any other retriever means ``dense``. With ``relations`` up to a third gives way to chunks that one of them joins to
-    the best ones.
+    Any other retriever means ``dense``.
 
     Raises:
         QueryError: The question is longer than the encoder's window.
@@ -90,13 +85,7 @@ async def search_chunks(
     def find(n: int) -> list[Hit]:
         return search(backends.store, scope, query.model_copy(update={"top_k": n}))
 
-    wide = top_k * WIDER if relations else top_k
-    hits, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, find, wide)
-    if relations is None:
-        return hits, read
-    chunks = tuple(read[hit.chunk_id] for hit in hits.best)
-    graph = (await RELATION_ENGINES["local"](backends).relate(AnswerInputs(query=question, chunks=chunks))).value
-    return Distinct([hits.best[i] for i in follow_relations(chunks, graph, relations, top_k)], hits.copies), read
+    return await asyncio.to_thread(distinct_chunks, backends.store, scope, find, top_k)
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:

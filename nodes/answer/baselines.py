@@ -15,11 +15,11 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, QueryError
 from discorag.store.records import Hit
 from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
-from discorag.store.search import fused
+from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
 from nodes.context import AnswerContext, EvidenceCache, answer_context
 from nodes.inputs import load_inputs
-from nodes.retrieved import search_options
+from nodes.retrieval import search_options
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json, fresh_answer
 
@@ -78,7 +78,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
             return []
 
     rankings = await asyncio.gather(*map(ranking_or_nothing, state.get("queries", [])))
-    best = fused(rankings if any(rankings) else [await ranking(check_query(state["query"]))])
+    best = fuse_rankings(rankings if any(rankings) else [await ranking(check_query(state["query"]))])
     own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: best[:n], context.top_k)
     if not own.best:
         raise await asyncio.to_thread(nothing_in, backends.store, scope)

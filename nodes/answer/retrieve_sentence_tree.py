@@ -9,7 +9,7 @@ from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import search_trees
 from discorag.schema.errors import ReadOnlyStoreError
 from nodes.context import AnswerContext, answer_context
-from nodes.retrieved import Found, retrieved_instead, retrieved_nodes, tree_search
+from nodes.retrieval import Found, finish_tree_retrieval, retrieve_chunks_instead, tree_search
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -21,7 +21,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
 
     Raises:
         QueryError: The question is longer than the encoder's window.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+        EmptyCorpusError: As `nodes.retrieval.finish_retrieval`.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     retriever = tree_retriever(context.retriever)
@@ -29,6 +29,6 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     try:
         search = await search_trees(retriever, **await tree_search(state, context))
     except ReadOnlyStoreError as error:
-        return await retrieved_instead(error, state, context, stage)
+        return await retrieve_chunks_instead(error, state, context, stage)
     selected = await retriever.choose(search.query) if search.query else None
-    return await retrieved_nodes(search, selected, context, stage)
+    return await finish_tree_retrieval(search, selected, context, stage)

@@ -45,7 +45,7 @@ async def tree_search(state: AnswerState, context: AnswerContext) -> dict[str, A
     }
 
 
-async def retrieved(
+async def finish_retrieval(
     found: Distinct[Hit],
     context: AnswerContext,
     stage: Stage,
@@ -79,22 +79,22 @@ async def retrieved(
     return Command(goto=goes, update=update)
 
 
-async def retrieved_instead(
+async def retrieve_chunks_instead(
     error: ReadOnlyStoreError, state: AnswerState, context: AnswerContext, stage: Stage
 ) -> Command[Any]:
     """The update with chunks, where trees have to be built and cannot be stored."""
     stage.failed(error, fallback="dense")
     backends, scope = await context.open_backends(), await context.scope()
     hits, read = await search_chunks(backends, scope, question_of(state), **search_options(state, context))
-    return await retrieved(hits, context, stage, read=read)
+    return await finish_retrieval(hits, context, stage, read=read)
 
 
-async def retrieved_nodes(
+async def finish_tree_retrieval(
     search: TreeSearch, selected: SelectedNodes | None, context: AnswerContext, stage: Stage
 ) -> Command[Any]:
     """The update with the chunks that hold the evidence of selected nodes; none where there is no document."""
     if search.query is None or selected is None:
-        return await retrieved(Distinct([], {}), context, stage)
+        return await finish_retrieval(Distinct([], {}), context, stage)
     backends, scope = await context.open_backends(), await context.scope()
     scores, options = search.query.scores, context.tree_options
     hits, inside = await asyncio.to_thread(passages_with, backends.store, scope, scores, selected, options)
@@ -103,7 +103,7 @@ async def retrieved_nodes(
     record_effort(stage, search.index)
     preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {len(search.index.built)} trees built"
     found = Distinct([*hits], {**search.copies})
-    return await retrieved(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
+    return await finish_retrieval(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
 
 
 def record_effort(stage: Stage, index: TreeIndex) -> None:
