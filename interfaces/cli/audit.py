@@ -22,7 +22,9 @@ def audit(
     folder: Annotated[Path | None, typer.Argument(help="Folder that is ingested first, without trees.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Corpus to audit (default: the folder's name).")] = None,
     against: Annotated[Path | None, typer.Option(help="Compare the folder with this one, and nothing else.")] = None,
-    since: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only documents stored since.")] = None,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only documents stored since this day.")
+    ] = None,
     format_: Annotated[
         Literal["text", "html", "json", "sarif"], typer.Option("--format", help="How to print the report.")
     ] = "text",

@@ -91,7 +91,7 @@ def ingest(
         try:
             result = rag.ingest(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
         except KeyboardInterrupt:
-            _leave_soon(f"Interrupted: {progress.done} documents are stored; the same command resumes.")
+            _leave_soon(f"Interrupted: {progress.done} documents are stored; run the same command to resume.")
             raise
     if as_json:
         print_json(result)
@@ -117,18 +117,18 @@ def estimate(
 
 
 def ask(
-    question: Annotated[str | None, typer.Argument(help="The question; or --batch.")] = None,
+    question: Annotated[str | None, typer.Argument(help="The question (or use --batch).")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
     assignments: Assignments = None,
-    baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Use a baseline of the paper instead, e.g. markers.")] = None,
     llm: Llm = None,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
-    batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
-    replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
+    batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}; replies go to --out.')] = None,
+    replies: Annotated[Path, typer.Option("--out", help="Where --batch writes its replies.")] = Path("replies.jsonl"),
 ) -> None:
     """``disco-rag ask``."""
     flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever}
@@ -269,7 +269,7 @@ def _ask_batch(
 ) -> None:
     """Answer a file of questions; exit code 1 if one failed."""
     if batch is None or question is not None:
-        raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
+        raise InputError("Give a question, or --batch FILE.", hint="disco-rag ask --help")
     questions = read_questions(batch)
     with _pipeline(llm) as rag, Bar("Ask", len(questions)) as progress:
         failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
@@ -285,7 +285,7 @@ def _options(assignments: list[str] | None) -> dict[str, Any]:
         name, sign, value = item.partition("=")
         if not sign or name not in OPTIONS:
             known = ", ".join(sorted(OPTIONS))
-            raise InputError(f"--set {item} is not name=value of an option.", hint=f"Options are {known}.")
+            raise InputError(f"--set {item} is not an option in the form name=value.", hint=f"Options are {known}.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:

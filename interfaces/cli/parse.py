@@ -22,9 +22,7 @@ from nodes.backends import Backends
 
 
 def parse(
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help=f"A document; or a tree's file ({', '.join(READERS)}), as it is.")
-    ],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help=f"A document, or a tree file ({', '.join(READERS)}).")],
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
 ) -> None:

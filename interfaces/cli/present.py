@@ -175,10 +175,10 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
     if refused := ledger.usage.beams_refused:
-        notes.append(Text(f"The endpoint has no beam search: {refused} calls were made without."))
+        notes.append(Text(f"The endpoint has no beam search: {refused} calls were made without it."))
     if sum(s.seconds for s in ledger.stages) > seconds:
         notes.append(
-            Text("Documents run side by side: their seconds add up, and waiting for the encoder counts.", "dim")
+            Text("Documents are read in parallel: the seconds of all add up, including waiting for the encoder.", "dim")
         )
     return Group(Text(""), table, *notes)
 

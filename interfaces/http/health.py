@@ -47,7 +47,7 @@ async def healthz() -> Health:
 
 @router.get("/readyz", responses=error_responses(503, 504))
 async def readyz(served: Served) -> Readiness:
-    """Whether questions can be answered: the store and the encoder respond. Looked at every five seconds at most."""
+    """Whether questions can be answered: store and encoder respond. Checked at most every five seconds."""
     return await served.readiness(partial(_probe, served))
 
 
@@ -87,7 +87,7 @@ async def metrics(served: Served) -> Response:
 
 @numbers.get("/backup", response_class=FileResponse, responses=error_responses(507) | {200: {"content": {_SQLITE: {}}}})
 async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served: Served) -> FileResponse:
-    """All documents of the key's tenant in one file, for `disco-rag restore`. Nothing else waits for it."""
+    """All documents of the key's tenant in one file, for `disco-rag restore`. Other requests do not wait for it."""
     file = served.uploads.spool / f"{uuid4().hex}.backup"
     file.parent.mkdir(parents=True, exist_ok=True)
     database = served.rag.backends.store.database

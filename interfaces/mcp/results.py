@@ -62,7 +62,7 @@ class Disagreements(BaseModel):
 class AnswerOutput(NumberedAnswer):
     """An answer, each sentence with its sources; or why there is none."""
 
-    failures: tuple[Failure, ...] = Field(description="What a language model did not do, and what was used instead.")
+    failures: tuple[Failure, ...] = Field(description="What a language model failed to do, and what was used instead.")
     seconds: float
 
 

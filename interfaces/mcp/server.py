@@ -313,7 +313,7 @@ class Server(MCPServer, ABC):
         """Documents of the configured corpus and their trees, in pages, which `MCPServer` does not do."""
         cursor = (params.cursor if params else None) or "0"
         if not cursor.isdecimal():
-            raise MCPError(INVALID_PARAMS, "The cursor is none of this server's.")
+            raise MCPError(INVALID_PARAMS, "The cursor is not one of this server's.")
         start = int(cursor[:9])
         part, total = await _manifests(await self.caller(ctx.request), None, start, PAGE)
         following = str(start + PAGE) if start + PAGE < total else None

@@ -37,14 +37,14 @@ test("the audit of a corpus shows both sides, opens the document at the place, a
   await page.getByRole("button", { name: "Show it in the document: Shop leaflet" }).first().click();
   await says(sure.locator(".opened mark.lit"), "Customers may return a product within 14 days of delivery.");
   await sure.getByRole("button", { name: "Settle…" }).click();
-  await page.getByLabel("Note, if you like").fill("The leaflet is out of date.");
+  await page.getByLabel("Note (optional)").fill("The leaflet is out of date.");
   await shown(page, "audit-settling");
   await page.keyboard.press("Enter");
   await eventually(async () => assert.equal(await part(page, "Contradictions").count(), 0));
   await page.reload();
   await part(page, "Settled").getByRole("button", { name: "Show settled ones" }).click();
   await says(part(page, "Settled").locator(".finding"), "Settled: The leaflet is out of date.");
-  await page.getByRole("button", { name: "Open it again" }).click();
+  await page.getByRole("button", { name: "Reopen" }).click();
   await part(page, "Contradictions").waitFor();
   await done();
 });

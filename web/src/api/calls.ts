@@ -101,7 +101,7 @@ export function upload(
       if (request.status === 202) resolve(JSON.parse(request.responseText) as Progress);
       else reject(problemFrom(request.responseText, request.status));
     };
-    request.onerror = () => reject(new Problem("The upload broke off.", "Check the connection, then try again.", 0));
+    request.onerror = () => reject(new Problem("The upload was interrupted.", "Check the connection, then try again.", 0));
     request.onabort = () => reject(new Problem("The upload was cancelled.", "", 0));
     signal.addEventListener("abort", () => request.abort());
     request.send(form);

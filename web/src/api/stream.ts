@@ -57,7 +57,7 @@ export async function stream(
     if (event === "preliminary") onEvent({ event, stage: "quote", preliminary: JSON.parse(data) as Preliminary });
     else if (data) onEvent(JSON.parse(data) as StreamEvent);
   }
-  throw new Problem("The answer broke off.", "Ask again.", 500);
+  throw new Problem("The answer was interrupted.", "Ask again.", 500);
 }
 
 /** The audit of a corpus; `progress` hears how many documents were read. */
@@ -66,5 +66,5 @@ export async function runAudit(corpus: string, progress: (at: DocumentsRead) => 
     if (event === "audit") return JSON.parse(data) as Audit;
     if (event === "progress") progress(JSON.parse(data) as DocumentsRead);
   }
-  throw new Problem("The audit broke off.", "Run it again.", 500);
+  throw new Problem("The audit was interrupted.", "Run it again.", 500);
 }

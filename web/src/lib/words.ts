@@ -61,12 +61,12 @@ export const relationName = (relation: string): string => relation.toLowerCase()
 
 /** How one of two passages clashes with the other, said of the second and of both. */
 const CLASHES: Record<string, { second: string; both: string }> = {
-  CONTRADICTS: { second: "Another source says the opposite", both: "The two say the opposite" },
-  CONTRASTS_WITH: { second: "Another source says something different", both: "The two say different things" },
+  CONTRADICTS: { second: "Another source says the opposite", both: "They say opposite things" },
+  CONTRASTS_WITH: { second: "Another source says something different", both: "They say different things" },
   REPLACES: { second: "A newer source replaces it", both: "The newer one replaces the older" },
 };
 
-export const clash = (relation: string) => CLASHES[relation] ?? { second: "Another source disagrees", both: "The two disagree" };
+export const clash = (relation: string) => CLASHES[relation] ?? { second: "Another source disagrees", both: "They disagree" };
 
 const BACKING = new Set(["SUPPORTS", "JUSTIFIES", "EXEMPLIFIES", "ENABLES"]);
 

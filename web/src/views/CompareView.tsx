@@ -108,7 +108,7 @@ function Column({ name, side, other }: { name: string; side: SideState; other: S
   }
   return (
     <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
-      {side.busy && <p className="quiet">Under way…</p>}
+      {side.busy && <p className="quiet">In progress…</p>}
       {side.result && <Conflicts result={side.result} of={name} />}
       {side.result && <Costs result={side.result} />}
     </AnswerColumn>

@@ -52,7 +52,7 @@ function Side({ corpus, side, differs, answer }: SideProps) {
         )}
       </div>
       <p className="small used-by">
-        {sentences.length ? "The answer says it: " : "The answer does not say it."}
+        {sentences.length ? "In the answer: " : "Not in the answer."}
         <SentenceLinks at={sentences} />
       </p>
     </div>

@@ -117,7 +117,7 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
       {tree && tree.edus.length > 0 && <Grown key={chunk.id} chunk={chunk} tree={tree} corpus={corpus} />}
       {!tree && (
         <Empty title="This passage has no tree">
-          <p>It was read in without one; a question makes it when it needs it.</p>
+          <p>It was ingested without one; the first question that needs it will build it.</p>
         </Empty>
       )}
     </>

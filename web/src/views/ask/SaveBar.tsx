@@ -12,7 +12,7 @@ export function SaveBar({ result }: { result: Reply }) {
   const copy = () =>
     navigator.clipboard.writeText(location.href).then(
       () => setCopied("The link is copied."),
-      () => setCopied("The browser did not copy it: take it from the address bar."),
+      () => setCopied("The browser did not copy it: copy it from the address bar."),
     );
   const used = tokens(result.ledger.stages);
   return (

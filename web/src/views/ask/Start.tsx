@@ -45,7 +45,7 @@ export function Start() {
             Add documents
           </button>
         ) : (
-          <p>Your key may only read: someone with the role “write” has to add some.</p>
+          <p>Your key may only read: someone with the role “write” must add some.</p>
         )}
       </Empty>
     );

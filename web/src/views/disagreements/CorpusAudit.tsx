@@ -16,11 +16,11 @@ import { FindingPair } from "./FindingPair";
 const SHOWN = 50;
 
 const KINDS: { tier: Tier; verdict: Verdict; name: string; about: string }[] = [
-  { tier: "sure", verdict: "contradicts", name: "Contradictions", about: "The same statement with another value." },
-  { tier: "sure", verdict: "replaced", name: "Changed", about: "A newer version, or a document that no longer counts, has another value." },
-  { tier: "sure", verdict: "differs", name: "Explained differences", about: "The documents or sentences speak of different subjects or times." },
-  { tier: "possible", verdict: "contradicts", name: "Possible contradictions", about: "Please check: other words, another name or the opposite." },
-  { tier: "possible", verdict: "replaced", name: "Possible changes", about: "Please check: a newer version may say otherwise." },
+  { tier: "sure", verdict: "contradicts", name: "Contradictions", about: "The same statement with a different value." },
+  { tier: "sure", verdict: "replaced", name: "Changed", about: "A newer document has a different value, or one of the documents is no longer valid." },
+  { tier: "sure", verdict: "differs", name: "Explained differences", about: "The documents or sentences are about different subjects or times." },
+  { tier: "possible", verdict: "contradicts", name: "Possible contradictions", about: "Please check: different wording, a different name, or the opposite." },
+  { tier: "possible", verdict: "replaced", name: "Possible changes", about: "Please check: a newer version may say something else." },
   { tier: "possible", verdict: "differs", name: "Possible differences", about: "Please check: the subjects or times differ." },
 ];
 
@@ -69,7 +69,7 @@ function Findings({ report, corpus, settle }: Omit<ListProps, "findings">) {
     <>
       {!open.length && report.changed === 0 && (
         <Empty title="No disagreements were found">
-          <p>No two of these documents make the same statement with another value. Other kinds of conflict may be missed.</p>
+          <p>No two of these documents make the same statement with different values. Other kinds of conflict may be missed.</p>
         </Empty>
       )}
       {kinds

@@ -56,7 +56,7 @@ function Settle({ onSettle }: { onSettle: (note: string) => void }) {
   return (
     <Form className="settle" onSubmit={submit}>
       <TextField className="field" value={note} onChange={setNote} maxLength={2000} autoFocus>
-        <Label>Note, if you like</Label>
+        <Label>Note (optional)</Label>
         <Input placeholder="Why this is settled" dir="auto" />
       </TextField>
       <Button type="submit" className="button primary">
@@ -112,7 +112,7 @@ export function FindingPair({ finding, note, corpus, settle }: Props) {
       {settle && note === null && <Settle onSettle={(said) => settle(finding, said)} />}
       {settle && note !== null && (
         <Button className="button" onPress={() => settle(finding, null)}>
-          Open it again
+          Reopen
         </Button>
       )}
     </li>

@@ -12,7 +12,7 @@ export function VersionList({ kept, steps, sentences }: { kept: Versions; steps:
   const { versions, at, choose, forget } = kept;
   if (!versions.length) return null;
   const rows = [
-    { key: null, name: "As it was planned", facts: `${plural(steps, "step")}, ${plural(sentences, "sentence")}` },
+    { key: null, name: "Original plan", facts: `${plural(steps, "step")}, ${plural(sentences, "sentence")}` },
     ...versions.map((version, i) => ({
       key: i,
       name: `Version ${i + 1}`,
@@ -22,7 +22,7 @@ export function VersionList({ kept, steps, sentences }: { kept: Versions; steps:
   return (
     <section className="versions" aria-labelledby="versions">
       <h2 id="versions">Answers so far</h2>
-      <p className="quiet small">Choose one to see its plan and to go on from there; the others stay.</p>
+      <p className="quiet small">Choose one to see its plan and continue from it; the others stay.</p>
       <ol>
         {rows.map(({ key, name, facts }) => (
           <li key={name}>

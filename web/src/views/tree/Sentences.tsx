@@ -48,8 +48,8 @@ export function Sentences({ corpus, doc, title }: { corpus: string; doc: string;
   if (!head) return <p className="quiet pad">Loading…</p>;
   if (!head.builder) {
     return (
-      <Empty title="No sentence tree is stored of this document">
-        <p>It was read in with a retriever over passages. Read in with “retriever=snapped”, the default, it gets one.</p>
+      <Empty title="No sentence tree of this document is stored">
+        <p>It was ingested for a retriever over passages. Ingest it with “retriever=snapped”, the default, to get one.</p>
       </Empty>
     );
   }
