@@ -25,8 +25,8 @@ Floats = NDArray[np.float64]
 
 PAIRS = 12
 """Sentences that the reranker reads. With 24 no more first sentences are right, and F1 is half a point higher."""
-SENTENCES, PASSAGES = 3, 2
-"""How many of the best are read once more to decide whether anything answers the question. More change nothing."""
+SENTENCES = 3
+"""How many of the best are read once more to decide whether anything answers the question."""
 _BEGINNING = 24  # characters of a sentence within which a code is what it is about
 _ABOVE = 0.1  # of a logit, from the best other sentence to the last one that holds a rare code
 _CODE = re.compile(
@@ -103,16 +103,18 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
 
 
 async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:
-    """The highest logit of the best sentences and the first passages, read without title and headings.
+    """The mean logit of the best sentence and of the passage around it, both read without title and headings.
 
     Under a title that names the subject of the question, sentences that do not answer it look as if they did. There is
-    at least one chunk.
+    at least one chunk; without a statement, the first chunk's logit counts alone.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.
     """
-    sentences = [table.sentences[i].plain for i in relevance.ranked[:SENTENCES]]
-    return max(await reranker.scores(inputs.query, [*sentences, *(chunk.text for chunk in inputs.chunks[:PASSAGES])]))
+    best = [table.sentences[i] for i in relevance.ranked[:SENTENCES]]
+    passage = inputs.chunks[best[0].chunk - 1 if best else 0].text
+    *sentences, around = await reranker.scores(inputs.query, [*(unit.plain for unit in best), passage])
+    return (max(sentences) + around) / 2 if sentences else around
 
 
 def rank_by_search(inputs: AnswerInputs, table: SentenceTable, query: Vectors) -> Relevance:
