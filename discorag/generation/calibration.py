@@ -18,10 +18,15 @@ from discorag.models.fitted import Fitted
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError
 from discorag.text.sentences import CJK
+from discorag.text.terms import terms
 
 PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
 _WORD = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:[.\-'’/](?:(?!{CJK.pattern})[^\W_])+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
+_WHOLE = frozenset(
+    "article book chapter content contents describe discussed document file gist idea ideas main meeting overview page "
+    "paper point points policy purpose report story subject summarise summarize summary tale text topic topics".split()
+)
 
 
 class Logistic(BaseModel):
@@ -88,6 +93,11 @@ def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration
     missing = f" No passage mentions {', '.join(absent)}." if absent else ""
     refusal = f"No passage seems to answer the question (probability {probability:.0%}).{missing}"
     return Assessment(round(probability, 4), refusal)
+
+
+def asks_about_the_whole(question: str) -> bool:
+    """Whether a question is about a document as a whole ("What is this paper about?"): no one sentence answers it."""
+    return _WHOLE.issuperset(terms(question))
 
 
 def exact_terms(question: str) -> list[str]:

@@ -86,16 +86,16 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
     """The sentences about a code of the question: they rank above sentences that share more words with it.
 
     A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047"). A
-    sentence is about it if it begins with it or is under a heading that holds it. A code that most sentences are about
-    does not say which one answers.
+    sentence is about it ("v8.1.4" too) if it begins with it or is under a heading that holds it. A code that most
+    sentences are about does not say which one answers.
     """
 
     def subject(unit: Sentence) -> str:
-        return " ".join((*inputs.chunks[unit.chunk - 1].headings, *unit.headings, unit.plain[:_BEGINNING]))
+        return " ".join((*unit.headings, unit.body[:_BEGINNING]))
 
     statements, found = statements_of(table), list[int]()
     for code in dict.fromkeys(_CODE.findall(inputs.query)):
-        pattern = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
+        pattern = re.compile(rf"(?<![\w-])v?{re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
         about = [i for i in statements if pattern.search(subject(table.sentences[i]))]
         if 2 * len(about) <= len(statements):
             found += about
@@ -156,6 +156,5 @@ def find_candidates(
 
 def in_context(inputs: AnswerInputs, unit: Sentence) -> str:
     """A sentence under the title of its document and its headings, as it is searched and as the reranker reads it."""
-    chunk = inputs.chunks[unit.chunk - 1]
-    path = dict.fromkeys(filter(None, (chunk.title, *chunk.headings, *unit.headings)))
+    path = dict.fromkeys(filter(None, (inputs.chunks[unit.chunk - 1].title, *unit.headings)))
     return f"{' > '.join(path)}: {unit.plain}" if path else unit.plain

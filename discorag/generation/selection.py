@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -127,9 +128,8 @@ def _answering(
         first.setdefault(inputs.chunks[table.sentences[i].chunk - 1].doc_id, i)
     is_pair = len({chunk.doc_id for chunk in inputs.chunks}) == 2
     two = [i for i in [*first.values()][:2] if is_pair or i in relevant]
-    lowest = calibration.lowest(relevance.best)
-    close = [i for i in relevance.ranked if relevance.logits[i] >= lowest]
-    return [*two, *(relevant if inputs.detail == "full" else close)]
+    lowest = -math.inf if inputs.detail == "full" else calibration.lowest(relevance.best)
+    return [*two, *(i for i in relevant if relevance.logits[i] >= lowest)]
 
 
 def _repeats(i: int, chosen: Iterable[int], table: SentenceTable) -> bool:

@@ -8,13 +8,12 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.generation.calibration import Assessment, assess_evidence
+from discorag.generation.calibration import Assessment, asks_about_the_whole, assess_evidence
 from discorag.generation.relevance import read_evidence
 from discorag.models.packaged import language_warning
 from discorag.options import PAPERS
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError, InputError, ModelError
-from discorag.text.terms import terms
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -49,10 +48,12 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
 
 
 async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Assessment:
-    """Assess by the calibrated reranker; a question without content words, or a paper's preset, is not assessed."""
+    """Assess by the calibrated reranker; a question about a whole document, or a paper's preset, is not assessed."""
     backends = await context.open_backends()
-    if context.preset in PAPERS or not terms(inputs.query):
+    if context.preset in PAPERS:
         return Assessment()
+    if asks_about_the_whole(inputs.query):
+        return Assessment(unsure=True)
     text = "\n".join(chunk.text for chunk in inputs.chunks)
     models = [backends.encoder.version, backends.reranker.version]
     if warning := await asyncio.to_thread(language_warning, text, models):
