@@ -24,8 +24,10 @@ PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
 _WORD = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:[.\-'’/](?:(?!{CJK.pattern})[^\W_])+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _WHOLE = frozenset(
-    "article book chapter content contents describe discussed document file gist idea ideas main meeting overview page "
-    "paper point points policy purpose report story subject summarise summarize summary tale text topic topics".split()
+    terms(
+        "article book chapter content contents describe discussed document file gist idea ideas main meeting overview "
+        "page paper point points policy purpose report story subject summarise summarize summary tale text topic topics"
+    )
 )
 
 

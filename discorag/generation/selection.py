@@ -16,6 +16,7 @@ from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import ChunkRelation, Edge
 from discorag.schema.document import UnitKind
 from discorag.schema.values import Span
+from discorag.text import cues
 from discorag.text.terms import terms
 
 LIMIT = 5
@@ -103,7 +104,7 @@ def select_sentences(
     for i in _answering(inputs, table, relevance, calibration):
         if len(chosen) < limit and i not in chosen and not _repeats(i, chosen, table):
             chosen.append(i)
-    chosen.sort(key=lambda i: (-float(relevance.logits[i]), i))
+    chosen.sort(key=lambda i: (_is_disputed_hearsay(i, table, conflicts), -float(relevance.logits[i]), i))
     sentences = _with_companions(inputs, table, chosen, conflicts)
     selected = {s.index for s in sentences}
     return Selection(sentences, tuple(p for p in conflicts if selected.issuperset(p)))
@@ -159,6 +160,11 @@ def _with_companions(
 def _lead_in(i: int, table: SentenceTable) -> int:
     unit = table.sentences[i]
     return unit.lead if unit.lead is not None and unit.kind in {UnitKind.ITEM, UnitKind.CODE} else i
+
+
+def _is_disputed_hearsay(i: int, table: SentenceTable, conflicts: list[tuple[int, int]]) -> bool:
+    """Whether a sentence reports what somebody says while another source disagrees: not a point to start with."""
+    return any(i in pair for pair in conflicts) and bool(cues.ATTRIBUTION.search(table.sentences[i].text))
 
 
 def _supporting(inputs: AnswerInputs, table: SentenceTable, i: int, chosen: list[int]) -> Iterator[int]:

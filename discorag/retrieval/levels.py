@@ -103,7 +103,7 @@ def _levelled(tree: RetrievalTree, document: Document) -> RetrievalTree:
     if not overlapping(tree):
         return tree
     key = f"{document.content_hash} {tree.builder} {tree.leaves}"
-    return _REMEMBERED.get(key) or _REMEMBERED.put(key, author_levels(tree, build_hierarchy(document)))
+    return _REMEMBERED.get(key) or _REMEMBERED.put(key, build_author_levels(tree, build_hierarchy(document)))
 
 
 def overlapping(tree: RetrievalTree) -> bool:
@@ -113,7 +113,7 @@ def overlapping(tree: RetrievalTree) -> bool:
     return flat and (not runs or any(len(parents) > 1 for parents in tree.parents))
 
 
-def author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
+def build_author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
     """The leaves of a tree below the sections and paragraphs in which they stand.
 
     A node with a single child is left out, and the child takes its place.

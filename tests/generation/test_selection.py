@@ -79,6 +79,12 @@ def test_what_opposes_a_sentence_follows_it_before_the_next_best() -> None:
     assert found.conflicts == ((0, 2),)
 
 
+def test_disputed_hearsay_is_not_what_an_answer_starts_with() -> None:
+    edge = Edge(source="c1", target="c0", relation=ChunkRelation.CONTRADICTS)
+    inputs, table = _case(["Dr Vasse says that it works.", "It does not work."], edge)
+    assert _select([9.0, 8.0], inputs, table).indices == (1, 0)
+
+
 def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice() -> None:
     texts = [f"Sentence {i} says something." for i in range(LIMIT + 3)]
     logits = [9.0 - i / 100 for i in range(len(texts))]
