@@ -110,6 +110,10 @@ _OPPOSITES = (
     ("permitted", "prohibited"), ("mandatory", "voluntary"), ("minimum", "maximum"), ("open", "closed"),
     ("if", "unless"), ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
 )  # fmt: skip
+_AS_OF = re.compile(r"\b(?:as (?:of|at)|ended|during) $", re.IGNORECASE)
+"""Before a date on which a statement holds, which is no claim itself."""
+_CONVERTED = re.compile(r" ?\((?:[A-Z]{2,3} ?)?[$€£]?[\d,.]+(?: ?[A-Z]{3})?\)")
+"""After an amount that the same sentence gives in another currency."""
 _RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
 _TITLE = 60
 CLOSE = 0.55
@@ -142,7 +146,16 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
         return None
     slot = (others or times)[0]
     tier = Tier.SURE if _is_sure(pair, slot, left, right) else Tier.POSSIBLE
-    return _value_finding(pair, documents, tier, slot, times if others else [])
+    says_when = any(map(_says_when, (pair.left, pair.right), slot))
+    return _value_finding(pair, documents, tier, slot, times if others or says_when else [])
+
+
+def _says_when(statement: Statement, value: Value) -> bool:
+    return value.kind is ValueKind.DATE and bool(_AS_OF.search(statement.text[: value.span.start]))
+
+
+def _is_converted(statement: Statement, value: Value) -> bool:
+    return bool(_CONVERTED.match(statement.text, value.span.end))
 
 
 def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
@@ -213,8 +226,12 @@ def _explain(
     one, other = left.identity, right.identity
     claim = _claim(left, right, said)
     change = f"Changed from {said[0]} to {said[1]}" if said else "Changed to the opposite"
+    if times and slot == times[0]:
+        return Verdict.DIFFERS, f"The same is said of {slot[0].text} and of {slot[1].text}."
     if times:
         return Verdict.DIFFERS, f"{claim}; they speak of {times[0][0].text} and of {times[0][1].text}."
+    if slot and slot[0].kind is ValueKind.MONEY and all(map(_is_converted, (pair.left, pair.right), slot)):
+        return Verdict.DIFFERS, f"{claim}, for an amount in another currency."
     if one.version and other.version and one.version != other.version:
         return Verdict.REPLACED, f"{change} between version {one.version} and version {other.version}."
     if one.status != other.status:
