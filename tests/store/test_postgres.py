@@ -67,17 +67,17 @@ def test_a_folders_backup_is_restored_into_a_database_which_goes_on_numbering_an
         assert (store.check().differences, again.check().differences) == ((), ())
 
 
-def test_what_was_stored_is_there_after_the_server_was_killed_and_started_again() -> None:
-    with PostgresServer(options="-c listen_addresses=") as server, server.databases() as new:
-        with open_store(settings(new()), (ENCODER, DIMENSION)) as store:
-            PIECES[0].put_in(store)
-            server.stop("immediate")
-            with pytest.raises(StoreError, match=r"test0.*cannot be used"):
-                PIECES[1].put_in(store)
-            server.start()
-            assert everything(store) == set(PIECES[0].ids)
-            PIECES[1].put_in(store)
-            assert_whole(store, PIECES[1])
+def test_what_was_stored_is_there_after_the_server_was_killed_and_started_again(
+    store: Store, postgres: PostgresServer
+) -> None:
+    PIECES[0].put_in(store)
+    postgres.stop("immediate")
+    with pytest.raises(StoreError, match="cannot be used"):
+        PIECES[1].put_in(store)
+    postgres.start()
+    assert everything(store) == set(PIECES[0].ids)
+    PIECES[1].put_in(store)
+    assert_whole(store, PIECES[1])
 
 
 @pytest.mark.parametrize(
