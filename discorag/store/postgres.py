@@ -6,11 +6,11 @@ All that is PostgreSQL's own is in this module; what is SQLite's own in `discora
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Final
+from contextlib import closing, contextmanager
+from typing import Any, Final
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, Table, create_engine, func, make_url, select, text
+from sqlalchemy import Connection, Delete, Select, Table, create_engine, func, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -25,6 +25,20 @@ CONNECTIONS = 16
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))")
 
 
+class RowHold:
+    """A row that is held until `end`."""
+
+    def __init__(self, place: PostgresServer, connection: Connection) -> None:
+        self._place, self._connection = place, connection
+
+    def end(self, last: Delete | None = None) -> None:
+        """Release the row, after a last statement in the same transaction. Raises `StoreError`."""
+        with self._place.errors(), closing(self._connection) as db:
+            if last is not None:
+                db.execute(last)
+                db.commit()
+
+
 class PostgresServer:
     """A database on a PostgreSQL server.
 
@@ -35,6 +49,7 @@ class PostgresServer:
     """
 
     read_only = ""
+    is_shared = True
 
     def __init__(self, url: SecretStr) -> None:
         try:
@@ -66,6 +81,22 @@ class PostgresServer:
         with self.engine.begin() as db:
             db.execute(_LOCK, {"what": what})
             yield db
+
+    def hold(self, row: Select[Any]) -> RowHold | None:
+        """Lock a row in an open connection of its own; None if another connection has it, or it is gone.
+
+        When this process dies, PostgreSQL releases the row.
+        """
+        with self.errors():
+            db = self.engine.connect()
+            try:
+                if db.execute(row.with_for_update(skip_locked=True)).first():
+                    return RowHold(self, db)
+            except BaseException:
+                db.close()
+                raise
+            db.close()
+        return None
 
     @contextmanager
     def errors(self) -> Generator[None]:
