@@ -138,7 +138,7 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
-        self.place.engine.dispose()
+        self.place.close()
 
 
 def is_in(scope: Scope, table: Table = tables.documents) -> ColumnElement[bool]:
