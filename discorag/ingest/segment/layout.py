@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, takewhile
+from itertools import pairwise
 
 from discorag.schema.document import UnitKind
 from discorag.schema.values import Span
@@ -333,7 +333,9 @@ def _whole_amounts(parts: Sequence[str]) -> list[str]:
 
 def _run(texts: Sequence[str], at: int, holds: Callable[[str], object], least: int = MIN_ROWS) -> int:
     """End of the lines from ``at`` on for which something holds; ``at`` if these are too few for a table."""
-    end = at + sum(1 for _ in takewhile(holds, islice(texts, at, None)))
+    end = at
+    while end < len(texts) and holds(texts[end]):
+        end += 1
     return end if end - at >= least else at
 
 
@@ -409,8 +411,9 @@ def _top(texts: Sequence[str], indents: Sequence[int]) -> int:
 
 def _lower(texts: Sequence[str], indents: Sequence[int], top: int) -> Iterator[int]:
     """Rows further down that name the columns again: words only, and nothing over the first column."""
+    least = min(indents)
     for i in range(top + 1, len(texts) - 1):
-        is_blank = indents[i] > min(indents) + _WIDE_GAP or not cells(texts[i])[0]
+        is_blank = indents[i] > least + _WIDE_GAP or not cells(texts[i])[0]
         if is_blank and not any(map(str.isdigit, texts[i])) and any(map(str.isalpha, texts[i])):
             yield i
 
