@@ -204,7 +204,7 @@ class LiveIndex:
         """Flush the index; then the outbox need not keep what it has."""
         if self._unsafe:
             index.flush()
-            with self._database.write() as db:
+            with self._database.write("outbox") as db:
                 db.execute(delete(OUTBOX).where(OUTBOX.c.number <= self._applied))
             self._unsafe = 0
 

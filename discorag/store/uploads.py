@@ -37,7 +37,7 @@ class JobTable:
 
     def add(self, job: JobRow, scope: Scope, sizes: Mapping[str, int]) -> None:
         """Add a job, and the files that were sent with it with their sizes in bytes."""
-        with self._database.write() as db:
+        with self._database.write(f"uploads of {job.tenant}") as db:
             db.execute(insert(J), vars(job))
             for name, size in sizes.items():
                 db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
@@ -45,12 +45,12 @@ class JobTable:
 
     def save(self, job: JobRow) -> None:
         """Update a job."""
-        with self._database.write() as db:
+        with self._database.write(job.id) as db:
             db.execute(update(J).where(J.c.id == job.id).values(ended=job.ended, body=job.body))
 
     def remove(self, job_id: str) -> None:
         """Forget a job."""
-        with self._database.write() as db:
+        with self._database.write(job_id) as db:
             db.execute(delete(J).where(J.c.id == job_id))
 
     def forget(self, before: str) -> None:
@@ -86,7 +86,7 @@ class JobTable:
 
     def remove_upload(self, scope: Scope, name: str) -> None:
         """Forget an uploaded file."""
-        with self._database.write() as db:
+        with self._database.write(f"uploads of {scope.tenant}") as db:
             db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
 
 
@@ -110,7 +110,7 @@ class Conversions:
 
     def failed(self, file: str, reason: str) -> None:
         """Count a failure."""
-        with self._database.write() as db:
+        with self._database.write(file) as db:
             counted = update(V).where(V.c.file == file).values(failures=V.c.failures + 1, reason=reason)
             if not db.execute(counted).rowcount:
                 db.execute(insert(V), {"file": file, "failures": 1, "reason": reason})
@@ -120,5 +120,5 @@ class Conversions:
         with self._database.read() as db:
             known = db.scalar(select(V.c.file).where(V.c.file == file))
         if known:
-            with self._database.write() as db:
+            with self._database.write(file) as db:
                 db.execute(delete(V).where(V.c.file == file))

@@ -17,6 +17,7 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import NotFoundError, StoreFullError
 from discorag.schema.ledger import Failure
 from discorag.store.database import Database
+from discorag.store.sqlite import SqliteFile
 from discorag.store.uploads import JobTable
 from interfaces.http.jobs import Ingest, Job, JobFile, Jobs, JobStatus
 from tests.interfaces.http.conftest import Serve
@@ -143,7 +144,7 @@ def nothing() -> None:
 async def working(folder: Path, ingest: Ingest, at_once: int = 1) -> AsyncGenerator[Jobs]:
     """Jobs with their worker, as a server has them."""
     settled: list[JobFile] = []
-    database = Database(folder / "documents.sqlite", ("test", 8))
+    database = Database(SqliteFile(folder / "documents.sqlite"), ("test", 8))
     jobs = Jobs(JobTable(database), ingest, settled.append, at_once)
     await jobs.resume()
     worker = asyncio.create_task(jobs.work())
