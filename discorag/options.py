@@ -70,6 +70,8 @@ OF_CHUNKS = frozenset({"top_k", "follow"})
 """Options about chunks: given without a retriever they mean ``dense``."""
 OF_TREES = frozenset({"search_documents", "node_scores", "evidence_words", "evidence_tokens", "context", "node_k"})
 """Options about retrievers over trees: given without a retriever they mean the default one."""
+OF_RETRIEVAL = OF_CHUNKS | OF_TREES | {"preset", "profile", "retriever"}
+"""A question that gives one of these does without the options in the settings."""
 PAPERS = frozenset(PRESETS) - {"default", "local", "standard"}
 """Presets that follow a paper, also in when they refuse to answer."""
 

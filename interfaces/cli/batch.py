@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any, Self, TextIO, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -34,6 +34,9 @@ class Question(BaseModel):
     filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
 
 
+Q = TypeVar("Q", bound=Question)
+
+
 class Reply(BaseModel):
     """A line of the replies' file: a result or an error."""
 
@@ -51,8 +54,8 @@ class Reply(BaseModel):
         return self
 
 
-def read_questions(file: Path) -> list[Question]:
-    """The questions of a JSONL file, each with an id.
+def read_questions(file: Path, kind: type[Q]) -> list[Q]:
+    """The questions of a JSONL file, each with an id; a line is one of this kind.
 
     Raises:
         InputError: The file or a line cannot be read, or two have the same id.
@@ -61,22 +64,22 @@ def read_questions(file: Path) -> list[Question]:
         lines = file.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}.", hint="Name a JSONL file of questions in UTF-8.") from error
-    found = [_question(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    found = [_question(file, number, line, kind) for number, line in enumerate(lines, 1) if line.strip()]
     if len({q.id for q in found}) < len(found):
         twice = next(q.id for i, q in enumerate(found) if q.id in {p.id for p in found[:i]})
         raise InputError(f"Two questions of {file} have the id {twice!r}.", hint="Give each an id of its own.")
     return found
 
 
-def _question(file: Path, number: int, line: str) -> Question:
+def _question(file: Path, number: int, line: str, kind: type[Q]) -> Q:
     try:
-        question = Question.model_validate_json(line)
+        question = kind.model_validate_json(line)
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))
         raise InputError(
             f"Line {number} of {file}: {f'{where}: ' if where else ''}{problem['msg']}.",
-            hint='A line is {"question": "...", "id": "...", "filters": {"key": ["value"]}}; only question is needed.',
+            hint=f'A line is {{"question": "...", ...}}, with fields of {", ".join(kind.model_fields)}.',
         ) from error
     return question if question.id else question.model_copy(update={"id": str(number)})
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
     "estimate": "Estimate what an ingest would do and cost, without storing anything.",
+    "tune": "Find the settings that serve your own questions best, and what gain to expect of them.",
     "delete": "Delete a document from the store.",
     "parse": "Write the RST tree over a whole document, which is not stored; or a tree's file in another format.",
     "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",
