@@ -145,6 +145,8 @@ def model() -> Generator[ScriptedServer]:
     def respond(body: Body) -> Any:
         if "[[" in json.dumps(body["messages"]):
             return "Rating: [[80]]"
+        if "Check an answer against the passages" in body["messages"][0]["content"]:
+            return "It does [1]."
         return ours(body) if body["messages"][0]["role"] == "system" else papers(body)
 
     with ScriptedServer(respond) as server:
