@@ -25,8 +25,8 @@ from pydantic import model_validator
 from discorag.schema.errors import InputError
 from discorag.schema.values import Span, count_words
 from discorag.text.terms import terms
-from interfaces.cli.batch import Question
 from interfaces.facade import DiscoRAG
+from interfaces.questions import Question
 from interfaces.results import AskResult
 
 Options = Mapping[str, Any]

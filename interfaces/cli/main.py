@@ -28,7 +28,7 @@ from discorag.text.citations import steps
 from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
 from interfaces.cli.audit import audit
-from interfaces.cli.batch import Question, answer_file, read_questions
+from interfaces.cli.batch import answer_file
 from interfaces.cli.cli_help import COMMANDS, new_app
 from interfaces.cli.demo import demo
 from interfaces.cli.maintenance import backup, check, reindex, restore
@@ -50,6 +50,7 @@ from interfaces.cli.present import (
 )
 from interfaces.cli.serving import key, mcp, serve
 from interfaces.facade import DiscoRAG
+from interfaces.questions import Question, read_questions
 from interfaces.results import AskResult
 from interfaces.tune import Example, candidates, find_settings, write_settings
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text

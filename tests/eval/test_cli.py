@@ -159,8 +159,7 @@ def test_a_cut_data_file_is_named(
     ("arguments", "said"),
     [
         (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
-        (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. Run python -m"),
-        (("compare", "nowhere:full", "nowhere:lead"), "MissingPathError: nowhere holds no run.json"),
+        (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. It needs RST-DT"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
         (("expect", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
         (("report", "nowhere"), "MissingPathError: nowhere holds no run.json"),

@@ -10,7 +10,8 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.schema.errors import InputError
-from interfaces.cli.batch import Question, Reply, answer_file, read_questions
+from interfaces.cli.batch import Reply, answer_file
+from interfaces.questions import Question, read_questions
 from tests.interfaces.test_python import COFFEE, MEMORY, TIDES
 
 TIDE = Question(id="t", question="Why does the tide rise?")

@@ -9,7 +9,7 @@ import pytest
 from discorag import DiscoRAG
 from discorag.config import StoreSettings, read_settings
 from discorag.schema.errors import InputError
-from interfaces.cli.batch import read_questions
+from interfaces.questions import read_questions
 from interfaces.tune import Example, Options, candidates, choose, find_settings, score, write_settings
 from tests.interfaces.test_cli import EXAMPLES
 
