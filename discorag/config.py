@@ -289,6 +289,16 @@ class TreeSettings(_Section):
     )
 
 
+class RouterSettings(_Section):
+    """How a language model routes (RDR2)."""
+
+    format: Literal["json", "tagged"] = Field(
+        default="json",
+        description="What it is shown and writes. json: prompts/route.md. tagged: prompts/route-tagged.md, for a "
+        "model that was trained to route, such as the paper's.",
+    )
+
+
 class QuotaSettings(_Section):
     """What one tenant of the HTTP API may have; the file of keys can say otherwise of each."""
 
@@ -380,6 +390,7 @@ class Settings(BaseSettings):
     nli: NliSettings = NliSettings()
     reading: ReadingSettings = ReadingSettings()
     trees: TreeSettings = TreeSettings()
+    router: RouterSettings = RouterSettings()
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 
     @field_validator("store", "llm", "api")
