@@ -138,8 +138,9 @@ def experiment(
 ) -> None:
     """Run a table or figure of a paper: what is missing, the bill, the run (resumed), the table next to the paper's."""
     chosen = load_experiment(name)
-    if chosen.command:
-        raise ConfigError(f"{chosen.item} is not run from here.", hint=f"Run {chosen.command}.")
+    if not chosen.rows:
+        needs = "; ".join([*chosen.needs, *([f"the command {chosen.command}"] if chosen.command else [])])
+        raise ConfigError(f"{chosen.item} is not run from here.", hint=f"It needs {needs}.")
     folder = (to or home / "runs") / name
     if ratings:
         _print_ratings(chosen, folder, ratings)
@@ -225,7 +226,7 @@ def expect(folder: Path, expected: Path) -> None:
 def _print_ratings(chosen: Experiment, folder: Path, forms: list[Path]) -> None:
     """The forms of the point to whose folder they belong: each is a copy of that folder's form."""
     for point in chosen.points:
-        at = folder / (point.label.replace(" ", "-") or "run")
+        at = folder / point.folder
         if own := [form for form in forms if same_form(at, form)]:
             out.print(f"{point.label or chosen.item}\n{table_of_ratings(at, own, chosen.reference)}", markup=False)
 

@@ -44,9 +44,9 @@ async def run(rag: DiscoRAG, home: Path, wanted: Suite = LEAD, **options: Any) -
 @pytest.mark.parametrize(
     ("name", "systems"),
     [
-        ("narrativeqa", ["standard", "full-sentences", "full-bisection", "full-discourse", "full-htsir", "full-rdr2"]),
-        ("narrativeqa", ["htsir", "rdr2", "disretrieval"]),
-        ("triviaqa", ["full", "full-rdr2"]),
+        ("narrativeqa", ["standard", "full+retriever=sentences", "full+retriever=htsir+node_scores=dense"]),
+        ("narrativeqa", ["htsir", "rdr2", "disretrieval+retriever=bisection"]),
+        ("triviaqa", ["full", "rdr2"]),
         ("qampari", ["full", "lead"]),
         ("eli5", ["full", "lead"]),
     ],
