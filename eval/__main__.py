@@ -16,11 +16,13 @@ from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
 from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line
+from eval.datasets.registry import load_benchmark
 from eval.experiments.attention import Attention
 from eval.experiments.definition import Experiment, experiment_names, load_experiment, state, total_of
 from eval.experiments.ratings import same_form, table_of_ratings
 from eval.experiments.run import ExperimentRun
 from eval.metrics.base import MetricModels
+from eval.metrics.mauve import mauve_of
 from eval.options import data_folder, find_data, open_judge
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
@@ -29,6 +31,7 @@ from eval.reporting.compare import compare as compare_systems
 from eval.reporting.compare import comparison_tables
 from eval.reporting.report import report as markdown_report
 from eval.running.bill import write_bills
+from eval.running.folder import load_run
 from eval.running.session import Place, Session, open_pipeline
 from eval.suite import Suite, find_system, load_suite, suite_names, systems
 
@@ -194,6 +197,20 @@ def compare(
 ) -> None:
     """Two systems on the same questions: paired t-test, paired bootstrap, wins and losses, worst regressions."""
     out.print(comparison_tables(compare_systems(a, b, metric=metric)))
+
+
+@app.command()
+def mauve(
+    suite: Annotated[str, typer.Argument(help="Its suite, for questions and references.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    model: Annotated[Path, typer.Argument(help="Folder of a language model; ALCE's is GPT-2 large.")],
+    data: Data = None,
+) -> None:
+    """How near the answers of each system are to those of people, over all questions (MAUVE)."""
+    found = load_suite(suite)
+    samples = load_benchmark(found.dataset, (data or data_folder()) / found.path).samples
+    for system, score in mauve_of(load_run(folder)[1], samples, model).items():
+        out.print(f"{system}: {score:.1f}")
 
 
 @app.command()
