@@ -224,7 +224,6 @@ class RerankerSettings(EndpointSettings):
         "Face hub, e.g. BAAI/bge-reranker-v2-m3, its folder, or a folder of model.onnx and tokenizer.json. None: the "
         "packaged ms-marco-MiniLM-L-12-v2.",
     )
-    path: Literal["/rerank", "/score"] = Field(default="/rerank", description="Form of the endpoint; vLLM has both.")
 
 
 class NliSettings(EndpointSettings):

@@ -43,7 +43,7 @@ def best(query: SearchQuery, searcher: Searcher, scope: Scope) -> list[Hit]:
     depth = max(query.top_k, FUSION_DEPTH)
     terms = sparse_query(query.text)
     vectors: list[Vectors | SparseVector] = [query.vector, terms] if terms[0] else [query.vector]
-    return fused([ranking(vector, depth) for vector in vectors])[: query.top_k]
+    return fuse_rankings([ranking(vector, depth) for vector in vectors])[: query.top_k]
 
 
 def nearest_documents(query: SearchQuery, searcher: Searcher, scope: Scope, count: int) -> list[Hit]:
@@ -85,7 +85,7 @@ def _rounded(hits: Sequence[Hit]) -> list[Hit]:
     return [Hit(hit.chunk_id, round(hit.score, DIGITS)) for hit in hits]
 
 
-def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+def fuse_rankings(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Reciprocal rank fusion: the score of a chunk is the sum of 1 / (60 + rank), ranks from 1.
 
     Qdrant's own fusion is not used: it ranks equal scores (duplicated chunks have them) in the order of writing.

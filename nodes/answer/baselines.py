@@ -14,7 +14,7 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, QueryError
 from discorag.store.records import Hit
 from discorag.store.retrieval import check_query, nothing_in
-from discorag.store.search import fused
+from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
 from nodes.answer.retrieve_chunks import search_question, without_copies
 from nodes.context import AnswerContext, answer_context
@@ -67,7 +67,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not any(rankings):
         rankings = [(await search_question(check_query(state["query"]), state, context)).best]
     backends = await context.open_backends()
-    own = await without_copies(fused(rankings), context)
+    own = await without_copies(fuse_rankings(rankings), context)
     hits = own.best
     if not hits:
         raise await asyncio.to_thread(nothing_in, backends.store, await context.scope())

@@ -13,7 +13,7 @@ from discorag.schema.errors import ReadOnlyStoreError
 from nodes.answer.retrieve_chunks import search_question
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import question_of
-from nodes.retrieved import Found, retrieved, retrieved_nodes
+from nodes.retrieval import Found, finish_retrieval, finish_tree_retrieval
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -25,7 +25,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
 
     Raises:
         QueryError: The question is longer than the encoder's window.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+        EmptyCorpusError: As `nodes.retrieval.finish_retrieval`.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     retriever = tree_retriever(context.retriever)
@@ -34,7 +34,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     if isinstance(search, Command):
         return search
     selected = await retriever.choose(search.query) if search.query else None
-    return await retrieved_nodes(search, selected, context, stage)
+    return await finish_tree_retrieval(search, selected, context, stage)
 
 
 async def search_nodes(
@@ -44,7 +44,7 @@ async def search_nodes(
 
     Raises:
         QueryError: The question is longer than the encoder's window.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+        EmptyCorpusError: As `nodes.retrieval.finish_retrieval`.
     """
     backends, scope, question = await context.open_backends(), await context.scope(), question_of(state)
     tools, filters = backends.tree_tools(context.tree_engine(backends)), state.get("filters") or {}
@@ -53,4 +53,4 @@ async def search_nodes(
     except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
         stage.failed(error, fallback="dense")
         hits = await search_question(question, state, context)
-        return await retrieved(hits.best, context, stage, copies=hits.copies)
+        return await finish_retrieval(hits.best, context, stage, copies=hits.copies)

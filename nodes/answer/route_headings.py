@@ -11,7 +11,7 @@ from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.rounds import Rounds
 from nodes.answer.retrieve_sentence_tree import search_nodes
 from nodes.context import AnswerContext, answer_context
-from nodes.retrieved import Found, record_effort, retrieved_nodes
+from nodes.retrieval import Found, finish_tree_retrieval, record_effort
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -23,7 +23,7 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
 
     Raises:
         QueryError: The question is longer than the encoder's window.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+        EmptyCorpusError: As `nodes.retrieval.finish_retrieval`.
 
     Source: RDR² section 3.1.
     """
@@ -35,12 +35,12 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     if isinstance(search, Command):
         return search
     if (query := search.query) is None:
-        return await retrieved_nodes(search, None, context, stage)
+        return await finish_tree_retrieval(search, None, context, stage)
     walks = state.get("walks")
     begun = Rounds.from_json(query, retriever.walk, walks) if walks else Rounds.begin(query, retriever.walk)
     rounds = await begun.next(query)
     if not rounds.unfinished:
-        command = await retrieved_nodes(search, rounds.selection(query), context, stage)
+        command = await finish_tree_retrieval(search, rounds.selection(query), context, stage)
         return Command(goto=command.goto, update={**cast("Json", command.update), "walks": rounds.to_json(query)})
     record_effort(stage, search.index)
     stage.usage += rounds.usage

@@ -46,7 +46,7 @@ from discorag.schema.errors import (
 from discorag.schema.ledger import Failure, StageRecord
 from nodes.backends import Backends
 from nodes.context import IngestContext
-from nodes.retrieved import record_effort
+from nodes.retrieval import record_effort
 from nodes.stage import Stage
 from nodes.state import Json
 

@@ -180,7 +180,6 @@ export interface Options {
   pool?: number;
   unfold?: number;
   top_k?: number;
-  follow?: boolean;
   rerank?: boolean;
   abstain?: string;
   use_tree?: boolean;

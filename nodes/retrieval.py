@@ -24,7 +24,7 @@ NOTHING = "Nothing in the documents matches the question and its filters."
 REFUSED = "The router refused every document."
 
 
-async def retrieved(
+async def finish_retrieval(
     hits: Sequence[Hit],
     context: AnswerContext,
     stage: Stage,
@@ -54,12 +54,12 @@ async def retrieved(
     return Command(goto=goes, update=update)
 
 
-async def retrieved_nodes(
+async def finish_tree_retrieval(
     search: TreeSearch, selected: SelectedNodes | None, context: AnswerContext, stage: Stage
 ) -> Command[Any]:
     """The update with the chunks that hold the evidence of selected nodes; none where there is no document."""
     if search.query is None or selected is None:
-        return await retrieved([], context, stage, copies={})
+        return await finish_retrieval([], context, stage, copies={})
     backends, scope = await context.open_backends(), await context.scope()
     scores, options = search.query.scores, context.tree_options
     hits, inside = await asyncio.to_thread(passages_with, backends.store, scope, scores, selected, options)
@@ -67,8 +67,9 @@ async def retrieved_nodes(
     stage.failures += selected.failures
     record_effort(stage, search.index)
     preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {len(search.index.built)} trees built"
-    refused = selected.refused
-    return await retrieved(hits, context, stage, copies=search.copies, inside=inside, refused=refused, preview=preview)
+    return await finish_retrieval(
+        hits, context, stage, copies=search.copies, inside=inside, refused=selected.refused, preview=preview
+    )
 
 
 def record_effort(stage: Stage, index: TreeIndex) -> None:
