@@ -22,11 +22,11 @@ from eval.experiments.definition import Experiment, experiment_names, load_exper
 from eval.experiments.ratings import same_form, table_of_ratings
 from eval.experiments.run import ExperimentRun
 from eval.metrics.base import MetricModels
-from eval.metrics.mauve import mauve_of
 from eval.options import data_folder, find_data, open_judge
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
+from eval.reporting.mauve import mauve_of
 from eval.reporting.report import markdown_table
 from eval.reporting.report import report as markdown_report
 from eval.running.bill import write_bills
