@@ -7,10 +7,10 @@ with a higher limit, never as before.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
 from discorag.models.cache import ReplyCache, reply_key
@@ -48,22 +48,6 @@ _REPAIR_TOKENS = 1024
 """Room for the two turns by which a repair is asked for."""
 
 
-class Chat(Protocol):
-    """What is behind a gateway: a `ChatClient`, or a script in a test."""
-
-    async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError`."""
-        ...
-
-    async def send(self, request: Request[Any]) -> Draft:
-        """One call, waited for as a whole. Raises `ModelError`."""
-        ...
-
-    def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
-        """Pieces of text as they come, at last the whole draft. Raises `ModelError`."""
-        ...
-
-
 class Gateway:
     """A `LanguageModel` over any chat model.
 
@@ -77,11 +61,11 @@ class Gateway:
         ConfigError: No model is configured, and there is no ``chat``.
     """
 
-    def __init__(self, settings: LlmSettings, *, chat: Chat | None = None) -> None:
+    def __init__(self, settings: LlmSettings, *, chat: ChatClient | None = None) -> None:
         if chat is None and not settings.provider:
             raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
         self._settings = settings
-        self._chat: Chat = chat or ChatClient(settings)
+        self._chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
         self._has_beams = True
 

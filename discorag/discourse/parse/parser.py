@@ -133,9 +133,15 @@ def without_parsers(version: str) -> str:
 
 
 def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
-    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each."""
-    whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
-    return whole, locate_texts(texts, whole)
+    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each.
+
+    Spans are without white space around the texts.
+    """
+    whole, spans, at = ("\n\n" if kind == "paragraph" else " ").join(texts), list[Span](), 0
+    for text in map(str.strip, texts):
+        start = whole.index(text, at)
+        spans.append(Span(start=start, end=(at := start + len(text))))
+    return whole, tuple(spans)
 
 
 @dataclass
@@ -159,13 +165,3 @@ class Parses:
         else:
             self.reused += 1
         return tree.splits
-
-
-def locate_texts(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
-    """The spans of ``texts`` in ``whole``, in this order, without white space around them."""
-    spans: list[Span] = []
-    at = 0
-    for text in map(str.strip, texts):
-        start = whole.index(text, at)
-        spans.append(Span(start=start, end=(at := start + len(text))))
-    return tuple(spans)

@@ -282,7 +282,7 @@ _BAD_JSON = (
     ("not the text at", json.dumps({"text": "b", "edus": [_EDU], "splits": []})),
     ("not the text at", json.dumps({"text": "a", "edus": [_EDU | {"end": 5}], "splits": []})),
     ("greater than or equal", json.dumps({"text": "a", "edus": [_EDU | {"start": -1}], "splits": []})),
-    ("No split covers", json.dumps({"text": "aa", "edus": [_EDU, {"start": 1, "end": 2, "text": "a"}], "splits": []})),
+    ("No node joins", json.dumps({"text": "aa", "edus": [_EDU, {"start": 1, "end": 2, "text": "a"}], "splits": []})),
 )
 
 

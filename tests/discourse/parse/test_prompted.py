@@ -122,8 +122,8 @@ def test_slips_in_the_copies_do_not_move_the_cuts(edus: list[str], cuts: list[st
         ([_node([2, 2], [2, 3]), _NODES[1]], "Node 1: .* in order"),  # overlap
         ([_node([2, 2], [3, 4]), _NODES[1]], "Node 1: .* EDUs 1 to 3"),
         ([_node([0, 1], [2, 3]), _NODES[1]], "Node 1: .* EDUs 1 to 3"),
-        ([_node([1, 1], [2, 2]), _node([2, 2], [3, 3])], "a node must join EDUs 1 to 3"),  # no root
-        ([_node([1, 1], [2, 2]), _NODES[1]], "a node must join EDUs 2 to 3"),  # crossing
+        ([_node([1, 1], [2, 2]), _node([2, 2], [3, 3])], "No node joins EDUs 1 to 3"),  # no root
+        ([_node([1, 1], [2, 2]), _NODES[1]], "No node joins EDUs 2 to 3"),  # crossing
         ([_node([2, 2], [3, 3], "JOINT", "NS"), _NODES[1]], "Node 1: JOINT joins two nuclei"),
         ([_node([2, 2], [3, 3], "REASON"), _NODES[1]], "nodes.0.relation.*ELABORATION"),
         ([_node([2, 2], [3, 3], "CAUSE", "N"), _NODES[1]], "nodes.0.nuclearity"),
