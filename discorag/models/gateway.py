@@ -1,7 +1,7 @@
 """The gateway to a language model: every output is checked, repaired once, counted, and cached when it is valid.
 
-An output that was cut off at its limit is kept as far as it goes, if that is worth anything; else it is asked for again
-with a higher limit, never as before.
+Of an output that hit its token limit the usable part is kept; if there is none, it is requested once more with a higher
+limit.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _REPAIR_TOKENS = 1024
 class Gateway:
     """A `LanguageModel` over any chat model.
 
-    May be used from several event loops, one after the other.
+    It may be used from several event loops, one after the other.
 
     Args:
         settings: Model, limits and cache.
@@ -75,7 +75,7 @@ class Gateway:
         return self._settings.model
 
     async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         return await self._chat.context_tokens()
 
     async def complete(self, request: Request[T]) -> Reply[T]:

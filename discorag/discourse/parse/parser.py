@@ -146,7 +146,7 @@ def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]
 
 @dataclass
 class Parses:
-    """The parses of one document; what is in the cache, by a digest of texts, kind and parser, is not parsed again."""
+    """Parses the units of one document, with a cache whose keys are digests of texts, kind and parser."""
 
     parser: UnitParser
     cache: MutableMapping[str, RstTree]

@@ -5,8 +5,8 @@ are sought among the borders of blocks only.
 
 The network's labels are GUM's; what the text states refines them. Seven relations are never labelled in GUM. They come
 from stated connectives and patterns only, each from the relations that it is a special case of. Organisation, topic,
-manner and interrupted clauses hide under their next likely label. A relation that is too unlikely is not shown: its
-place takes the one that claims least.
+manner and interrupted clauses are shown under the next most likely label. A relation that is too unlikely is replaced
+by the least specific one.
 """
 
 from __future__ import annotations
