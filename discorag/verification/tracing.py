@@ -66,7 +66,7 @@ def _around(inputs: AnswerInputs, table: SentenceTable, i: int) -> list[Place]:
 def _place(inputs: AnswerInputs, table: SentenceTable, first: int, last: int) -> Place:
     units = table.sentences[first : last + 1]
     chunk = inputs.chunks[units[0].chunk - 1]
-    context = dict.fromkeys((chunk.title, *chunk.headings, *(h for u in units for h in u.headings)))
+    context = dict.fromkeys((chunk.title, *(h for u in units for h in u.headings)))
     return Place(tuple(range(first, last + 1)), " ".join(u.plain for u in units), "\n".join(context))
 
 
