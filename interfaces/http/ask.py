@@ -61,8 +61,8 @@ class AskRequest(BaseModel):
     switches: Options = Options()
     thread: UUID | None = Field(
         default=None,
-        description="A thread of POST /threads that keeps the question and its answer; a language model reads what was "
-        "asked there before, and without one the question is answered on its own. Its corpus is the thread's.",
+        description="A thread (POST /threads) that stores the question and its answer. A language model reads the "
+        "questions before it; without one, each is answered on its own. The corpus is the thread's.",
     )
 
 
@@ -88,9 +88,9 @@ _PAGE = (
 )
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
-    "`token`s of the draft, `restart` where the tokens so far are void, at last `answer` (as in JSON) or `error`. "
-    "Before a language model is asked comes `preliminary`: the answer of the sources' own sentences (`answer`, `text`, "
-    "`steps`, `sources` and `citations` as in JSON), which stays if the model fails."
+    "`token`s of the draft, `restart` if the tokens so far are void, and finally `answer` (as in JSON) or `error`. "
+    "Before a language model is called, `preliminary` brings the answer made of the sources' own sentences (`answer`, "
+    "`text`, `steps`, `sources` and `citations` as in JSON), which stays if the model fails."
 )
 
 
