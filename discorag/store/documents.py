@@ -79,7 +79,7 @@ class Documents:
             "terms": pack_terms(terms),
         }
         rows = [_chunk_row(chunk, at) for at, chunk in enumerate(chunks)]
-        with self.database.write() as db:
+        with self.database.write(manifest.doc_id) as db:
             number = self._put_row(db, _document_row(scope, document, manifest))
             db.execute(insert(K), {"document": number, **content})
             db.execute(insert(C), [{"document": number, **row} for row in rows])
@@ -99,7 +99,7 @@ class Documents:
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """Remove a document with all its chunks and trees; whether it was there."""
-        with self.database.write() as db:
+        with self.database.write(doc_id) as db:
             found = db.execute(delete(D).where(is_in(scope), D.c.doc_id == doc_id)).rowcount > 0
             if found:
                 db.execute(insert(tables.outbox), {"doc_id": doc_id})

@@ -14,7 +14,7 @@ import typer
 from rich.text import Text
 from typer.models import OptionInfo
 
-from discorag.config import read_settings
+from discorag.config import config_file, read_settings
 from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
@@ -26,7 +26,7 @@ from discorag.text.citations import steps
 from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
 from interfaces.cli.audit import audit
-from interfaces.cli.batch import answer_file, read_questions
+from interfaces.cli.batch import answer_file
 from interfaces.cli.cli_help import COMMANDS, new_app
 from interfaces.cli.demo import demo
 from interfaces.cli.maintenance import backup, check, reindex, restore
@@ -45,9 +45,13 @@ from interfaces.cli.present import (
     plan_section,
     print_json,
     status_table,
+    tuning_table,
+    tuning_verdict,
 )
 from interfaces.cli.serving import key, mcp, serve
 from interfaces.facade import DiscoRAG
+from interfaces.questions import Question, read_questions
+from interfaces.tune import Example, candidates, find_settings, write_settings
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
 
@@ -148,6 +152,25 @@ def ask(
     return None
 
 
+def tune(
+    questions: Annotated[Path, typer.Argument(help='JSONL of {"question": ..., "passages": [...], "answers": [...]}.')],
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    write: Annotated[bool, typer.Option(help="Write better settings into disco-rag.toml.")] = True,
+) -> None:
+    """``disco-rag tune``."""
+    examples = read_questions(questions, Example)
+    where = {"corpus": corpus, "tenant": tenant}
+    with _pipeline() as rag:
+        total = len(examples) * len(candidates(has_model=rag.backends.model is not None))
+        with Bar("Ask", total) as bar:
+            found = rag.run(lambda: find_settings(rag, examples, on_answer=bar.advance, **where))
+    out.print(tuning_table(found), tuning_verdict(found), sep="\n")
+    if write and found.is_better:
+        write_settings(config_file(), found.candidates[found.chosen].options)
+        out.print(Text(f"Written into {config_file()}."))
+
+
 @show.command("tree")
 def show_tree(
     document: Annotated[str, typer.Argument(help=_WHICH)],
@@ -233,7 +256,7 @@ def delete(
 
 
 _ELSEWHERE = (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore)
-for command in (ingest, ask, status, corpora, estimate, delete, *_ELSEWHERE):
+for command in (ingest, ask, status, corpora, estimate, tune, delete, *_ELSEWHERE):
     app.command(help=COMMANDS[command.__name__])(command)
 
 
@@ -270,7 +293,7 @@ def _ask_batch(
     """Answer a file of questions; exit code 1 if one failed."""
     if batch is None or question is not None:
         raise InputError("Give a question, or --batch FILE.", hint="disco-rag ask --help")
-    questions = read_questions(batch)
+    questions = read_questions(batch, Question)
     with _pipeline(llm) as rag, Bar("Ask", len(questions)) as progress:
         failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))

@@ -27,6 +27,7 @@ from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
 from interfaces.results import AskResult, IngestResult
+from interfaces.tune import Tuning
 from interfaces.views.terminal import answer_text, plan_text
 
 out, err = Console(), Console(stderr=True)
@@ -200,6 +201,28 @@ def estimate_table(estimate: Estimate) -> RenderableType:
     for name, value in estimate.model_dump().items():
         table.add_row(name.replace("_", " "), f"{value:,.1f}" if isinstance(value, float) else f"{value:,}")
     return table
+
+
+def tuning_table(found: Tuning) -> RenderableType:
+    """The candidates, best first; scores and gains in points."""
+    table = plain_table("settings", numbers=("score", "words read"))
+    order = sorted(range(len(found.candidates)), key=lambda i: -found.candidates[i].score)
+    for i in order:
+        candidate = found.candidates[i]
+        options = ", ".join(f"{name}={value}" for name, value in candidate.options.items()) or "as they are now"
+        style = "bold" if i == found.chosen else ""
+        table.add_row(options, f"{100 * candidate.score:.1f}", f"{candidate.words:,.0f}", style=style)
+    return table
+
+
+def tuning_verdict(found: Tuning) -> RenderableType:
+    """What to expect of the choice."""
+    if found.chosen == 0:
+        return Text("No other settings are better by more than chance: the present ones stay.")
+    interval = f"{100 * found.gain:+.1f} points [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+    apparent = f"on these questions it is {100 * found.apparent:+.1f}, which is flattering, as they chose it"
+    verdict = "" if found.is_better else " That may be chance: the present settings stay."
+    return Text(f"Expected gain of the bold settings on new questions: {interval}; {apparent}.{verdict}")
 
 
 def corpora_table(corpora: list[Corpus]) -> RenderableType:

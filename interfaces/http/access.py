@@ -6,15 +6,12 @@ of it is ever read.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import math
 import secrets
 import tomllib
-from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from ipaddress import ip_address
@@ -265,39 +262,34 @@ def _is_local(request: Request) -> bool:
 
 
 class Quotas:
-    """Checks uploads against the quotas: by the rows of the database, and by the uploads that are being written."""
+    """Checks uploads against the quotas, by the rows of the database. All methods block.
+
+    Args:
+        access: The quotas.
+        table: Uploads and jobs; within its `JobTable.add` a check counts what is being added.
+    """
 
     def __init__(self, access: Access, table: JobTable) -> None:
         self._access, self._table = access, table
-        self._files, self._bytes = Counter[str](), Counter[str]()
 
-    async def check(self, tenant: str, *, files: int, size: int) -> None:
-        """Raises `RefusedError` (429) if one more job with these files and bytes would be too much."""
+    def check(self, tenant: str, *, jobs: int = 0, files: int = 0, size: int = 0) -> None:
+        """Raises `RefusedError` (429) if so many jobs, files and bytes more would be too much."""
         quota = self._access.quota(tenant)
-        if await asyncio.to_thread(self._table.under_way, tenant) >= quota.jobs:
+        if self._table.under_way(tenant) + jobs > quota.jobs:
             message, hint = f"{quota.jobs} jobs have not ended.", "Wait for one, or cancel one: DELETE /ingest/JOB."
             raise _over_quota(message, hint, retry_s=10)
-        count, stored = await asyncio.to_thread(self._table.upload_usage, tenant)
-        if count + self._files[tenant] + files > quota.documents:
+        count, stored = self._table.upload_usage(tenant)
+        if count + files > quota.documents:
             message = f"There would be more than {quota.documents} documents."
             raise _over_quota(message, "Delete some: DELETE /documents/ID.")
-        if stored + self._bytes[tenant] + size > quota.storage_mb * 1_000_000:
+        if stored + size > quota.storage_mb * 1_000_000:
             message = f"The stored files would have more than {quota.storage_mb:g} MB."
             raise _over_quota(message, "Delete documents: DELETE /documents/ID.")
 
-    @asynccontextmanager
-    async def reserve(self, scope: Scope, sizes: dict[str, int]) -> AsyncGenerator[None]:
-        """Count these files, name -> bytes, while a block stores them; the same names replace. Raises as `check`."""
-        known = await asyncio.to_thread(self._table.known_uploads, scope)
-        new, size = len(sizes.keys() - known), sum(sizes.values())
-        await self.check(scope.tenant, files=new, size=size)
-        self._files[scope.tenant] += new
-        self._bytes[scope.tenant] += size
-        try:
-            yield
-        finally:
-            self._files[scope.tenant] -= new
-            self._bytes[scope.tenant] -= size
+    def check_files(self, scope: Scope, sizes: Mapping[str, int]) -> None:
+        """Check a job for these files, name -> bytes; the same names replace. Raises as `check`."""
+        new = len(sizes.keys() - self._table.known_uploads(scope))
+        self.check(scope.tenant, jobs=1, files=new, size=sum(sizes.values()))
 
 
 def _over_quota(message: str, hint: str, *, retry_s: int | None = None) -> RefusedError:

@@ -106,7 +106,7 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
     await asyncio.to_thread(uploads.sweep)
     jobs = Jobs(table, documents.reader_of(rag, uploads, meters), count_file, api.jobs)
     meters.jobs_waiting.set_function(jobs.waiting)
-    await jobs.resume()
+    await jobs.forget_old()
     tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
     try:
         async with Threads.open(api.uploads / "threads.sqlite") as threads:

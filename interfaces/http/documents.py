@@ -279,12 +279,17 @@ async def accept(
     """A job for these files, by name, that are on disk when this returns. Raises as the endpoint."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
-        async with served.quotas.reserve(scope, sizes):
-            staged = await asyncio.to_thread(served.uploads.stage, scope, content)
-            try:
-                accepted = await served.jobs.accept(scope, sizes, staged.publish)
-            finally:
-                await asyncio.to_thread(staged.discard)
+        await asyncio.to_thread(served.quotas.check_files, scope, sizes)
+        staged = await asyncio.to_thread(served.uploads.stage, scope, content)
+
+        def publish() -> None:
+            served.quotas.check(scope.tenant)  # again: others may have uploaded meanwhile, also to other servers
+            staged.publish()
+
+        try:
+            accepted = await served.jobs.accept(scope, sizes, publish)
+        finally:
+            await asyncio.to_thread(staged.discard)
     except (UnknownFormatError, StoreError) as error:
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error

@@ -119,7 +119,7 @@ class Service:
             if guard.asks:
                 await self.access.count_question(who)
             if guard.uploads:
-                await self.quotas.check(who.tenant, files=0, size=content_length(request.scope))
+                await asyncio.to_thread(self.quotas.check, who.tenant, jobs=1, size=content_length(request.scope))
         except RefusedError as error:
             if error.status != 429:
                 log_access("refused", who)

@@ -33,14 +33,15 @@ blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; 
 
 
 def summary(report: AuditReport) -> str:
-    """One line: how many documents, and how many findings of each kind that there is."""
+    """One line: how many documents, and how many findings of each kind that there is, alike ones once."""
     nouns = {
         Verdict.CONTRADICTS: "contradiction",
         Verdict.REPLACED: "replaced statement",
         Verdict.DIFFERS: "explained difference",
     }
-    sure = Counter(f.verdict for f in report.open if f.tier is Tier.SURE)
-    possible, settled = len(report.open) - sure.total(), len(report.findings) - len(report.open)
+    groups = group_findings(report.open)
+    sure = Counter(group[0].verdict for group in groups if group[0].tier is Tier.SURE)
+    possible, settled = len(groups) - sure.total(), len(report.findings) - len(report.open)
     parts = [
         _count(n, noun) for verdict, noun in nouns.items() if (n := sure[verdict]) or verdict is Verdict.CONTRADICTS
     ]
@@ -65,19 +66,29 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
         lines.append(head)
         lines += [_side_text(side) for side in (finding.left, finding.right)]
         if len(group) > 1:
-            lines.append(Text(f"  The same change in {len(group) - 1} more places.", "dim"))
+            lines.append(Text(f"  {_more(group)}", "dim"))
     if len(groups) > limit:
         lines.append(Text(f"\n{len(groups) - limit} more: use --format html or json to see all."))
     return Group(*lines)
 
 
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings in their order, those that report one change ("Jinja2 to Jinja") together."""
-    groups: dict[tuple[str, ...], list[Finding]] = {}
+    """Findings in their order; together those of one change of name, and those of one sentence in many versions."""
+    groups: list[list[Finding]] = []
+    known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        key = (finding.verdict, finding.tier, finding.kind, finding.reason)
-        groups.setdefault(key if finding.kind == "name" else (finding.id,), []).append(finding)
-    return list(groups.values())
+        said = (finding.left.quote, finding.right.quote, *([finding.reason] if finding.kind == "name" else []))
+        keys = [(finding.verdict, finding.tier, text) for text in said]
+        group = next((known[key] for key in keys if key in known), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(finding)
+        known |= dict.fromkeys(keys, group)
+    return groups
+
+
+def _more(group: Sequence[Finding]) -> str:
+    return f"The same in {_count(len(group) - 1, 'more pair')} of sentences."
 
 
 def _side_text(side: Side) -> Text:
@@ -132,9 +143,9 @@ def audit_html(*reports: AuditReport, introduction: str = "") -> str:
 
 
 def _article(group: Sequence[Finding]) -> str:
-    finding, more = group[0], len(group) - 1
+    finding = group[0]
     sides = "".join(_side_html(side) for side in (finding.left, finding.right))
-    also = f'<p class="more">The same change in {more} more places.</p>' if more else ""
+    also = f'<p class="more">{_more(group)}</p>' if len(group) > 1 else ""
     head = f"{finding.verdict.value.capitalize()} ({finding.tier.value})"
     return f'<article><h3>{head}</h3><p>{escape(finding.reason)}</p><div class="sides">{sides}</div>{also}</article>'
 

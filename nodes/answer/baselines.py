@@ -31,7 +31,7 @@ async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
     return await _write_draft(state, context, calls, calls.full_context)
 
 
-async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: plan and answer in one call (fig. 15)."""
     context = await answer_context(runtime)
     calls, plans = await _calls(context), [""]
@@ -94,7 +94,7 @@ async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Jso
     return await _write_draft(state, context, calls, calls.answer_after_hint)
 
 
-async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """relate: discourse markers between chunks (fig. 17); if it fails there are none."""
     context, stage = await answer_context(runtime), Stage("relate")
     calls = await _calls(context)
@@ -109,7 +109,7 @@ async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"markers": [link.model_dump() for link in outcome.value], "ledger": ledger}
 
 
-async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+async def answer_with_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: standard RAG with the markers after the chunks."""
     context = await answer_context(runtime)
     calls = await _calls(context)
@@ -121,22 +121,17 @@ async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return await _write_draft(state, context, calls, write)
 
 
-async def _write_draft(
-    state: AnswerState,
-    context: AnswerContext,
-    calls: Baselines,
-    write: Write,
-) -> Json:
+async def _write_draft(state: AnswerState, context: AnswerContext, calls: Baselines, write: Write) -> Json:
     """The draft that ``write`` makes; shown in one piece, because beams cannot be streamed."""
     stage = Stage("generate")
 
-    async def shown(inputs: AnswerInputs) -> Outcome[str]:
+    async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:
         outcome = await write(inputs)
         emit_token(stage, outcome.value)
         return outcome
 
     inputs = without_structure(await load_inputs(state, context))
-    return await draft_update(inputs, context, stage, shown, _name(calls), None)
+    return await draft_update(inputs, context, stage, write_and_show, _name(calls), None)
 
 
 async def _calls(context: AnswerContext) -> Baselines:

@@ -96,7 +96,7 @@ async def test_an_audit_lists_the_open_findings_of_a_corpus_surest_first(pipelin
         document = await resource(client, f"disco-rag://documents/{finding['left']['doc_id']}?corpus=shop")
         span = finding["left"]["span"]
         assert document[span["start"] : span["end"]] == finding["left"]["quote"]
-        assert "One says 30 days, the other says 14 days." in text_of(first)
+        assert '"Refund policy" says 30 days, "Shop leaflet" says 14 days.' in text_of(first)
         for found in rag.last_audit(corpus="shop").findings:
             rag.settle(found.id, corpus="shop")
         assert data_of(await client.call_tool("audit", {"corpus": "shop"}))["findings"] == []
