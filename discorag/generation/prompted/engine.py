@@ -23,7 +23,7 @@ from discorag.schema.errors import InvalidOutputError, OutputTruncatedError, Usa
 from discorag.schema.ledger import Failure
 from discorag.schema.values import words_of
 from discorag.text.citations import (
-    marked,
+    format_reference,
     references,
     split_at_references,
     unknown_passages,
@@ -267,7 +267,7 @@ class LlmEngine:
         failures = [
             Failure.of(
                 "plan",
-                InvalidOutputError(f"The plan cites {marked(r)}; there are {len(inputs.chunks)} passages."),
+                InvalidOutputError(f"The plan cites {format_reference(r)}; there are {len(inputs.chunks)} passages."),
                 fallback="the rest of the plan",
             )
             for r in unknown
