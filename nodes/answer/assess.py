@@ -52,14 +52,14 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
     backends = await context.open_backends()
     if context.preset in PAPERS:
         return Assessment()
-    if asks_about_the_whole(inputs.query):
-        return Assessment(unsure=True)
     text = "\n".join(chunk.text for chunk in inputs.chunks)
     models = [backends.encoder.version, backends.reranker.version]
     if warning := await asyncio.to_thread(language_warning, text, models):
         stage.failed(InputError(warning), fallback="the order that these models give")
     try:
         table, relevance = await backends.selector.rank(inputs)
+        if asks_about_the_whole(inputs.query):
+            return Assessment(unsure=True)
         calibration = backends.selector.calibration_of(relevance)
         if calibration:
             logit = await read_evidence(inputs, table, relevance, backends.reranker)

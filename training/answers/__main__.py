@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from discorag.config import Settings
-from discorag.generation.calibration import PACKAGED, Calibration, Logistic, absent_terms
+from discorag.generation.calibration import PACKAGED, Calibration, Logistic, absent_share
 from discorag.generation.relevance import rank_sentences, read_evidence
 from discorag.ingest.segment.sentence_table import SentenceTable, sentence_table
 from discorag.models.encoder import PackagedEncoder
@@ -98,7 +98,7 @@ async def rank_question(example: Example, encoder: Encoder, reranker: Reranker) 
         dataset=example.dataset,
         group=f"{example.dataset}|{example.group}",
         answerable=example.answerable,
-        inputs=(logit, len(absent_terms(case))),
+        inputs=(logit, absent_share(case)),
         logits=relevance.logits[relevance.ranked],
         gold=gold[relevance.ranked],
         gold_count=int((gold & np.array([u.statement for u in table.sentences], bool)).sum()),
