@@ -52,8 +52,8 @@ class Calibration(Fitted):
     Args:
         fitted_on: Its version.
         answers: Whether the evidence answers the question; its inputs are the logit of
-            `discorag.generation.relevance.read_evidence` and the `absent_share`. Below its ``threshold`` the question is
-            refused.
+            `discorag.generation.relevance.read_evidence` and the `absent_share`. Below its ``threshold`` the question
+            is refused.
         sure: Probability of ``answers`` below which an answer is shown as unsure.
         gap: How far below a best logit of 0 that of a further sentence may be.
         narrowing: By how much that shrinks for each unit that the best logit is higher: a sure answer is short.
