@@ -40,8 +40,8 @@ Bools = NDArray[np.bool_]
 WRONG = 0.08
 """Share of the answerable questions that may be refused."""
 PENALTY = 0.3
-"""Inverse strength of the L2 penalty. It halves the weight of absent names: where a question's document was removed from
-these sets, its name is missing too, more often than from a folder that does not answer."""
+"""Inverse strength of the L2 penalty. It halves the weight of absent names: where a question's document was removed
+from these sets, its name is missing too, more often than from a folder that does not answer."""
 SURE = 0.5
 RELEVANT = -5.0
 """Of -8 to 3, the lowest logit whose F1 on HotpotQA and Natural Questions is within two points of the highest, if the
