@@ -378,7 +378,7 @@ class Settings(BaseSettings):
     )
     calibration: Path | None = Field(
         default=None,
-        description="File of calibrations for other models than the packaged ones: when to refuse and when to stop.",
+        description="File of the calibration for another reranker than the packaged one: when to refuse, when to stop.",
     )
     database_url: SecretStr | None = Field(
         default=None,
