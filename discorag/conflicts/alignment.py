@@ -30,7 +30,6 @@ WINDOW = 4
 """Tokens on each side of a value that say what it is a value of."""
 _STEM = 5
 _LIKE = 0.75
-_FORM = 4  # documents, each with other values
 _BETWEEN = SMALL_WORDS | {"versi"}
 _BLOCK = 2**23  # cosines in memory at a time
 _RARE = 1000
@@ -48,7 +47,6 @@ class Alignment:
         only: Words of the left one alone, and of the right one alone.
         names: Those of them that are names or identifiers, inside the sentence.
         rare: Those of them that hardly another statement has.
-        is_form: Whether many documents have one of them with values of their own.
     """
 
     left: Statement
@@ -58,7 +56,6 @@ class Alignment:
     only: tuple[tuple[str, ...], tuple[str, ...]]
     names: tuple[tuple[str, ...], tuple[str, ...]]
     rare: tuple[tuple[str, ...], tuple[str, ...]]
-    is_form: bool
 
     @property
     def has_other_subject(self) -> bool:
@@ -90,14 +87,11 @@ class Alignment:
 
 
 class CorpusWords:
-    """How often words and wordings occur in the statements of a corpus."""
+    """How often words occur in the statements of a corpus."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self._total = len(statements)
         self._counts = Counter(word for s in statements for word in set(s.frame))
-        self._variants: dict[tuple[str, ...], dict[int, tuple[str, ...]]] = defaultdict(dict)
-        for s in statements:
-            self._variants[self._form(s)][s.document] = tuple(value.text for value in s.values)
 
     def __call__(self, word: str) -> float:
         """``log(1 + statements / statements with the word)``."""
@@ -106,14 +100,6 @@ class CorpusWords:
     def is_rare(self, word: str) -> bool:
         """Whether fewer than one statement in a thousand has a word; not known of small corpora."""
         return self._counts[word] * _RARE < self._total
-
-    def _form(self, statement: Statement) -> tuple[str, ...]:
-        """A statement without its values and without the words that hardly another one has."""
-        return tuple(word for word in statement.frame if self._counts[word] >= _FORM)
-
-    def is_form(self, statement: Statement) -> bool:
-        """Whether document after document fills in its own values, as in "The current format is 2"."""
-        return len(set(self._variants[self._form(statement)].values())) >= _FORM
 
 
 @dataclass(frozen=True)
@@ -228,7 +214,6 @@ def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
         only=pick(bool),
         names=_unlike(*pick(lambda word: is_name(word) and word not in first)),
         rare=_unlike(*pick(lambda word: words.is_rare(word.casefold()))),
-        is_form=words.is_form(left) or words.is_form(right),
     )
 
 

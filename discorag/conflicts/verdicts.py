@@ -192,11 +192,11 @@ def _value_finding(
     times: Sequence[tuple[Value, Value]],
 ) -> Finding:
     said = (slot[0].text, slot[1].text)
-    if all(_is_own_version(v, documents[s.document].identity) for v, s in zip(slot, (pair.left, pair.right), strict=True)):
+    if all(
+        _is_own_version(v, documents[s.document].identity) for v, s in zip(slot, (pair.left, pair.right), strict=True)
+    ):
         return None
     verdict, reason = _explain(pair, documents, said, times, slot)
-    if verdict is Verdict.CONTRADICTS and pair.is_form:
-        tier = Tier.POSSIBLE
     return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, slot)
 
 
