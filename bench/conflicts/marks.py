@@ -1,8 +1,8 @@
 """Findings for readers who see neither verdict nor tier, and their marks: ``python -m bench.conflicts.marks COMMAND``.
 
 ``draw OUT FOLDER ...`` audits folders and writes ``pairs.md`` for the readers and ``key.json``; ``merge KEY FIRST
-SECOND`` adds the pairs with both readers' marks (JSON lines ``{"n": 1, "mark": "genuine"}``) to `marks.json`, in place
-of those of the same folders.
+SECOND`` adds the pairs with both readers' marks (JSON lines ``{"n": 1, "mark": "genuine"}``) to `marks.json` as a
+new round.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ def merge(key: Path, first: Path, second: Path) -> None:
         {m["n"]: m["mark"] for m in map(json.loads, path.read_text("utf-8").splitlines())} for path in (first, second)
     ]
     rows: list[dict[str, Any]] = json.loads(key.read_text("utf-8"))
-    marked = [row | {"marks": [marks[row["n"]] for marks in readers]} for row in rows]
-    kept = [row for row in json.loads(MARKS.read_text("utf-8")) if row["folder"] not in {r["folder"] for r in rows}]
+    kept: list[dict[str, Any]] = json.loads(MARKS.read_text("utf-8"))
+    number = 1 + max(row["round"] for row in kept)
+    marked = [{"round": number} | row | {"marks": [marks[row["n"]] for marks in readers]} for row in rows]
     lines = (json.dumps({k: v for k, v in row.items() if k != "n"}, ensure_ascii=False) for row in [*kept, *marked])
     MARKS.write_text("[\n " + ",\n ".join(lines) + "\n]\n", "utf-8")
 
