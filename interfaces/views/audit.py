@@ -17,6 +17,8 @@ from interfaces.audit import AuditReport
 
 _STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdict.DIFFERS: "bold yellow"}
 _LEVELS = {Tier.SURE: "warning", Tier.POSSIBLE: "note"}
+_AROUND = 90
+"""Characters of a sentence that the terminal shows on each side of what differs."""
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _STYLE = """
 :root { color-scheme: light dark; --lit: #ffe08a; --line: #8884; }
@@ -60,7 +62,7 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
         finding = group[0]
         lines.append(Text(""))
         head = Text(finding.verdict.value.capitalize(), _STYLES[finding.verdict])
-        head.append(f" ({finding.tier.value}) ", "dim").append(one_line(finding.reason, 300))
+        head.append(f" ({finding.tier.value}): ", "dim").append(one_line(finding.reason, 300))
         lines.append(head)
         lines += [_side_text(side) for side in (finding.left, finding.right)]
         if len(group) > 1:
@@ -90,10 +92,17 @@ def _more(group: Sequence[Finding]) -> str:
 
 
 def _side_text(side: Side) -> Text:
-    found = Text("  ")
-    for piece, is_lit in _pieces(side):
-        found.append(piece, "reverse" if is_lit else "")
-    return found.append(f"\n    {_place(side)}", "dim")
+    """Where a side is, and below it the words around what differs."""
+    found = Text(f"  {_place(side)}\n", "dim").append("    ")
+    pieces = list(_pieces(side))
+    if len(pieces) > 1:
+        (before, _), *middle, (after, _) = pieces
+        start = before if len(before) <= _AROUND else "…" + before[-_AROUND:].partition(" ")[2]
+        end = after if len(after) <= _AROUND else after[:_AROUND].rpartition(" ")[0] + "…"
+        pieces = [(start, False), *middle, (end, False)]
+    for piece, is_lit in pieces:
+        found.append(piece, "bold reverse" if is_lit else "not dim")
+    return found
 
 
 def _place(side: Side) -> str:
