@@ -109,7 +109,7 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
     await jobs.forget_old()
     tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
     try:
-        async with Threads.open(api.uploads / "threads.sqlite") as threads:
+        async with Threads.open(rag.backends.store.database, api.uploads / "threads.sqlite") as threads:
             yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(access, table), threads)
     finally:
         for task in tasks:
