@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from sqlalchemy import insert, select, text
 
@@ -70,7 +71,7 @@ def run(trial: Trial, new_database: Callable[[], str]) -> Figures:
     }
 
 
-def _stored(folder: Path, number: int) -> dict[str, object]:
+def _stored(folder: Path, number: int) -> dict[str, Any]:
     """The row of a file as it is now."""
     file = folder / f"{number}.md"
     file.write_text(f"Note {number}.", encoding="utf-8")
