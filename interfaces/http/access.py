@@ -1,6 +1,6 @@
 """Keys and their roles, and the quotas of keys and tenants: rates, documents, bytes, jobs.
 
-The file of keys is read with every request. Replace it as a whole: write another file and rename it, so that no half
+The key file is read with every request. Replace it as a whole: write another file and rename it, so that no half
 of it is ever read.
 """
 
@@ -78,7 +78,7 @@ class Allowance(BaseModel):
 
 
 class _Entries(BaseModel):
-    """The content of the file of keys."""
+    """The content of the key file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -116,8 +116,8 @@ class KeyFile:
         return next((key for key in self._current().key if key.sha256 == digest), None)
 
     def allowance(self, tenant: str) -> Allowance | None:
-        """The tenant's own quotas, if it has any."""
-        return next((entry for entry in self._current().tenant if entry.name == tenant), None)
+        """The tenant's own quotas, if it has any, as the file was when a key was last looked up."""
+        return next((entry for entry in self._entries.tenant if entry.name == tenant), None)
 
     def _current(self) -> _Entries:
         if (content := _content(self._file)) != self._content:
@@ -126,12 +126,12 @@ class KeyFile:
                 self._entries = _parse(content, self._file)
                 _log.info("keys read", keys=len(self._entries.key))
             except ConfigError as error:
-                _log.warning("the file of keys is ignored; the keys are as before", reason=str(error))
+                _log.warning("the key file is ignored; the keys are as before", reason=str(error))
         return self._entries
 
 
 def new_key(name: str, tenant: str, roles: Sequence[Role], expires: date | None = None) -> tuple[str, str]:
-    """Return a new key, and its entry for the file of keys, which does not hold the key itself."""
+    """Return a new key, and its entry for the key file, which does not hold the key itself."""
     key = f"dr-{secrets.token_urlsafe(32)}"
     fields = {"name": name, "tenant": tenant, "roles": [*roles]}
     lines = [f"{field} = {json.dumps(value, ensure_ascii=False)}" for field, value in fields.items()]
@@ -153,27 +153,27 @@ def _content(file: Path) -> bytes | None:
 
 def _parse(content: bytes | None, file: Path) -> _Entries:
     if content is None:
-        raise ConfigError(f"The file of keys {file} cannot be read.", hint="Check its path and who may read it.")
+        raise ConfigError(f"The key file {file} cannot be read.", hint="Check its path and its permissions.")
     try:
         return _Entries.model_validate(tomllib.loads(content.decode()))
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}".lstrip(": ") for e in error.errors())
         raise ConfigError(f"Keys in {file}: {problems}.", hint=_HINT) from error
     except ValueError as error:
-        raise ConfigError(f"The file of keys {file} cannot be read: {error}.", hint=_HINT) from error
+        raise ConfigError(f"The key file {file} cannot be read: {error}.", hint=_HINT) from error
 
 
-def audit(action: str, who: Principal | None, *, corpus: str | None = None, documents: Iterable[str] = ()) -> None:
+def log_access(action: str, who: Principal | None, *, corpus: str | None = None, documents: Iterable[str] = ()) -> None:
     """Write a line of the audit log: who did what to which documents, with the request's id; ids only, never a text."""
     key = {"key": who.name, "tenant": who.tenant} if who else {}
     structlog.get_logger(LOGGER).info(action, **key, corpus=corpus, documents=sorted(set(documents)))
 
 
 class Access:
-    """The keys of a server, and their rates. Without a file of keys every caller is ``anyone``.
+    """The keys of a server, and their rates. Without a key file every caller is ``anyone``.
 
     Raises:
-        ConfigError: The file of keys cannot be read, or there is none and the host is not loopback.
+        ConfigError: The key file cannot be read, or there is none and the host is not loopback.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -62,7 +62,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
         rag: An opened pipeline, which is not closed; its settings are used.
 
     Raises:
-        ConfigError: Impossible settings, or a file of keys that cannot be read.
+        ConfigError: Impossible settings, or a key file that cannot be read.
     """
     settings = rag.backends.settings if rag else settings or read_settings()
     meters, access = Meters(), Access(settings)
