@@ -28,7 +28,7 @@ NOTE = "One machine, two cores shared with other work; not run on several machin
 
 def experiments(server: PostgresServer, new: Callable[[], str]) -> dict[str, Experiment]:
     """What is done, how often, and what may come of it."""
-    none = {"lost": 0, "doubled": 0, "not_ended": 0, "differences": 0}
+    none: dict[str, float] = {"lost": 0, "doubled": 0, "not_ended": 0, "differences": 0}
     leaks = partial(probes.run, settings={"DATABASE_URL": new()}, workers=2)
     return {
         "worker_kills": Experiment("kill -9 of a worker", 10, none, lambda trial: kills.of_workers(trial, new())),
