@@ -15,6 +15,7 @@ from bench.serving.server import ApiServer, Home
 from bench.trust.jobs import ended, note, upload
 from bench.trust.trial import Figures, Trial
 from discorag.config import StoreSettings
+from discorag.schema.errors import InvariantError
 from discorag.store.store import open_store
 from tests.servers.postgres import PostgresServer
 
@@ -58,6 +59,8 @@ def _killed(trial: Trial, database: str, kill: Callable[[ApiServer, random.Rando
                     accepted[name] = job
             time.sleep(rng.uniform(0.0, 1.0))
             kill(server, rng)
+            if not server.is_running:
+                raise InvariantError(f"The server ended: {list(server.log.others)}")
             trial.tick()
         jobs = {name: ended(client, job, PATIENCE_S) for name, job in accepted.items()}
         names = Counter(d["name"] for d in client.get("/documents", params={"limit": 1000}).json()["documents"])

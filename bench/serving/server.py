@@ -123,6 +123,11 @@ class ApiServer:
         headers = {"Authorization": f"Bearer {self.home.keys[tenant]}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self._process.poll() is None
+
     def signal(self, number: Signals) -> None:
         """Send a signal."""
         self._process.send_signal(number)
