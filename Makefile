@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -200,6 +200,9 @@ bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and 
 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
 	$(BIN)/python -m bench.trust
+
+bench-scale: .venv/dev.stamp ## Workers and PostgreSQL killed, two ingests, leaks, two workers over one, ten million rows (an hour; needs PostgreSQL)
+	$(BIN)/python -m bench.scale
 
 secrets: ## Random secrets for docker-compose.yml; those in secrets/ are kept
 	$(PYTHON) deploy/make_secrets.py
