@@ -388,6 +388,10 @@ class Settings(BaseSettings):
     nli: NliSettings = NliSettings()
     reading: ReadingSettings = ReadingSettings()
     trees: TreeSettings = TreeSettings()
+    answer: dict[str, str | int | float | bool] = Field(
+        default={},
+        description="Options of questions that choose no retrieval themselves, as disco-rag tune writes them.",
+    )
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 
     @field_validator("store", "llm", "api")

@@ -8,7 +8,7 @@ A document itself goes through a plain pipeline: `nodes.ingest.document`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict, cast
 from weakref import WeakKeyDictionary
@@ -65,7 +65,7 @@ def build(**compile_options: Any) -> Graph:
     return steps.compile(name="ingest", **compile_options)
 
 
-def build_around(documents: Callable[[IngestState], Awaitable[Json]]) -> Graph:
+def build_around(documents: Any) -> Graph:
     """The same with a step of another engine, which takes all files at once."""
     steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
     steps.add_node("scan", scan)

@@ -15,7 +15,7 @@ from frontmatter.default_handlers import YAMLHandler
 from yaml import BaseLoader, YAMLError
 
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.encoding import WESTERN, decoded
+from discorag.ingest.convert.encoding import WESTERN, decode_text
 from discorag.ingest.convert.formats import LIBRARIES, convert
 from discorag.ingest.segment.blocks import MARKDOWN, title_of
 from discorag.schema.document import Document
@@ -166,7 +166,7 @@ def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
 
 def text_document(source: Source, data: bytes) -> Document:
     """The document of a file that `is_converted` says is text. Raises as `load`."""
-    file = decoded(data, source.path)
+    file = decode_text(data, source.path)
     if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
         return document_of(source, file, media_type="text/plain")
     metadata, text = _front_matter(file.text)

@@ -49,7 +49,7 @@ HYBRID = ChunkRetriever(partial(_search, retrieval="hybrid"))
 ALL = ChunkRetriever(None)
 
 
-async def _select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
+async def select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
     """By a selector; ``k`` is its paper's, of one that has any."""
     s, own = query.scores, {} if k is None else {"k": query.k or k}
     return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, **own))
@@ -90,14 +90,13 @@ def _sections(tools: TreeTools) -> SectionBuilder:
     return SectionBuilder(tools.backends.encoder, summariser_of(tools), sizes)
 
 
-_ALGORITHM_1: Choose = partial(_select_by_score, selector=algorithm1, k=LEAVES_OF_A_NODE)
-_LEAVES: Choose = partial(_select_by_score, selector=partial(algorithm1, variant=Variant.LEAVES))
+_ALGORITHM_1: Choose = partial(select_by_score, selector=algorithm1, k=LEAVES_OF_A_NODE)
+_LEAVES: Choose = partial(select_by_score, selector=partial(algorithm1, variant=Variant.LEAVES))
 
 SENTENCES = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), _LEAVES)
 CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
 SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
-WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(
     "discourse",
     lambda tools: DiscourseBuilder(tools.parser, text_of(tools), cache=tools.parses),
@@ -110,9 +109,11 @@ UNIFIED = TreeRetriever(
     _ALGORITHM_1,
     summaries=True,
 )
-RAPTOR = TreeRetriever("clusters", _clusters, partial(_select_by_score, selector=collapsed_tree), "text", True)
+_COLLAPSED: Choose = partial(select_by_score, selector=collapsed_tree)
+WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _COLLAPSED, "text", True)
+RAPTOR = TreeRetriever("clusters", _clusters, _COLLAPSED, "text", True)
 RAPTOR_TRAVERSAL = TreeRetriever(
-    "clusters", _clusters, partial(_select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
+    "clusters", _clusters, partial(select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
 )
 HTSIR = TreeRetriever(
     "sections",

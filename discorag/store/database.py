@@ -63,14 +63,15 @@ class Database:
             raise
 
     def _identified(self, encoder: tuple[str, int] | None) -> Identity:
-        if encoder and not self._has_tables():
+        missing = self._missing_tables()
+        if encoder is None and tables.about.name in missing:
+            raise NotFoundError(f"There is no store in {self.place.name}.", hint="Ingest something first.")
+        if missing and not self.read_only:
             with self.write("tables") as db:
-                if not self._has_tables():
-                    tables.metadata.create_all(db)
+                tables.metadata.create_all(db)
+                if encoder and not db.execute(select(tables.about)).first():
                     row = {"id": uuid4().hex, "format": tables.FORMAT, "encoder": encoder[0], "dimension": encoder[1]}
                     db.execute(insert(tables.about), row)
-        elif not self._has_tables():
-            raise NotFoundError(f"There is no store in {self.place.name}.", hint="Ingest something first.")
         with self.read() as db:
             about = db.execute(select(tables.about)).one()
         if about.format != tables.FORMAT:
@@ -84,9 +85,9 @@ class Database:
             )
         return Identity(about.id, about.encoder, about.dimension)
 
-    def _has_tables(self) -> bool:
+    def _missing_tables(self) -> set[str]:
         with self.read() as db:
-            return inspect(db).has_table(tables.about.name)
+            return tables.metadata.tables.keys() - set(inspect(db).get_table_names())
 
     @property
     def file(self) -> Path | None:
@@ -137,7 +138,7 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
-        self.place.engine.dispose()
+        self.place.close()
 
 
 def is_in(scope: Scope, table: Table = tables.documents) -> ColumnElement[bool]:

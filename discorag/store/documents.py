@@ -111,6 +111,13 @@ class Documents:
         found = self._rows(scope, select(D.c.manifest, D.c.uri), doc_ids)
         return [manifest_from(row.manifest) for row in sorted(found, key=lambda row: row.uri)]
 
+    def page(self, scope: Scope, offset: int, limit: int) -> tuple[list[Manifest], int]:
+        """Some documents of the scope, by uri, and how many it has."""
+        every = select(D.c.manifest).where(is_in(scope)).order_by(D.c.uri)
+        with self.database.read() as db:
+            total = db.scalar(select(func.count()).select_from(D).where(is_in(scope))) or 0
+            return [manifest_from(m) for m in db.scalars(every.offset(offset).limit(limit))], total
+
     def under(self, scope: Scope, folder: str) -> list[Manifest]:
         """The documents of the scope whose uri begins with this."""
         with self.database.read() as db:

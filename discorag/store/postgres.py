@@ -6,11 +6,25 @@ All that is PostgreSQL's own is in this module; what is SQLite's own in `discora
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Final
+from contextlib import closing, contextmanager, suppress
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any, Final
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, Table, create_engine, func, make_url, select, text
+from sqlalchemy import (
+    Connection,
+    Delete,
+    Engine,
+    Select,
+    Table,
+    TextClause,
+    create_engine,
+    func,
+    make_url,
+    select,
+    text,
+)
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -22,7 +36,73 @@ BUSY_S = 60
 """How long a change waits for another one of the same, in seconds."""
 CONNECTIONS = 16
 """Of one process, at most; PostgreSQL has 100 by default."""
+_PAUSE_S = 0.05
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))")
+_TRY_LOCK: Final = text("SELECT pg_try_advisory_lock(hashtextextended(:what, 1))")
+_UNLOCK: Final = text("SELECT pg_advisory_unlock(hashtextextended(:what, 1))")
+
+
+class RowHold:
+    """A row that is held until `end`."""
+
+    def __init__(self, place: PostgresServer, connection: Connection) -> None:
+        self._place, self._connection = place, connection
+
+    def end(self, last: Delete | None = None) -> None:
+        """Release the row, after a last statement in the same transaction. Raises `StoreError`."""
+        with self._place.errors(), closing(self._connection) as db:
+            if last is not None:
+                db.execute(last)
+                db.commit()
+
+
+class _Locks:
+    """Locks of this process by name, all in one open connection: when the process dies, PostgreSQL releases them."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Connection | None = None
+        self._names = set[str]()
+        self._change = Lock()
+
+    def take(self, name: str) -> bool:
+        """Whether the lock could be taken."""
+        with self._change:
+            if name in self._names:
+                return False
+            try:
+                taken = self._execute(_TRY_LOCK, name)
+            except DBAPIError:  # the server was restarted, and has released all
+                self._close()
+                taken = self._execute(_TRY_LOCK, name)
+            if taken:
+                self._names.add(name)
+            return taken
+
+    def release(self, name: str) -> None:
+        """Release a lock that was taken."""
+        with self._change:
+            if name in self._names:
+                self._names.remove(name)
+                with suppress(DBAPIError):
+                    self._execute(_UNLOCK, name)
+
+    def close(self) -> None:
+        """Release all."""
+        with self._change:
+            self._close()
+
+    def _close(self) -> None:
+        if self._connection:
+            self._connection.invalidate()
+            self._connection.close()
+        self._connection = None
+        self._names.clear()
+
+    def _execute(self, statement: TextClause, name: str) -> bool:
+        if self._connection is None:
+            self._connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        return bool(self._connection.scalar(statement, {"what": name}))
 
 
 class PostgresServer:
@@ -35,6 +115,7 @@ class PostgresServer:
     """
 
     read_only = ""
+    is_shared = True
 
     def __init__(self, url: SecretStr) -> None:
         try:
@@ -54,6 +135,8 @@ class PostgresServer:
                 connect_args={"options": f"-c lock_timeout={BUSY_S}s", "connect_timeout": 10},
             )
 
+        self._locks = _Locks(self.engine)
+
     @contextmanager
     def reading(self) -> Generator[Connection]:
         """A connection that sees one state of the database."""
@@ -66,6 +149,40 @@ class PostgresServer:
         with self.engine.begin() as db:
             db.execute(_LOCK, {"what": what})
             yield db
+
+    def hold(self, row: Select[Any]) -> RowHold | None:
+        """Lock a row in an open connection of its own; None if another connection has it, or it is gone.
+
+        When this process dies, PostgreSQL releases the row.
+        """
+        with self.errors():
+            db = self.engine.connect()
+            try:
+                if db.execute(row.with_for_update(skip_locked=True)).first():
+                    return RowHold(self, db)
+            except BaseException:
+                db.close()
+                raise
+            db.close()
+        return None
+
+    @contextmanager
+    def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
+        """Whether this block alone has the lock of this name, of all processes, after waiting so long at most."""
+        with self.errors():
+            until = monotonic() + wait_s
+            while not (taken := self._locks.take(name)) and monotonic() < until:
+                sleep(_PAUSE_S)
+        try:
+            yield taken
+        finally:
+            if taken:
+                self._locks.release(name)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._locks.close()
+        self.engine.dispose()
 
     @contextmanager
     def errors(self) -> Generator[None]:

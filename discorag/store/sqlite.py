@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, QueuePool, Table, create_engine, event
+from sqlalchemy import Connection, Delete, Engine, QueuePool, Select, Table, create_engine, event
 from sqlalchemy.exc import DatabaseError
 
 from discorag.models.loops import FairLock
@@ -37,6 +37,19 @@ def make_private_folder(folder: Path) -> None:
         folder.chmod(_PRIVATE_FOLDER)
 
 
+class FileHold:
+    """A row that is held until `end`."""
+
+    def __init__(self, place: SqliteFile) -> None:
+        self._place = place
+
+    def end(self, last: Delete | None = None) -> None:
+        """Release the row, after a last statement."""
+        if last is not None:
+            with self._place.errors(), self._place.writing("") as db:
+                db.execute(last)
+
+
 class SqliteFile:
     """A database file, created if it does not exist. Any number of processes may read while one writes.
 
@@ -45,10 +58,14 @@ class SqliteFile:
         safe: Whether what was committed survives a power failure.
         min_free: With fewer bytes free its disk counts as nearly full.
 
+    ``is_shared``: whether other processes may serve it at the same time.
+
     Raises:
         StoreError: It can neither be created nor read; `StoreFullError` where the disk is full.
         StoreDamagedError: It is not a database.
     """
+
+    is_shared = False
 
     def __init__(self, file: Path, *, safe: bool = True, min_free: int = 0) -> None:
         self.file, self.name, self._min_free = file, str(file), min_free
@@ -73,6 +90,21 @@ class SqliteFile:
         del what
         with self._writers, self.engine.execution_options(**{WRITES: True}).begin() as db:
             yield db
+
+    def hold(self, row: Select[Any]) -> FileHold:
+        """Hold a row: one process serves a folder, and knows itself which rows it holds."""
+        del row
+        return FileHold(self)
+
+    @contextmanager
+    def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
+        """One process serves a folder: it has all locks."""
+        del name, wait_s
+        yield True
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
 
     @property
     def room(self) -> int:

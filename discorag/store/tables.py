@@ -128,6 +128,21 @@ jobs = Table(
 )
 """Ingest jobs of the server; ``ended`` is empty while a job runs."""
 
+queue = Table(
+    "queue",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("job", Text, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("corpus", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Index("queue_by_job", "job"),
+    Index("queue_by_file", "tenant", "corpus", "name"),
+    sqlite_autoincrement=True,
+)
+"""Files of jobs that were not read yet, with their positions in the job. The server that reads one holds its row."""
+
 uploads = Table(
     "uploads",
     metadata,

@@ -188,7 +188,7 @@ class Answerer:
             sample=sample.id,
             system=system.name,
             answer=answer.text,
-            evidence=tuple(self._corpus.place(c) for c in chunks),
+            evidence=tuple(place for c in chunks for place in self._read_of(c, result)),
             used=used,
             plan=plan or "",
             edges=len(result.graph.edges) if result.graph else None,
@@ -199,6 +199,11 @@ class Answerer:
             ledger=result.ledger,
             seconds=result.seconds,
         )
+
+    def _read_of(self, chunk: Chunk, result: AskResult) -> list[DocSpan]:
+        """What was read of a chunk: the evidence in it, as far as a retriever over trees found less than all."""
+        spans = result.evidence.get(chunk.id, (chunk.span,))
+        return [DocSpan(doc=self._corpus.known[chunk.doc_id], span=span) for span in spans]
 
     def _lead(self, sample: Sample, system: System) -> Record:
         """The first sentences of the question's own documents, in their order."""

@@ -27,8 +27,9 @@ from discorag.extras import extra
 from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.errors import ConfigError, StoreError
 from graphs.ingest import build_around, ingest_one, run_graph
-from interfaces.cli.batch import Question, Replies, Reply, reply_to
+from interfaces.cli.batch import Replies, Reply, reply_to
 from interfaces.facade import DiscoRAG, Progress
+from interfaces.questions import Question
 from interfaces.results import IngestResult, ledger_of
 from nodes.context import IngestContext
 from nodes.state import IngestState, Json

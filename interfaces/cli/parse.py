@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, read_settings
 from discorag.discourse.formats.table import FORMATS, READERS, check_format, is_tree, read_tree, write_trees
@@ -17,16 +16,13 @@ from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Chunk
+from interfaces.cli.present import err
 from interfaces.facade import DiscoRAG
 from nodes.backends import Backends
 
-err = Console(stderr=True)
-
 
 def parse(
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help=f"A document; or a tree's file ({', '.join(READERS)}), as it is.")
-    ],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help=f"A document, or a tree file ({', '.join(READERS)}).")],
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
 ) -> None:

@@ -62,7 +62,7 @@ def turns(server: ScriptedServer) -> list[str]:
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 async def test_every_system_answers_every_question_once(pipeline: Pipelines, tmp_path: Path, concurrency: int) -> None:
-    names = ["no-plan", "lead", *ABLATIONS[:3], "standard", "standard-hybrid", "full-hybrid", "full-context"]
+    names = ["no-plan", "lead", *ABLATIONS[:3], "standard", "standard-hybrid", "product", "full-context"]
     records = await answer_toy(pipeline(), tmp_path, toy(*QUESTIONS), names, concurrency=concurrency)
     assert Counter(pairs(records)) == Counter((f"q{i}", n) for i in (1, 2, 3) for n in names)
     assert [pairs((r,)) for r in records if r.error or not r.answer] == []

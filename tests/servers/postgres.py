@@ -13,21 +13,22 @@ import shutil
 import subprocess
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Self
-
-import psycopg
 
 _PROGRAMS = Path("/usr/lib/postgresql")  # where Debian puts its versions
 _FAST = "-c fsync=off -c listen_addresses= -c max_connections=200"
 
 
 def programs() -> Path | None:
-    """The folder of PostgreSQL's programs, the newest version; None if it is not installed."""
+    """The folder of PostgreSQL's programs, the newest version; None if they or the driver are not installed."""
+    if find_spec("psycopg") is None:
+        return None
     if found := shutil.which("initdb"):
-        return Path(found).parent
+        return Path(found).resolve().parent
     return max(_PROGRAMS.glob("*/bin"), default=None, key=lambda folder: int(folder.parent.name))
 
 
@@ -79,8 +80,7 @@ class PostgresServer:
         self._free += used
 
     def _execute(self, database: str, statements: str) -> None:
-        with psycopg.connect(host=str(self._folder), user="postgres", dbname=database, autocommit=True) as connection:
-            connection.execute(statements.encode())
+        self._run("psql", "-h", str(self._folder), "-U", "postgres", "-d", database, "-q", "-c", statements)
 
     def _run(self, program: str, *arguments: str) -> None:
         folder = programs()

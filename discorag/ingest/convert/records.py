@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
 from discorag.ingest.convert.converted import Converted, literal, pipe_table, without_halves
-from discorag.ingest.convert.encoding import decoded
+from discorag.ingest.convert.encoding import decode_text
 from discorag.schema.errors import DecodingError
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -29,7 +29,7 @@ def from_delimited(data: bytes, path: Path) -> Converted:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
             than 131,072 characters.
     """
-    file = decoded(data, path)
+    file = decode_text(data, path)
     is_tsv = path.suffix.lower() == ".tsv"
     delimiter = "\t" if is_tsv else max(_DELIMITERS, key=lambda delimiter: _regular(file.text, delimiter))
     rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
@@ -83,7 +83,7 @@ def from_json(data: bytes, path: Path) -> Converted:
     Raises:
         DecodingError: It is not text, not valid JSON, or nested too deeply.
     """
-    file = decoded(data, path)
+    file = decode_text(data, path)
     try:
         if path.suffix.lower() in LINES:
             lines = enumerate(file.text.split("\n"), start=1)
