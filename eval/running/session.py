@@ -36,7 +36,7 @@ from eval.running.runner import Runner, RunProgress, skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark, Sample
 from eval.suite import Suite, System, chosen_from, find_system
-from interfaces.cli.present import IngestProgress
+from interfaces.cli.present import Bar
 from nodes.backends import Backends
 from nodes.templates import paper_templates
 from prompts import load, names
@@ -175,7 +175,7 @@ class Session:
 
     async def corpus(self, rag: DiscoRAG, *, refresh: bool = False) -> Corpus:
         """The documents, ingested by this pipeline. Raises as `ingest`."""
-        with IngestProgress(self.console) as progress:
+        with Bar("Ingest", console=self.console) as progress:
             parser, home = self.suite.parser, self.place.home
             corpus = await ingest(rag, self.benchmark, home, progress.on_event, parser=parser, refresh=refresh)
         self._stood_in = corpus.failures

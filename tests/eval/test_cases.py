@@ -6,7 +6,7 @@ from tests.conftest import Pipelines
 
 MUSICAL = {
     "start.md": "The musical The Lion King was first staged in Minneapolis, at the Orpheum Theatre, on July 8, 1997.",
-    "previews.md": "The Lion King came to Broadway on October 15, 1997, when previews began at the New Amsterdam Theatre.",
+    "previews.md": "The Lion King came to Broadway on October 15, 1997: previews began at the New Amsterdam Theatre.",
     "opening.md": "The Lion King opened on Broadway officially on November 13, 1997, at the New Amsterdam Theatre.",
     "move.md": "On June 13, 2006, the Broadway production of The Lion King moved to the Minskoff Theatre.",
 }
@@ -17,8 +17,8 @@ FINAL = {
     "munich.md": "Munich is the capital of Bavaria. The opening match of the 2006 World Cup was played there.",
 }
 PLUTO = {
-    "old.md": "Pluto was found in 1930. Pluto is the ninth planet of the Solar System, as many older textbooks have it.",
-    "new.md": "Pluto is not a planet but a dwarf planet: in 2006 the International Astronomical Union defined the term.",
+    "old.md": "Pluto was found in 1930. Pluto is the ninth planet of the Solar System, as older textbooks say.",
+    "new.md": "Pluto is not a planet but a dwarf planet: in 2006 the Astronomical Union defined the term.",
     "criterion.md": "By the definition of 2006 a planet clears its orbital neighbourhood, which Pluto does not do.",
 }
 

@@ -24,7 +24,7 @@ from discorag.retrieval.search import evidence_of
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, count_words
 from tests.models.test_reranker import Answer, Served, failing, reranker, saying
-from tests.retrieval.builders.checks import source_of
+from tests.retrieval.builders.checks import joined, source_of
 from tests.retrieval.builders.every import every_builder
 from tests.retrieval.hashing import HashingEncoder
 
@@ -53,7 +53,7 @@ class MostWords:
 def forest_of(builder: str, documents: int) -> Forest:
     made = every_builder(window=8)[builder]
     built = [asyncio.run(made.build(source_of(text))).tree for text in DOCUMENTS[:documents]]
-    return Forest.with_texts({f"d{i}": tree for i, tree in enumerate(built)})
+    return joined({f"d{i}": tree for i, tree in enumerate(built)})
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def under_one_heading(*texts: str) -> Forest:
     starts = np.cumsum([0, *(len(text) + 1 for text in texts)]).tolist()
     leaves = [leaf(text, start) for text, start in zip(texts, starts, strict=False)]
     tree = RetrievalTree(builder="made", nodes=(*leaves, inner(leaves, range(len(leaves)), "All of it in five words")))
-    return Forest.with_texts({"d": tree})
+    return joined({"d": tree})
 
 
 async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, **parts: object) -> SelectedNodes:
@@ -196,7 +196,7 @@ async def test_a_router_that_loops_ends_with_what_it_selected() -> None:
 
 async def test_routing_starts_from_the_five_best_passages_of_all_documents_or_from_k() -> None:
     tree = under_one_heading(*(f"Fact {i}." for i in range(12))).of(0)
-    forest = Forest.with_texts({"a": tree, "b": tree, "c": tree})
+    forest = joined({"a": tree, "b": tree, "c": tree})
     scores = np.zeros(len(forest.tree.words))
     scores[[0, 1, 2, 30]] = 1.0
     scores[[12, 13, 14]] = [0.9, 0.5, 0.4]
