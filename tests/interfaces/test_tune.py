@@ -52,17 +52,27 @@ def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
     assert noise.gain < noise.apparent
 
 
-async def test_every_candidate_answers_every_question() -> None:
+async def test_every_candidate_is_tried_on_every_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    options: list[Options] = [{}, {"retriever": "dense", "top_k": 5}, {"evidence_words": 20}]
+    monkeypatch.setattr("interfaces.tune.candidates", lambda has_model: options)
     settings = read_settings().model_copy(update={"store": StoreSettings(kind="memory")})
     with DiscoRAG(settings) as rag:
-        await rag.aingest(EXAMPLES / "tides", parser="rules")
-        examples = [Example(question=f"Why are there {n} tides?", answers=("the moon",)) for n in range(10)]
+        await rag.aingest(EXAMPLES / "tides", parser="none")
+        passage = "The Moon pulls more strongly on the near side of the Earth."
+        examples = [Example(question=f"Why are there {n} tides?", passages=(passage,)) for n in range(9)]
         with pytest.raises(InputError, match="9 questions are too few"):
-            await find_settings(rag, examples[:9])
-        answered: list[None] = []
-        found = await find_settings(rag, examples, on_answer=lambda: answered.append(None))
-        assert len(answered) == 10 * len(candidates(has_model=False)) == 10 * len(found.candidates)
-        assert all(c.words > 0 for c in found.candidates)
+            await find_settings(rag, examples)
+        tried: list[None] = []
+        examples.append(Example(question="Why are there two tides?", answers=("the Moon",)))
+        found = await find_settings(rag, examples, on_answer=lambda: tried.append(None))
+    assert len(tried) == 10 * len(options)
+    assert [c.options for c in found.candidates] == options
+    assert found.candidates[0].words > found.candidates[2].words > 0
+
+
+def test_candidates_have_each_profile_that_there_is() -> None:
+    assert {c.get("profile") for c in candidates(has_model=True)} == {None, "verbatim", "written"}
+    assert len(candidates(has_model=True)) == 2 * len(candidates(has_model=False)) - 1
 
 
 def test_settings_are_written_into_their_section_and_used_where_a_question_chooses_no_retrieval(
