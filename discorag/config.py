@@ -293,6 +293,16 @@ class TreeSettings(_Section):
     )
 
 
+class RouterSettings(_Section):
+    """How a language model routes (RDR2)."""
+
+    format: Literal["json", "tagged"] = Field(
+        default="json",
+        description="What it is shown and writes. json: prompts/route.md. tagged: prompts/route-tagged.md, for a "
+        "model that was trained to route, such as the paper's.",
+    )
+
+
 class QuotaSettings(_Section):
     """What one tenant of the HTTP API may have; the file of keys can say otherwise of each."""
 
@@ -392,6 +402,7 @@ class Settings(BaseSettings):
         default={},
         description="Options of questions that choose no retrieval themselves, as disco-rag tune writes them.",
     )
+    router: RouterSettings = RouterSettings()
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 
     @field_validator("store", "llm", "api")

@@ -48,7 +48,7 @@ class AnswerState(AnswerInput, total=False):
     question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
     walks: Annotated[
         list[Json],
-        Field(description="Walks through headings (RDR²): document, leaves shown and selected by step, ending."),
+        Field(description="Walks through headings (RDR²): document, leaves to show and selected by step."),
     ]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
     copies: Annotated[

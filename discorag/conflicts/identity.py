@@ -66,7 +66,9 @@ def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, st
     release = next(filter(None, map(_RELEASE.fullmatch, folders)), None)
     name, stem = f"{title}\n{PurePath(uri).stem.replace('_', ' ')}", PurePath(uri).stem
     registrant, period = _REGISTRANT.search(head), _PERIOD.search(f"{name}\n{head}")
-    version = _VERSION.search(name) or next(filter(None, map(_VERSION.search, folders)), None) or _STATED_VERSION.search(head)
+    version = (
+        _VERSION.search(name) or next(filter(None, map(_VERSION.search, folders)), None) or _STATED_VERSION.search(head)
+    )
     year, date, status = _YEAR.search(name), _STATED_DATE.search(head), _STATUS.search(f"{title}\n{stem}")
     found = {
         "entity": registrant[1] if registrant else release[1] if release else "",

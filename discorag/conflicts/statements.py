@@ -91,7 +91,9 @@ class Statement:
     @cached_property
     def names(self) -> frozenset[str]:
         """Its names and identifiers, and its first word."""
-        return frozenset(t for t in self.tokens if isinstance(t, str) and is_name(t) and t.casefold() not in SMALL_WORDS)
+        return frozenset(
+            t for t in self.tokens if isinstance(t, str) and is_name(t) and t.casefold() not in SMALL_WORDS
+        )
 
     @cached_property
     def points_beyond_itself(self) -> bool:

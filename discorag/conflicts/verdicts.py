@@ -190,9 +190,11 @@ def _value_finding(
     tier: Tier,
     slot: tuple[Value, Value],
     times: Sequence[tuple[Value, Value]],
-) -> Finding:
+) -> Finding | None:
     said = (slot[0].text, slot[1].text)
-    if all(_is_own_version(v, documents[s.document].identity) for v, s in zip(slot, (pair.left, pair.right), strict=True)):
+    if all(
+        _is_own_version(v, documents[s.document].identity) for v, s in zip(slot, (pair.left, pair.right), strict=True)
+    ):
         return None
     verdict, reason = _explain(pair, documents, said, times, slot)
     if verdict is Verdict.CONTRADICTS and pair.is_form:
@@ -226,7 +228,7 @@ def _explain(
     one, other = left.identity, right.identity
     claim = _claim(left, right, said)
     change = f"Changed from {said[0]} to {said[1]}" if said else "Changed to the opposite"
-    if times and slot == times[0]:
+    if times and slot and slot == times[0]:
         return Verdict.DIFFERS, f"The same is said of {slot[0].text} and of {slot[1].text}."
     if times:
         return Verdict.DIFFERS, f"{claim}; they speak of {times[0][0].text} and of {times[0][1].text}."

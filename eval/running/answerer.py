@@ -10,11 +10,14 @@ from statistics import fmean
 from typing import Any
 
 from discorag import DiscoRAG
+from discorag.discourse.parse.inline import escape
 from discorag.generation.prompted.paper import material, without_structure
+from discorag.models.protocol import Message, Request
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
+from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
 from eval.errors import DataError
 from eval.metrics.grounding import reached
@@ -61,6 +64,8 @@ class Answerer:
         """
         if system.kind == "lead":
             return await asyncio.to_thread(self._lead, sample, system)
+        if system.kind == "closed-book":
+            return await self._from_memory(sample, system)
         if system.baseline:
             return await self._baseline(sample, system)
         context, thread = self._context(system), _thread(sample, system)
@@ -204,6 +209,18 @@ class Answerer:
         """What was read of a chunk: the evidence in it, as far as a retriever over trees found less than all."""
         spans = result.evidence.get(chunk.id, (chunk.span,))
         return [DocSpan(doc=self._corpus.known[chunk.doc_id], span=span) for span in spans]
+
+    async def _from_memory(self, sample: Sample, system: System) -> Record:
+        """What the reader knows without any document."""
+        start, backends = time.perf_counter(), self._rag.backends
+        model, template = backends.require_model(), backends.template("closed-book")
+        prompt = template.render(question=escape(sample.query), instruction=escape(sample.instruction))
+        turn, limit = Message(role="user", content=prompt), self._suite.answer_tokens
+        reply = await model.complete(Request(stage="generate", messages=(turn,), parse=str, max_tokens=limit))
+        stage = StageRecord(stage="generate", engine="llm", model=model.name, usage=reply.usage)
+        seconds = time.perf_counter() - start
+        answer, ledger = reply.text.strip(), Ledger(stages=(stage,))
+        return Record(sample=sample.id, system=system.name, answer=answer, ledger=ledger, seconds=seconds)
 
     def _lead(self, sample: Sample, system: System) -> Record:
         """The first sentences of the question's own documents, in their order."""
