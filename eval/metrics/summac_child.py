@@ -1,4 +1,4 @@
-"""SummaC-Conv by its authors' package ``summac``, with SciNews's settings, in an environment of its own (`make summac`).
+"""SummaC-Conv by its authors' package ``summac``, with SciNews's settings, in an environment of its own: make summac.
 
 A line of standard input is a JSON list of source and answer, the line of standard output that follows its score.
 """
