@@ -94,14 +94,20 @@ def candidates(*, has_model: bool) -> list[Options]:
 
 
 async def find_settings(
-    rag: DiscoRAG, examples: Sequence[Example], *, on_answer: Callable[[], None] = lambda: None, **where: Any
+    rag: DiscoRAG,
+    examples: Sequence[Example],
+    *,
+    most_words: int | None = None,
+    on_answer: Callable[[], None] = lambda: None,
+    **where: Any,
 ) -> Tuning:
     """Retrieve for every question with every candidate, answer those with expected answers, and choose.
 
     Args:
         rag: The pipeline, with the documents ingested.
         examples: The questions.
-        on_answer: Called after each answer.
+        most_words: Candidates that read more on average are not chosen; None: no limit.
+        on_answer: Called after each question of a candidate.
         **where: ``corpus`` and ``tenant``.
 
     Raises:
@@ -119,26 +125,30 @@ async def find_settings(
             answer = (await rag.aask(example.question, filters=example.filters, **where, **chosen)).answer.text
         scores[row, column], words[row, column] = score(example, answer, read), count_words(" ".join(read))
         on_answer()
-    return choose(scores, words, options)
+    return choose(scores, words, options, most_words)
 
 
-def choose(scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options]) -> Tuning:
+def choose(
+    scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options], most_words: int | None = None
+) -> Tuning:
     """The choice by scores and words read, both of shape (questions, candidates); the present settings are first."""
     means, read = scores.mean(axis=0), words.mean(axis=0)
+    if most_words is not None:
+        read[1:][read[1:] > most_words] = np.inf  # the present settings may stay
     best = _best(scores, read)
     gains = _expected_gains(scores, read)
     random = np.random.default_rng(0)
     resampled = random.choice(gains, (RESAMPLES, len(gains))).mean(axis=1)
     low, high = np.quantile(resampled, (0.025, 0.975))
-    table = tuple(Candidate(o, float(m), float(w)) for o, m, w in zip(options, means, read, strict=True))
+    table = tuple(Candidate(o, float(m), float(w)) for o, m, w in zip(options, means, words.mean(axis=0), strict=True))
     return Tuning(table, best, float(gains.mean()), float(low), float(high), float(means[best] - means[0]))
 
 
 def _best(scores: NDArray[np.float64], words: NDArray[np.float64]) -> int:
     """Of the candidates within one standard error of the best the one that reads least; the present one if it ties."""
-    behind = scores[:, [int(scores.mean(axis=0).argmax())]] - scores
+    behind = scores[:, [int(np.where(np.isinf(words), -1, scores.mean(axis=0)).argmax())]] - scores
     error = behind.std(axis=0, ddof=1) / np.sqrt(len(scores))
-    near = np.flatnonzero(behind.mean(axis=0) <= error)
+    near = np.flatnonzero((behind.mean(axis=0) <= error) & np.isfinite(words))
     return int(near[words[near].argmin()])
 
 

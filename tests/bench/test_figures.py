@@ -224,7 +224,8 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
-SHOWN = [speed, parser, verify, conflicts, recall, precision, answers, retrieval, archive, differences, controls, bills, table8]
+SHOWN = [speed, parser, verify, conflicts, recall, precision, answers, retrieval, archive, differences, controls]
+SHOWN += [bills, table8]
 
 
 @pytest.mark.parametrize("figures", SHOWN, ids=lambda f: f.__name__)

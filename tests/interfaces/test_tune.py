@@ -40,6 +40,12 @@ def test_of_candidates_that_chance_cannot_tell_apart_the_one_that_reads_least_is
     assert not found.is_better
 
 
+def test_a_limit_of_words_leaves_out_what_reads_more() -> None:
+    scores = np.tile([0.2, 0.4, 0.9], (20, 1)) + np.linspace(0, 0.1, 20)[:, None]
+    words = np.tile([400.0, 200.0, 800.0], (20, 1))
+    assert [choose(scores, words, OPTIONS, most).chosen for most in (None, 500, 100)] == [2, 1, 0]
+
+
 def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
     random = np.random.default_rng(2)
     now, words = random.random(80), np.tile([400.0] * 12, (80, 1))
@@ -54,7 +60,11 @@ def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
 
 async def test_every_candidate_is_tried_on_every_question(monkeypatch: pytest.MonkeyPatch) -> None:
     options: list[Options] = [{}, {"retriever": "dense", "top_k": 5}, {"evidence_words": 20}]
-    monkeypatch.setattr("interfaces.tune.candidates", lambda has_model: options)
+
+    def few(*, has_model: bool) -> list[Options]:
+        return options
+
+    monkeypatch.setattr("interfaces.tune.candidates", few)
     settings = read_settings().model_copy(update={"store": StoreSettings(kind="memory")})
     with DiscoRAG(settings) as rag:
         await rag.aingest(EXAMPLES / "tides", parser="none")
