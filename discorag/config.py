@@ -95,6 +95,11 @@ class StoreSettings(_Section):
     path: Path = Field(
         default=Path("store"), description="Folder of the database and its index. A relative path is below home."
     )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="A PostgreSQL database in place of the folder's: postgresql+psycopg://USER:PASSWORD@HOST/DATABASE. "
+        "DISCO_RAG_DATABASE_URL sets it.",
+    )
     min_free_mb: float = Field(
         default=256.0, ge=0, description="With less free on the folder's disk nothing is stored."
     )
@@ -375,6 +380,10 @@ class Settings(BaseSettings):
         default=None,
         description="File of calibrations for other models than the packaged ones: when to refuse and when to stop.",
     )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="A PostgreSQL database in place of a file: postgresql+psycopg://USER:PASSWORD@HOST/DATABASE.",
+    )
     store: StoreSettings = Field(default=StoreSettings(), validate_default=True)
     encoder: EncoderSettings = EncoderSettings()
     parser: ParserSettings = ParserSettings()
@@ -389,16 +398,23 @@ class Settings(BaseSettings):
     nli: NliSettings = NliSettings()
     reading: ReadingSettings = ReadingSettings()
     trees: TreeSettings = TreeSettings()
+    answer: dict[str, str | int | float | bool] = Field(
+        default={},
+        description="Options of questions that choose no retrieval themselves, as disco-rag tune writes them.",
+    )
     router: RouterSettings = RouterSettings()
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 
     @field_validator("store", "llm", "api")
     @classmethod
     def _below_home(cls, section: _S, info: ValidationInfo) -> _S:
-        """Relative paths of what is stored become paths below `home`."""
+        """Relative paths of what is stored become paths below `home`; the store also gets the database's URL."""
         home: Path = info.data.get("home", Path())
         paths = {name: getattr(section, name, None) for name in ("path", "cache", "uploads")}
-        return section.model_copy(update={name: home / path for name, path in paths.items() if path is not None})
+        below: dict[str, Any] = {name: home / path for name, path in paths.items() if path is not None}
+        if isinstance(section, StoreSettings) and section.database_url is None:
+            below["database_url"] = info.data.get("database_url")
+        return section.model_copy(update=below)
 
     def llm_for(self, role: Role) -> LlmSettings:
         """The language model that plays a role; its ``provider`` is empty where none is configured."""

@@ -22,16 +22,16 @@ from eval.experiments.definition import Experiment, experiment_names, load_exper
 from eval.experiments.ratings import same_form, table_of_ratings
 from eval.experiments.run import ExperimentRun
 from eval.metrics.base import MetricModels
-from eval.metrics.mauve import mauve_of
 from eval.options import data_folder, find_data, open_judge
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
-from eval.reporting.compare import compare as compare_systems
-from eval.reporting.compare import comparison_tables
+from eval.reporting.mauve import mauve_of
+from eval.reporting.report import markdown_table
 from eval.reporting.report import report as markdown_report
 from eval.running.bill import write_bills
 from eval.running.folder import load_run
+from eval.running.nodes import node_statistics
 from eval.running.session import Place, Session, open_pipeline
 from eval.suite import Suite, find_system, load_suite, suite_names, systems
 
@@ -190,13 +190,21 @@ def prompts(
 
 
 @app.command()
-def compare(
-    a: Annotated[str, typer.Argument(help="FOLDER:SYSTEM")],
-    b: Annotated[str, typer.Argument(help="FOLDER:SYSTEM, usually the baseline.")],
-    metric: Annotated[str, typer.Option(help="By which regressions are chosen.")] = "",
+def nodes(
+    suites: Annotated[list[str], typer.Argument(help="Names of suites.")],
+    retriever: Annotated[str, typer.Option(help="One over trees.")] = "raptor",
+    scores: Annotated[Literal["dense", "bm25", "hybrid"], typer.Option(help="How nodes are scored.")] = "dense",
+    limit: Limit = None,
+    data: Data = None,
+    home: Home = HOME,
 ) -> None:
-    """Two systems on the same questions: paired t-test, paired bootstrap, wins and losses, worst regressions."""
-    out.print(comparison_tables(compare_systems(a, b, metric=metric)))
+    """Print sizes of the nodes of retrieval trees, and from which layers questions retrieve."""
+    place = Place(data=data or data_folder(), home=home)
+    with closing(open_pipeline(read_settings(), home)) as rag:
+        for name in suites:
+            session = Session(_changed(load_suite(name), {"limit": limit}), place, rag, MetricModels(), err)
+            found = asyncio.run(node_statistics(session, retriever, node_scores=scores))
+            out.print(f"# {name}\n", markdown_table(["measure", "mean"], [[k, f"{v:.1f}"] for k, v in found.items()]))
 
 
 @app.command()

@@ -23,6 +23,7 @@ from discorag.ingest.estimate import Estimate, estimate
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
+from discorag.options import OF_RETRIEVAL
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError, MissingPathError, NotFoundError
 from discorag.store.findings import Findings
@@ -356,6 +357,8 @@ class DiscoRAG:
         """The options of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
         if "backends" in options:
             raise InputError("Option backends: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
+        if kind is AnswerContext and not OF_RETRIEVAL & options.keys():
+            options = {**self.backends.settings.answer, **options}
         try:
             return kind(backends=self.backends, **options)
         except ValidationError as error:

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement, normalise
+from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement, is_name, normalise
 from discorag.conflicts.values import Value, ValueKind
 from discorag.models.loops import raise_if_cancelled
 from discorag.schema.values import Vectors
@@ -31,6 +31,7 @@ WINDOW = 4
 _STEM = 5
 _LIKE = 0.75
 _FORM = 4  # documents, each with other values
+_BETWEEN = SMALL_WORDS | {"versi"}
 _BLOCK = 2**23  # cosines in memory at a time
 _RARE = 1000
 
@@ -45,7 +46,7 @@ class Alignment:
         overlap: Share of their words in common, weighted by idf.
         slots: Values that stand in the same place of both.
         only: Words of the left one alone, and of the right one alone.
-        names: Those of them that are written with a capital inside the sentence.
+        names: Those of them that are names or identifiers, inside the sentence.
         rare: Those of them that hardly another statement has.
         is_form: Whether many documents have one of them with values of their own.
     """
@@ -225,17 +226,26 @@ def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
         shared / total,
         tuple(slots),
         only=pick(bool),
-        names=_unlike(*pick(lambda word: word[0].isupper() and word not in first)),
+        names=_unlike(*pick(lambda word: is_name(word) and word not in first)),
         rare=_unlike(*pick(lambda word: words.is_rare(word.casefold()))),
         is_form=words.is_form(left) or words.is_form(right),
     )
 
 
 def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of two sides without those that are written almost like one of the other: "Jinja", "Jinja2"."""
+    """The words of two sides without those that are written almost like one of the other: "Jinja", "Jinja2".
+
+    Identifiers are other things unless one is the other's start or, after a point, its end: "gcc-defaults",
+    "llvm-defaults".
+    """
+
+    def is_like(word: str, others: tuple[str, ...]) -> bool:
+        near = get_close_matches(word, others, 1, _LIKE) if word.isalpha() else ()
+        affixes = ((a, b) for other in others for a, b in ((word, other), (other, word)))
+        return bool(near) or any(a.startswith(b) or a.endswith(f".{b}") for a, b in affixes)
 
     def alone(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(w for w in words if not get_close_matches(w, others, 1, _LIKE))
+        return tuple(w for w in words if not is_like(w, others))
 
     return alone(one, other), alone(other, one)
 
@@ -251,6 +261,12 @@ def _counted(statement: Statement, value: Value) -> set[str]:
     """Stems of the words right after a count, which say what is counted: "2,900 deficient adults"."""
     at = statement.tokens.index(value) + 1
     return set(map(stem, _content(statement.tokens[at : at + 2])))
+
+
+def versioned(statement: Statement, value: Value) -> str:
+    """The word before a version that says of what it is one: "Python" in "Python (version 3.9 or newer)"."""
+    before = statement.tokens[: statement.tokens.index(value)]
+    return next((stem(t) for t in reversed(before) if isinstance(t, str) and stem(t) not in _BETWEEN), "")
 
 
 def _content(tokens: Iterable[str | Value]) -> Iterator[str]:

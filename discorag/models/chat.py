@@ -88,7 +88,7 @@ class ChatClient:
                 several calls in a row without an answer (`discorag.models.breaker`).
             ConfigError: There is no such provider.
         """
-        async with self._connected() as connection:
+        async with self._connect() as connection:
             sent = replace(request, **self._refused)
             while True:
                 draft = _draft_of(request)
@@ -96,7 +96,7 @@ class ChatClient:
                     with connection.typed_errors():
                         async with in_time():
                             draft.add(await connection.chat.ainvoke(_turns(sent), **connection.parameters(sent, False)))
-                    return self._finished(draft, request, sent, connection)
+                    return self._finish(draft, request, sent, connection)
                 except ModelRejectedError as error:
                     sent = _without_refused(sent, error)
 
@@ -109,7 +109,7 @@ class ChatClient:
         Raises:
             ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
         """
-        async with self._connected() as connection:
+        async with self._connect() as connection:
             sent, draft = replace(request, **self._refused), _draft_of(request)
             while True:
                 try:
@@ -122,10 +122,10 @@ class ChatClient:
                     if draft.text:
                         raise
                     sent = _without_refused(sent, error)
-            yield self._finished(draft, request, sent, connection)
+            yield self._finish(draft, request, sent, connection)
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncGenerator[Connection]:
+    async def _connect(self) -> AsyncGenerator[Connection]:
         """The running loop's connection, in a free slot and under the breaker."""
         slots = await self._slots.get()
         with typed_errors(VARIABLES):
@@ -147,7 +147,7 @@ class ChatClient:
                 with self._breaker.guard(), typed_errors(VARIABLES):
                     return await self._connections.get()
 
-    def _finished(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
+    def _finish(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
         """The draft, after what was refused is remembered."""
         self._refused |= {name: None for name in _REFUSABLE if getattr(sent, name) != getattr(request, name)}
         if not connection.says_why_it_ends:

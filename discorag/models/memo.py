@@ -1,6 +1,6 @@
 """An encoder that remembers: the stages of one query look at the same sentences again and again.
 
-What an ingest has encoded comes back with the chunks: `packed`, then `MemoEncoder.remember`.
+What an ingest has encoded comes back with the chunks: `pack_vectors`, then `MemoEncoder.remember`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KEY = 16  # bytes
 _LAYOUT = "2:"
 
 
-def packed(texts: Sequence[str], vectors: Vectors) -> str:
+def pack_vectors(texts: Sequence[str], vectors: Vectors) -> str:
     """Texts' digests (16 bytes each) and vectors (2 bytes a number), as base64 behind the number of this layout.
 
     Args:
@@ -85,7 +85,7 @@ class MemoEncoder:
         return np.stack([known[key] for key in keys])
 
     def remember(self, units: str) -> None:
-        """What `packed` made of vectors of this encoder; nothing of an empty text, or of another layout."""
+        """What `pack_vectors` made of vectors of this encoder; nothing of an empty text, or of another layout."""
         if not units.startswith(_LAYOUT):
             return
         content = b64decode(units.removeprefix(_LAYOUT))

@@ -64,11 +64,11 @@ def nli_from(settings: NliSettings) -> NliModel | None:
         UnknownNameError: There is no NLI model of this kind.
         ConfigError: As the kind's own.
     """
-    return _made(settings)  # pyright: ignore[reportArgumentType]: settings are frozen, which pydantic hashes
+    return _make(settings)  # pyright: ignore[reportArgumentType]: settings are frozen, which pydantic hashes
 
 
 @cache
-def _made(settings: NliSettings) -> NliModel | None:
+def _make(settings: NliSettings) -> NliModel | None:
     auto = "endpoint" if settings.base_url else "cross-encoder" if settings.model else None
     kind = auto if settings.kind == "auto" else settings.kind
     return NLI_MODELS[kind](settings) if kind else None

@@ -77,11 +77,11 @@ def pieces(word: str) -> list[int]:
     >>> pieces("tides")
     [22487]
     """
-    return _packaged().encode(word, add_special_tokens=False).ids
+    return _tokenizer_of_package().encode(word, add_special_tokens=False).ids
 
 
 @cache
-def _packaged() -> Tokenizer:
+def _tokenizer_of_package() -> Tokenizer:
     """Never changed once it is made, so that threads may share it."""
     tokenizer = Tokenizer.from_file(str(packaged_folder(MINILM.name) / "tokenizer.json"))
     tokenizer.no_truncation()

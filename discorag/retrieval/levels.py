@@ -93,27 +93,27 @@ def unfold(
     if builder is None and not stored:
         return Levels()
     chosen = builder or stored[0]
-    tree = _levelled(store.tree(scope, doc_id, chosen), document)
+    tree = _with_levels(store.tree(scope, doc_id, chosen), document)
     nodes = tuple(show_nodes(tree, below, offset, limit))
     return Levels(builder=chosen, builders=stored, leaves=tree.leaves, roots=len(tree.roots), nodes=nodes)
 
 
-def _levelled(tree: RetrievalTree, document: Document) -> RetrievalTree:
+def _with_levels(tree: RetrievalTree, document: Document) -> RetrievalTree:
     """The tree itself, or, where it has no levels of its own, the author's over its leaves."""
-    if not overlapping(tree):
+    if not has_no_levels(tree):
         return tree
     key = f"{document.content_hash} {tree.builder} {tree.leaves}"
-    return _REMEMBERED.get(key) or _REMEMBERED.put(key, author_levels(tree, build_hierarchy(document)))
+    return _REMEMBERED.get(key) or _REMEMBERED.put(key, build_author_levels(tree, build_hierarchy(document)))
 
 
-def overlapping(tree: RetrievalTree) -> bool:
+def has_no_levels(tree: RetrievalTree) -> bool:
     """Whether all that it has are leaves and runs of neighbouring leaves, some of which overlap, or no runs at all."""
     runs = [node.children for node in tree.nodes[tree.leaves :]]
     flat = all(run[-1] < tree.leaves and run[-1] - run[0] == len(run) - 1 for run in runs)
     return flat and (not runs or any(len(parents) > 1 for parents in tree.parents))
 
 
-def author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
+def build_author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
     """The leaves of a tree below the sections and paragraphs in which they stand.
 
     A node with a single child is left out, and the child takes its place.
@@ -163,10 +163,10 @@ def show_nodes(tree: RetrievalTree, below: Sequence[int], offset: int, limit: in
     for parent, children in groups:
         ordered = sorted(children, key=lambda n: tree.nodes[n].spans[0].start)
         for node in ordered[offset : offset + limit]:
-            yield _shown(tree, node, parent, runs[node])
+            yield _show(tree, node, parent, runs[node])
 
 
-def _shown(tree: RetrievalTree, at: int, parent: int | None, runs: Sequence[tuple[int, int]]) -> ShownNode:
+def _show(tree: RetrievalTree, at: int, parent: int | None, runs: Sequence[tuple[int, int]]) -> ShownNode:
     """A node whose leaves are these runs."""
     node = tree.nodes[at]
     leaves = [leaf for start, stop in runs for leaf in tree.nodes[start:stop]]

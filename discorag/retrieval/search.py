@@ -62,7 +62,13 @@ class TreeOptions:
 
 
 async def search_chunks(
-    backends: SearchBackends, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
+    backends: SearchBackends,
+    scope: Scope,
+    question: str,
+    retriever: str,
+    *,
+    top_k: int,
+    filters: Filters,
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """The ``top_k`` best chunks by a retriever over chunks, those of one text once, and the chunks by id.
 

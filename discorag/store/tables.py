@@ -1,6 +1,6 @@
 """The tables of the database (SQLAlchemy Core), and values as bytes in them, each compared with its checksum when read.
 
-Nothing here is SQLite's own: see `discorag.store.sqlite`.
+What is SQLite's or PostgreSQL's own is in `discorag.store.sqlite` and `discorag.store.postgres`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table
+from sqlalchemy import Text as AnyText
 from xxhash import xxh3_64_digest
 
 from discorag.schema.errors import StoreDamagedError
@@ -23,6 +24,8 @@ FORMAT: Final = 3
 """Of these tables; a database of another format is refused."""
 
 metadata = MetaData()
+Text: Final = AnyText().with_variant(AnyText(collation="C"), "postgresql")
+"""Text that is compared by code points, as SQLite does: `Documents.under` relies on it."""
 
 
 def _document() -> Column[int]:
@@ -124,6 +127,21 @@ jobs = Table(
     Index("jobs_by_tenant", "tenant", "ended"),
 )
 """Ingest jobs of the server; ``ended`` is empty while a job runs."""
+
+queue = Table(
+    "queue",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("job", Text, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("corpus", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Index("queue_by_job", "job"),
+    Index("queue_by_file", "tenant", "corpus", "name"),
+    sqlite_autoincrement=True,
+)
+"""Files of jobs that were not read yet, with their positions in the job. The server that reads one holds its row."""
 
 uploads = Table(
     "uploads",

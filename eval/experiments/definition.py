@@ -57,7 +57,7 @@ class Point(BaseModel, frozen=True, extra="forbid"):
             raise ConfigError(f"{', '.join(unset)} is not set.", hint="What it names is in the experiment's note.")
         sections: dict[str, BaseModel] = {}
         for name, fields in self.settings.items():
-            section = getattr(base, name)
+            section: BaseModel = getattr(base, name)
             given = {k: os.environ[v[1:]] if str(v).startswith("$") else v for k, v in fields.items()}
             sections[name] = checked(type(section), {**section.model_dump(), **given}, self.label)
         return base.model_copy(update=sections)

@@ -7,31 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from discorag.schema.errors import DiscoRagError, InputError, StoreError
 from discorag.schema.ledger import Failure
 from interfaces.facade import DiscoRAG
+from interfaces.questions import Question
 from interfaces.results import AskResult
 
 _BEGINNING = '{"id":'
 """Of the line of a reply."""
-
-
-class Question(BaseModel):
-    """A line of the questions' file.
-
-    Args:
-        question: The question.
-        id: Of the reply; default: the number of the line, from 1.
-        filters: Metadata key -> accepted values.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    question: str = Field(min_length=1)
-    id: str = ""
-    filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
 
 
 class Reply(BaseModel):
@@ -49,36 +34,6 @@ class Reply(BaseModel):
         if (self.result is None) is (self.error is None):
             raise ValueError("a reply has a result or an error")
         return self
-
-
-def read_questions(file: Path) -> list[Question]:
-    """The questions of a JSONL file, each with an id.
-
-    Raises:
-        InputError: The file or a line cannot be read, or two have the same id.
-    """
-    try:
-        lines = file.read_text("utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read: {error}.", hint="Name a JSONL file of questions in UTF-8.") from error
-    found = [_question(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if len({q.id for q in found}) < len(found):
-        twice = next(q.id for i, q in enumerate(found) if q.id in {p.id for p in found[:i]})
-        raise InputError(f"Two questions of {file} have the id {twice!r}.", hint="Give each an id of its own.")
-    return found
-
-
-def _question(file: Path, number: int, line: str) -> Question:
-    try:
-        question = Question.model_validate_json(line)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise InputError(
-            f"Line {number} of {file}: {f'{where}: ' if where else ''}{problem['msg']}.",
-            hint='A line is {"question": "...", "id": "...", "filters": {"key": ["value"]}}; only question is needed.',
-        ) from error
-    return question if question.id else question.model_copy(update={"id": str(number)})
 
 
 async def answer_file(

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
-
-err = Console(stderr=True)
+from interfaces.cli.present import err
 
 
 def serve(
@@ -53,9 +51,9 @@ def serve_page(
 def mcp(
     folder: Annotated[
         list[Path] | None,
-        typer.Option(help="ingest reads below it only; repeatable (default: the current folder)."),
+        typer.Option(help="Folder that ingest may read; repeatable (default: the current folder)."),
     ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="No ingest.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Do not offer ingest.")] = False,
     corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
     tenant: Annotated[str | None, typer.Option(help="Tenant (default: as configured).")] = None,
 ) -> None:
@@ -71,10 +69,10 @@ def _stop(*_: object) -> None:
 
 
 def key(
-    name: Annotated[str, typer.Argument(help="The key's own name, for logs.")],
-    tenant: Annotated[str, typer.Option(help="Whose documents it opens.")],
+    name: Annotated[str, typer.Argument(help="Name of the key, for logs.")],
+    tenant: Annotated[str, typer.Option(help="Tenant whose documents it gives access to.")],
     role: Annotated[list[str] | None, typer.Option(help="read, write, operate; repeatable.")] = None,
-    expires: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Refused from this day on.")] = None,
+    expires: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="First day it is refused.")] = None,
 ) -> None:
     """``disco-rag key``."""
     from interfaces.http.access import Role, new_key

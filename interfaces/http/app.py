@@ -60,7 +60,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
         rag: An opened pipeline, which is not closed; its settings are used.
 
     Raises:
-        ConfigError: Impossible settings, or a file of keys that cannot be read.
+        ConfigError: Impossible settings, or a key file that cannot be read.
     """
     settings = rag.backends.settings if rag else settings or read_settings()
     meters, access = Meters(), Access(settings)
@@ -106,7 +106,7 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
     await asyncio.to_thread(uploads.sweep)
     jobs = Jobs(table, documents.reader_of(rag, uploads, meters), count_file, api.jobs)
     meters.jobs_waiting.set_function(jobs.waiting)
-    await jobs.resume()
+    await jobs.forget_old()
     tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
     try:
         async with Threads.open(api.uploads / "threads.sqlite") as threads:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import structlog
@@ -15,16 +15,13 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 
-from discorag.generation.views import AnswerView
 from discorag.options import AnswerOptions
-from discorag.schema.answer import Answer, EvidenceSpan
-from discorag.schema.discourse import PlanStep
+from discorag.schema.answer import Answer
 from discorag.schema.errors import InputError, StoreError
-from discorag.text.citations import steps
 from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, Problem, RefusedError, error_responses
-from interfaces.http.service import Asker, Keyed, Served, Service, StreamPart
-from interfaces.results import AskResult
+from interfaces.http.service import Asker, BodyCorpus, Keyed, Served, Service, StreamPart
+from interfaces.results import AskResult, NumberedAnswer
 from interfaces.threads import Thread
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
@@ -56,7 +53,7 @@ class AskRequest(BaseModel):
 
     query: str = Field(min_length=1, max_length=4000, description="The question.")
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
-    corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
+    corpus: BodyCorpus = None
     filters: Filters = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
     switches: Options = Options()
     thread: UUID | None = Field(
@@ -64,33 +61,6 @@ class AskRequest(BaseModel):
         description="A thread of POST /threads that keeps the question and its answer; a language model reads what was "
         "asked there before, and without one the question is answered on its own. Its corpus is the thread's.",
     )
-
-
-class NumberedAnswer(BaseModel):
-    """An answer; ``text`` is its sentences as running text, ``steps`` its plan's.
-
-    ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
-    each sentence's sources, from 1; clients should show these numbers.
-    """
-
-    answer: Answer
-    text: str
-    steps: tuple[PlanStep, ...] = ()
-    sources: tuple[EvidenceSpan, ...] = ()
-    citations: tuple[tuple[int, ...], ...] = ()
-
-    @classmethod
-    def numbered(cls, answer: Answer, **more: Any) -> Self:
-        """The answer with its numbers; ``more`` are further fields."""
-        view = AnswerView(answer)
-        return cls(
-            answer=answer,
-            text=answer.text,
-            steps=steps(answer.plan) if answer.plan else (),
-            sources=tuple(view.sources),
-            citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
-            **more,
-        )
 
 
 class Reply(NumberedAnswer, AskResult):

@@ -26,4 +26,4 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comma
     counter, room = backends.encoder.tokens, await context.room(backends)
     filters = state.get("filters") or {}
     every = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
-    return await finish_retrieval(every.best, context, stage, copies=every.copies)
+    return await finish_retrieval(every, context, stage)

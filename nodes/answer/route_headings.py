@@ -9,9 +9,10 @@ from langgraph.types import Command
 
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.rounds import Rounds
-from nodes.answer.retrieve_sentence_tree import search_nodes
+from discorag.retrieval.search import search_trees
+from discorag.schema.errors import ReadOnlyStoreError
 from nodes.context import AnswerContext, answer_context
-from nodes.retrieval import Found, finish_tree_retrieval, record_effort
+from nodes.retrieval import Found, finish_tree_retrieval, record_effort, retrieve_chunks_instead, tree_search
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -31,9 +32,10 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     retriever = tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
     assert retriever.walk is not None
-    search = await search_nodes(retriever, state, context, stage)
-    if isinstance(search, Command):
-        return search
+    try:
+        search = await search_trees(retriever, **await tree_search(state, context))
+    except ReadOnlyStoreError as error:
+        return await retrieve_chunks_instead(error, state, context, stage)
     if (query := search.query) is None:
         return await finish_tree_retrieval(search, None, context, stage)
     walks = state.get("walks")

@@ -19,7 +19,7 @@ from langgraph.config import get_stream_writer
 from discorag.discourse.parse.parser import PROMPTED, tree_or_fallback
 from discorag.ingest.loaders import Source, reading_note
 from discorag.ingest.segment.chunks import cut_chunks
-from discorag.ingest.segment.headings import build_hierarchy, check_length
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.sentence_table import with_sentence_vectors
 from discorag.ingest.survey import (
     NOT_MADE,
@@ -138,8 +138,8 @@ async def load(run: Run) -> IngestedDocument:
 async def structure(document: IngestedDocument, run: Run) -> IngestedDocument:
     """Add sections, paragraphs and sentences; too many fail: each costs time and memory, however short."""
     with run.step("structure", DocumentTooLargeError):
-        document.hierarchy = await asyncio.to_thread(build_hierarchy, document.document)
-        check_length(document.manifest.uri, document.hierarchy, run.backends.settings.reading.max_sentences)
+        most = run.backends.settings.reading.max_sentences
+        document.hierarchy = await asyncio.to_thread(build_hierarchy, document.document, most)
     return document
 
 

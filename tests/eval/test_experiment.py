@@ -146,6 +146,8 @@ def model() -> Generator[ScriptedServer]:
     def respond(body: Body) -> Any:
         if "[[" in json.dumps(body["messages"]):
             return "Rating: [[80]]"
+        if "Check an answer against the passages" in body["messages"][0]["content"]:
+            return "It does [1]."
         properties = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
         if "expand" in properties:  # a router takes what it sees
             return json.dumps({"answer": properties["answer"]["items"].get("enum", []), "expand": []})

@@ -22,7 +22,7 @@ from discorag.schema.discourse import (
 )
 from discorag.schema.document import UnitKind as K
 from discorag.schema.values import Span
-from discorag.text.citations import marked, references, steps, with_citation, without_references
+from discorag.text.citations import format_reference, references, steps, with_citation, without_references
 from tests.inputs import inputs_from, load_inputs, selector_of, with_graph, with_plan
 
 FLU = "Does vitamin D prevent flu?"
@@ -99,7 +99,7 @@ async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> 
     inputs = await inputs_from({"a": "One. Two.", "b": "Three, as in [1999]."}, "what", encoder)
     plan = Plan(paragraph="Use [1.2], [1.2-9], [2.7] and [3]; then [99.9], [1999] and [2]. Again [3].")
     absent = missing_references(plan, inputs, await sentences_of(inputs, encoder))
-    assert {marked(reference): message for reference, message in absent.items()} == {
+    assert {format_reference(reference): message for reference, message in absent.items()} == {
         "[1.2-9]": "The plan cites [1.2-9]; the sentences of passage 1 end at 2.",
         "[2.7]": "The plan cites [2.7]; the sentences of passage 2 end at 1.",
         "[3]": "The plan cites [3]; there are 2 passages.",

@@ -145,13 +145,8 @@ def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagree
     pair = Disagreement(relation=ChunkRelation.CONTRADICTS, a=a, b=b, reason="One denies it.")
     html = answer_html(Answer(query="?", sentences=told, disagreements=(pair,)))
     assert "<script" not in html
-    assert "[1]" in html
-    assert 'title="no source"' in html
-    assert 'title="Quoted word for word."' in html
-    assert "[not supported]" in html
-    assert "[not verified]" in html
-    assert "<i>contradicts</i> One denies it." in html
-    assert "page 2" in html
+    for shown in ("[1]", "[not supported]", "[1][not verified]", "Not supported: no source", "One denies it.", "p. 2"):
+        assert shown in html
 
 
 def test_a_refusal_shows_the_nearest_passages() -> None:

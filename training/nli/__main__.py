@@ -26,7 +26,7 @@ from transformers.trainer_utils import get_last_checkpoint
 
 from discorag.models.cross_encoder import OnnxCrossEncoder
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
-from training.nli.apart import collected
+from training.nli.apart import collect_pairs
 from training.nli.graph import start_model, write_graph
 from training.nli.sources import CLASSES, ENTAILMENT, LICENCES, NOT_ENTAILED, Pair
 
@@ -132,7 +132,7 @@ def main(
 ) -> None:
     """Train, export, print what was measured."""
     start, place = packaged_folder(MS_MARCO_MINILM.name), home / f"seed-{seed}"
-    found = list(collected(data))
+    found = list(collect_pairs(data))
     found = found if most is None else random.Random(seed).sample(found, most)
     weights = train(found, start, place / "states", epochs, seed)
     typer.echo(json.dumps(export(weights, found, start, place / "model"), indent=1))

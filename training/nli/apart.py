@@ -100,7 +100,7 @@ def _rows(*folders: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file.open(encoding="utf-8"))
 
 
-def collected(data: Path) -> Iterator[Pair]:
+def collect_pairs(data: Path) -> Iterator[Pair]:
     """All pairs, with the part of their evidence that matters; none is of a claim or page that only scores."""
     found = list(pairs(data))
     kept_apart = apart(data / "entailment", found)

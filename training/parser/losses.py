@@ -21,7 +21,7 @@ from discorag.discourse.parse.trained.decode import cuts_of, level_sums
 from discorag.discourse.parse.trained.pieces import Pieces
 from discorag.schema.discourse import Nuclearity
 from training.parser.classes import CLASSES, class_of
-from training.parser.gold import merged, paragraph_spans, restricted
+from training.parser.gold import merge_units, paragraph_spans, restrict
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.model import Model, sentences_of
 from training.parser.network import Cuts, Reading, Units
@@ -55,11 +55,11 @@ def _further(document: GumDocument, pieces: Pieces, chance: random.Random) -> Vi
         size = min(n, chance.choice(_WINDOW_EDUS))
         start = chance.randrange(n - size + 1)
         edus, kind = document.edus[start : start + size], "edu"
-        tree = restricted(document.splits, range(start, start + size))
+        tree = restrict(document.splits, range(start, start + size))
     else:
         kind = "sentence" if drawn < _SENTENCES else "paragraph"
         paragraphs = list(paragraph_spans(document.sentences, document.paragraphs))
-        edus, tree = merged(document, document.sentences if kind == "sentence" else paragraphs)
+        edus, tree = merge_units(document, document.sentences if kind == "sentence" else paragraphs)
     return View(sentences_of(pieces, edus, kind), tree, _FURTHER_WEIGHT)
 
 
@@ -71,7 +71,7 @@ def loss(
     segment = [_segment_loss(model, d, p, t) for (d, p), t in zip(batch, tokens, strict=True)]
     starts = accumulate((len(t) for t in tokens), initial=0)
     seen = [
-        replace(v, units=_moved(v.units, start))
+        replace(v, units=_move(v.units, start))
         for (d, p), start in zip(batch, starts, strict=False)
         for v in views(d, p, chance)
     ]
@@ -80,7 +80,7 @@ def loss(
     return (_SEGMENT_WEIGHT * sum(segment, torch.zeros(())) + torch.stack(trees).sum()) / len(batch)
 
 
-def _moved(units: Units, offset: int) -> Units:
+def _move(units: Units, offset: int) -> Units:
     return replace(units, first=units.first + offset, last=units.last + offset)
 
 

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, Network
-from discorag.discourse.parse.trained.parser import edus
+from discorag.discourse.parse.trained.parser import find_edus
 from discorag.discourse.parse.trained.pieces import layout_of
 from training.parser.gum import GumDocument, load_gum
 from training.parser.parseval import Counter, Node
@@ -72,7 +72,7 @@ def reliability(sure: Sequence[float], right: Sequence[bool]) -> dict[str, Any]:
     return {"ece": round(float(error), 4), "bins": table}
 
 
-def analysed(network: Network, documents: Sequence[GumDocument]) -> dict[str, Any]:
+def analyse(network: Network, documents: Sequence[GumDocument]) -> dict[str, Any]:
     """All of it for these documents."""
     counts = {name: Levels() for name in ("gold_units", "own_units", "gold_trees_on_own_units")}
     sure: list[float] = []
@@ -81,7 +81,7 @@ def analysed(network: Network, documents: Sequence[GumDocument]) -> dict[str, An
         pieces = network.pieces(layout_of(document.text))
         tokens = network.tokens(pieces)
         gold = gold_nodes(document.edus, document.splits)
-        own = edus(network, document.text, pieces, tokens)
+        own = find_edus(network, document.text, pieces, tokens)
         over_gold = sure_nodes(network, pieces, tokens, document.edus)
         over_own = sure_nodes(network, pieces, tokens, own)
         counts["gold_units"].add(document, [n for n, _ in over_gold], gold)
@@ -108,7 +108,7 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Result file.")] = None,
 ) -> None:
     """Analyse, show, write."""
-    found = json.dumps(analysed(Network(parser), load_gum(gum, split)), indent=1)
+    found = json.dumps(analyse(Network(parser), load_gum(gum, split)), indent=1)
     Console().print(found)
     if out:
         out.write_text(found + "\n", encoding="utf-8")

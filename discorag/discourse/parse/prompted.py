@@ -152,7 +152,7 @@ def align_edus(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ..
     if not edus:
         raise ValueError("There are no EDUs. Copy the whole text into them, word for word.")
     where = [i for i, char in enumerate(text) if not char.isspace()]
-    copies = ["".join(edu.split()) for edu in _unescaped(edus, text)]
+    copies = ["".join(edu.split()) for edu in _unescape(edus, text)]
     starts = list(accumulate(map(len, copies), initial=0))
     matches = _matches("".join(copies), "".join(text.split()))
     cuts = [0, *(_cut(matches, start, where) for start in starts[1:-1]), len(where)]
@@ -168,7 +168,7 @@ def align_edus(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ..
     return tuple(spans)
 
 
-def _unescaped(edus: Sequence[str], text: str) -> Sequence[str]:
+def _unescape(edus: Sequence[str], text: str) -> Sequence[str]:
     """EDUs as they stand in ``text``: copied from the prompt they are escaped, unless they are just as long as it."""
     return edus if _length("".join(edus)) == _length(text) else [unescape(edu) for edu in edus]
 

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from discorag.discourse.parse.inline import code_table, escape
 from discorag.generation.compression import shown_text
 from discorag.generation.prompted.conversation import chunk_text
-from discorag.generation.prompted.engine import Sampling, marks_left, outcome_of, tidied
+from discorag.generation.prompted.engine import Sampling, marks_left, outcome_of, strip_marks
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.tokens import likely_tokens
 from discorag.schema.answer import AnswerInputs, Outcome
@@ -195,7 +195,7 @@ class PaperEngine:
 
 def _without_marks(text: str, passages: Sequence[str]) -> str:
     """Raises ``ValueError`` where marks of the chunks' trees are left among words that no passage has."""
-    clean = tidied(text, passages)
+    clean = strip_marks(text, passages)
     if marks_left(clean, passages):
         raise ValueError("The output holds marks of the chunks' trees, such as |1<elab|. Write it without them.")
     return clean

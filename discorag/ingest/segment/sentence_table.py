@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from discorag.ingest.segment.layout import speaker_of, without_speaker
 from discorag.ingest.segment.reading import has_verb, quote
-from discorag.models.memo import packed
+from discorag.models.memo import pack_vectors
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Markup, UnitKind
@@ -180,7 +180,7 @@ async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> li
 
 def _with_vectors(chunks: Sequence[Chunk], texts: Sequence[list[str]], vectors: Vectors) -> list[Chunk]:
     ends = accumulate(map(len, texts))
-    own = [packed(t, vectors[end - len(t) : end]) for t, end in zip(texts, ends, strict=True)]
+    own = [pack_vectors(t, vectors[end - len(t) : end]) for t, end in zip(texts, ends, strict=True)]
     return [c.model_copy(update={"unit_vectors": u}) for c, u in zip(chunks, own, strict=True)]
 
 

@@ -23,9 +23,9 @@ FILES = {
     "narrativeqa": "narrativeqa/narrativeqa.jsonl",
     "nq-open-oracle": "nq_open_oracle/nq-open-oracle.jsonl",
     "qampari": "qampari/qampari_eval_gtr_top100.json",
-    "qasper": "qasper/papers-v0.3.json",
-    "qmsum": "qmsum/meetings.jsonl",
-    "quality": "quality/QuALITY.tiny.htmlstripped.dev",
+    "qasper": "qasper/qasper-sample-v0.3.json",
+    "qmsum": "qmsum/test.jsonl",
+    "quality": "quality/QuALITY.part.htmlstripped.dev",
     "scinews": "scinews/test.json",
     "triviaqa": "triviaqa/retrieved_pooled.jsonl",
 }

@@ -4,7 +4,7 @@ import pytest
 
 from eval.errors import MetricUnavailableError
 from eval.metrics import mauve
-from eval.metrics.mauve import mauve_of
+from eval.reporting.mauve import mauve_of
 from eval.running.record import Record
 from eval.sample import Sample
 from tests.training.tiny import tiny_model

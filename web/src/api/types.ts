@@ -238,6 +238,7 @@ export interface Reply {
   steps: PlanStep[];
   sources: EvidenceSpan[];
   citations: number[][];
+  differences: [Span[], Span[]][];
 }
 
 export interface RhetoricalGraph {

@@ -62,7 +62,7 @@ const STYLE =
   "body{font:17px/1.6 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem;overflow-wrap:anywhere}" +
   "h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}sup a{text-decoration:none}.no{color:#a33}small{color:#555}";
 
-const quoted = (span: EvidenceSpan): string =>
+const quotation = (span: EvidenceSpan): string =>
   `<bdi>${inHtml(span.text)}</bdi> <small>(<bdi>${inHtml(where(span))}</bdi>)</small>`;
 
 function htmlAnswer(result: Reply): string {
@@ -82,15 +82,15 @@ const section = (title: string, items: string[], tag = "ul"): string =>
 export function html(result: Reply): string {
   const { answer } = result;
   const odds = answer.disagreements.map(
-    (d) => `<li>${quoted(d.a)}<br><strong>${inHtml(relationName(d.relation))}</strong><br>${quoted(d.b)}</li>`,
+    (d) => `<li>${quotation(d.a)}<br><strong>${inHtml(relationName(d.relation))}</strong><br>${quotation(d.b)}</li>`,
   );
   const body = [
     `<h1><bdi>${inHtml(answer.query)}</bdi></h1>`,
     htmlAnswer(result),
     section("Disagreements", odds),
-    section("Closest passages", answer.nearest.map((n) => `<li>${quoted(n)}</li>`)),
+    section("Closest passages", answer.nearest.map((n) => `<li>${quotation(n)}</li>`)),
     section("Notes", answer.notes.map((note) => `<li>${inHtml(note)}</li>`)),
-    section("Sources", result.sources.map((s, i) => `<li id="s${i + 1}">${quoted(s)}</li>`), "ol"),
+    section("Sources", result.sources.map((s, i) => `<li id="s${i + 1}">${quotation(s)}</li>`), "ol"),
   ];
   const head = `<meta charset="utf-8"><title>${inHtml(answer.query)}</title><style>${STYLE}</style>`;
   return `<!doctype html><html lang="en"><head>${head}</head><body>${body.join("\n")}</body></html>\n`;

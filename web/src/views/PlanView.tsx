@@ -117,7 +117,7 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
       {problem && <ProblemNote problem={problem} />}
       <VersionList kept={kept} steps={result.steps.length} sentences={result.answer.sentences.length} />
       <div className="sides plan-answers" aria-live="polite" aria-busy={busy}>
-        <AnswerColumn title="As it was planned" answer={result.answer} other={version?.answer ?? null} />
+        <AnswerColumn title="Original plan" answer={result.answer} other={version?.answer ?? null} />
         <Written kept={kept} original={result.answer} />
       </div>
     </>

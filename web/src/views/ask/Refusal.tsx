@@ -19,7 +19,7 @@ function WhatNext({ corpus }: { corpus: string }) {
     <>
       <h2>What you can try</h2>
       <ul className="next">
-        <li>Ask in the words that the documents use, or about less at once.</li>
+        <li>Use the words of the documents, or ask about less at once.</li>
         {others.length > 0 && (
           <li>
             Ask another corpus:{" "}

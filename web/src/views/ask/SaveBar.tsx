@@ -4,7 +4,7 @@ import type { Reply } from "../../api/types";
 import { html, markdown } from "../../lib/report";
 import { saveText } from "../../lib/save";
 import { useApp } from "../../state/app";
-import { counted, seconds, tokens } from "../../lib/words";
+import { plural, seconds, tokens } from "../../lib/words";
 
 export function SaveBar({ result }: { result: Reply }) {
   const { go } = useApp();
@@ -12,7 +12,7 @@ export function SaveBar({ result }: { result: Reply }) {
   const copy = () =>
     navigator.clipboard.writeText(location.href).then(
       () => setCopied("The link is copied."),
-      () => setCopied("The browser did not copy it: take it from the address bar."),
+      () => setCopied("The browser did not copy it: copy it from the address bar."),
     );
   const used = tokens(result.ledger.stages);
   return (
@@ -33,7 +33,7 @@ export function SaveBar({ result }: { result: Reply }) {
         {copied}
       </span>
       <span className="quiet small cost">
-        {seconds(result.seconds)} · {counted(used.in + used.out, "token")}
+        {seconds(result.seconds)} · {plural(used.in + used.out, "token")}
       </span>
     </footer>
   );
