@@ -11,7 +11,7 @@ import asyncio
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -55,7 +55,7 @@ def examples(
     suite: SuiteName,
     to: Annotated[Path, typer.Argument(help="JSON lines.")],
     by: Annotated[
-        str, typer.Option(help="answers: from gold evidence; model: by the configured router (C.1).")
+        Literal["answers", "model"], typer.Option(help="From gold evidence, or by the configured router (C.1).")
     ] = "answers",
     passages: Passages = 5,
     limit: Limit = None,
