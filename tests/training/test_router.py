@@ -17,7 +17,7 @@ from tests.conftest import Pipelines
 from tests.eval.helpers import FIXTURES
 from tests.servers.scripted import Body, ScriptedServer
 from tests.training.tiny import tiny_model
-from training.router.__main__ import labelled, trained
+from training.router.__main__ import label, router_in
 from training.router.examples import Example, steps, write
 from training.router.score import Scores, score
 
@@ -36,7 +36,7 @@ async def test_examples_answer_where_an_answer_stands_expand_where_it_hides_and_
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
     rag = pipeline()
-    found = await labelled(rag, await pages(rag, tmp_path), by_a_model=False)
+    found = await label(rag, await pages(rag, tmp_path), by_a_model=False)
     cup = [e for e in found if e.question == CUP and "Lantern Cup" in e.subtree.lines[0].text]
     women = next(e for e in cup if any("Mira Holt" in line.text for line in e.subtree.lines))
     assert said(women, women.action.answer) == {"In 2011 Mira Holt beat the holder in five sets."}
@@ -55,16 +55,16 @@ async def test_examples_answer_where_an_answer_stands_expand_where_it_hides_and_
 async def test_a_model_labels_without_the_answer_and_what_it_cannot_label_is_left_out(
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
-    def label(body: Body) -> str:
+    def model(body: Body) -> str:
         properties: Any = body["response_format"]["json_schema"]["schema"]["properties"]
-        shown = "Orre bridge" in body["messages"][0]["content"].split("<document>")[-1].split("\n")[1]
-        return json.dumps({"answer": properties["answer"]["items"]["enum"], "expand": []}) if shown else "no"
+        is_bridge = "Orre bridge" in body["messages"][0]["content"].split("<document>")[-1].split("\n")[1]
+        return json.dumps({"answer": properties["answer"]["items"]["enum"], "expand": []}) if is_bridge else "no"
 
-    with ScriptedServer(label) as server:
+    with ScriptedServer(model) as server:
         rag = pipeline(llm=server.base_url)
-        found = await labelled(rag, await pages(rag, tmp_path), by_a_model=True)
+        found = await label(rag, await pages(rag, tmp_path), by_a_model=True)
     assert {e.subtree.lines[0].text for e in found} == {"Orre bridge"}
-    assert all(e.action.answer == e.subtree.shown for e in found)
+    assert all(e.action.answer == e.subtree.passages for e in found)
 
 
 def test_actions_are_measured_as_the_authors_do() -> None:
@@ -85,9 +85,9 @@ async def test_lora_trains_a_router_on_the_examples_and_its_actions_are_measured
     from training.sft import main
 
     rag = pipeline()
-    found = await labelled(rag, await pages(rag, tmp_path), by_a_model=False)
+    found = await label(rag, await pages(rag, tmp_path), by_a_model=False)
     file, out = tmp_path / "examples.jsonl", tmp_path / "router"
     write([replace(e, action=Decision()) for e in found], file)
     main(file, tiny_model(tmp_path / "tiny", window=4096), out, epochs=1, rank=8, rate=1e-2, batch=1, length=4096)
-    measured = await score(trained(out), found[:2])
+    measured = await score(router_in(out), found[:2])
     assert len(measured.unreadable) == 2

@@ -65,7 +65,7 @@ def examples(
     """Write examples, and print how many of each action there are."""
     with closing(open_pipeline(read_settings(), home)) as rag:
         found = asyncio.run(steps(rag, benchmark_of(suite, "train", limit, data), home, passages))
-        found = asyncio.run(labelled(rag, found, by_a_model=by == "model"))
+        found = asyncio.run(label(rag, found, by_a_model=by == "model"))
     typer.echo(", ".join(f"{kind}: {n}" for kind, n in sorted(write(found, to).items())))
 
 
@@ -81,11 +81,11 @@ def score_routers(
     """The configured router (by similarity where there is no model), one that refuses, and those of folders."""
     with closing(open_pipeline(read_settings(), home)) as rag:
         found = asyncio.run(steps(rag, benchmark_of(suite, "score", limit, data), home, passages))
-        found = asyncio.run(labelled(rag, found, by_a_model=False))
+        found = asyncio.run(label(rag, found, by_a_model=False))
         routers: dict[str, Router] = {"refuses always": Refusing(), "similarity": LocalRouter(rag.backends.encoder)}
         if rag.backends.model_for("router"):
             routers["configured"] = router_of(rag.backends)
-        routers |= {path.name: trained(path) for path in folder}
+        routers |= {path.name: router_in(path) for path in folder}
         table = Table("router", *COLUMNS, title=f"{suite}: {len(found)} steps")
         for name, router in routers.items():
             table.add_row(name, *asyncio.run(score(router, found)).row())
@@ -107,13 +107,13 @@ def benchmark_of(name: str, part: Part, limit: int | None, data: Path | None) ->
     return benchmark.model_copy(update={"samples": chosen, "documents": documents})
 
 
-async def labelled(rag: DiscoRAG, found: list[Example], *, by_a_model: bool) -> list[Example]:
+async def label(rag: DiscoRAG, found: list[Example], *, by_a_model: bool) -> list[Example]:
     """The examples with their actions; those that the model could not label are left out."""
     actions = [await by_model(rag, e) if by_a_model else by_answers(e) for e in found]
     return [replace(e, action=action) for e, action in zip(found, actions, strict=True) if action is not None]
 
 
-def trained(folder: Path) -> Router:
+def router_in(folder: Path) -> Router:
     """The router of a trained model, in the form of its examples."""
     settings = read_settings().llm.model_copy(update={"model": folder.name, "cache": None})
     return LlmRouter(Gateway(settings, chat=FolderChat(folder)), prompts.load(TAGGED.prompt), TAGGED)

@@ -59,7 +59,7 @@ async def steps(rag: DiscoRAG, benchmark: Benchmark, home: Path, passages: int) 
         for place, walk in Rounds.begin(search.query, WalkRules()).walks.items():
             gold = tuple(_places(sample, corpus.known[documents[place]]))
             starts = (Walk.begin(walk.tree, [leaf], WalkRules()).subtree for leaf in walk.retrieved)
-            found += [Example(sample.query, s, gold) for s in {s.shown: s for s in starts}.values()]
+            found += [Example(sample.query, s, gold) for s in {s.passages: s for s in starts}.values()]
     return found
 
 
@@ -76,7 +76,7 @@ def by_answers(example: Example) -> Decision:
 
     subtree = example.subtree
     headings = tuple(node for node in subtree.collapsed if any(map(holds, subtree.hidden(node))))
-    return Decision(tuple(filter(holds, subtree.shown)), headings)
+    return Decision(tuple(filter(holds, subtree.passages)), headings)
 
 
 async def by_model(rag: DiscoRAG, example: Example) -> Decision | None:
