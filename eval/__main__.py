@@ -16,6 +16,7 @@ from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
 from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line
+from eval.datasets.registry import load_benchmark
 from eval.experiments.attention import Attention
 from eval.experiments.definition import Experiment, experiment_names, load_experiment, state, total_of
 from eval.experiments.ratings import same_form, table_of_ratings
@@ -25,9 +26,11 @@ from eval.options import data_folder, find_data, open_judge
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
+from eval.reporting.mauve import mauve_of
 from eval.reporting.report import markdown_table
 from eval.reporting.report import report as markdown_report
 from eval.running.bill import write_bills
+from eval.running.folder import load_run
 from eval.running.nodes import node_statistics
 from eval.running.session import Place, Session, open_pipeline
 from eval.suite import Suite, find_system, load_suite, suite_names, systems
@@ -202,6 +205,20 @@ def nodes(
             session = Session(_changed(load_suite(name), {"limit": limit}), place, rag, MetricModels(), err)
             found = asyncio.run(node_statistics(session, retriever, node_scores=scores))
             out.print(f"# {name}\n", markdown_table(["measure", "mean"], [[k, f"{v:.1f}"] for k, v in found.items()]))
+
+
+@app.command()
+def mauve(
+    suite: Annotated[str, typer.Argument(help="Its suite, for questions and references.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    model: Annotated[Path, typer.Argument(help="Folder of a language model; ALCE's is GPT-2 large.")],
+    data: Data = None,
+) -> None:
+    """How near the answers of each system are to those of people, over all questions (MAUVE)."""
+    found = load_suite(suite)
+    samples = load_benchmark(found.dataset, (data or data_folder()) / found.path).samples
+    for system, score in mauve_of(load_run(folder)[1], samples, model).items():
+        out.print(f"{system}: {score:.1f}")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Retrievers for experiments alone: variants of algorithm 1, layers of trees, summaries without a tree."""
+"""Retrievers for experiments alone: other forms of algorithm 1, single layers, summaries without a tree, ablations."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from discorag.retrieval.retrievers import (
     RAPTOR,
     RERANKED,
     WINDOWS,
+    by_router,
     select_by_score,
     text_of,
 )
+from discorag.retrieval.routers.walk import WalkRules
 from discorag.retrieval.selectors import Variant, algorithm1
 
 LAYERS = ("0", "1", "2", "01", "02", "12", "012")
@@ -80,5 +82,7 @@ def register_variants() -> None:
     for words, width in SEGMENTS:
         segments = replace(WINDOWS, build=partial(_segments, words=words, width=width))
         found[f"segments-{words}-{width}"] = _of_layers(segments, "01")
+    for part in ("structure", "similarity", "content", "refuse"):
+        found[f"rdr2-no-{part}"] = by_router(WalkRules(by_passage=True, without=part))
     for name, retriever in found.items():
         register_retriever(name, retriever, help="for experiments")

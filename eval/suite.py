@@ -32,7 +32,7 @@ class System(BaseModel, frozen=True, extra="forbid"):
     Args:
         name: Its key in ``systems.yaml``, or a preset, with what changes it; see `find_system`.
         about: One line for tables.
-        kind: ``graph``, or ``lead``: the first sentences of the documents.
+        kind: ``graph``; ``lead``: the first sentences of the documents; ``closed-book``: the model without documents.
         baseline: A key of `graphs.baselines.BASELINES`, used instead of the answer graph.
         switches: Fields of `nodes.context.AnswerContext`.
         of: The system whose run is resumed before the stage ``again``, so that both share what came before.
@@ -44,7 +44,7 @@ class System(BaseModel, frozen=True, extra="forbid"):
 
     name: str
     about: str
-    kind: Literal["graph", "lead"] = "graph"
+    kind: Literal["graph", "lead", "closed-book"] = "graph"
     baseline: str | None = None
     switches: dict[str, Any] = {}
     of: str = ""
@@ -60,8 +60,8 @@ class System(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def needs_llm(self) -> bool:
-        """Whether it names the llm engine, by itself, by preset or as a baseline of the paper."""
-        return bool(self.baseline) or "llm" in self.options.values()
+        """Whether it names the llm engine, by itself, by preset or as a baseline of a paper."""
+        return bool(self.baseline) or self.kind == "closed-book" or "llm" in self.options.values()
 
 
 class Suite(BaseModel, frozen=True, extra="forbid"):

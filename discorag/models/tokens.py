@@ -107,7 +107,7 @@ def tokenizer_named(name: str) -> Tokenizer:
 
 
 def fewest_tokens(text: str) -> int:
-    """How many tokens ``text`` has at the very least, for any usual tokenizer.
+    """A lower bound for the tokens of a text, for any common tokenizer.
 
     Eight characters a token, two for Chinese, Japanese and Korean; runs of one character count once, since a tokenizer
     may have a token for them. English really has four to five characters a token, so what this refuses can never fit.
@@ -118,5 +118,5 @@ def fewest_tokens(text: str) -> int:
 
 
 def likely_tokens(text: str) -> int:
-    """How many tokens ``text`` may well have, for any usual tokenizer: 3.2 characters a token, 0.8 for Chinese."""
+    """A generous estimate of the tokens of a text: 3.2 characters a token, 0.8 for Chinese."""
     return 5 * fewest_tokens(text) // 2

@@ -17,6 +17,7 @@ from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSumma
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
 from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
 from discorag.retrieval.rounds import Rounds
+from discorag.retrieval.routers.walk import WalkRules
 from discorag.retrieval.selectors import (
     Nodes,
     Variant,
@@ -72,12 +73,24 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 
 
-async def _select_routed(query: TreeQuery) -> SelectedNodes:
+async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
     """RDR²: all rounds at once."""
-    rounds = Rounds.begin(query)
-    while not rounds.over:
+    rounds = Rounds.begin(query, rules)
+    while rounds.unfinished:
         rounds = await rounds.next(query)
     return rounds.selection(query)
+
+
+def by_router(rules: WalkRules) -> TreeRetriever:
+    """RDR² by these rules: all share their trees."""
+    return TreeRetriever(
+        "headings",
+        lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
+        partial(_select_routed, rules=rules),
+        "text",
+        reads=True,
+        walk=rules,
+    )
 
 
 def _clusters(tools: TreeTools) -> ClusterBuilder:
@@ -123,14 +136,8 @@ HTSIR = TreeRetriever(
     summaries=True,
     reads=True,
 )
-RDR2 = TreeRetriever(
-    "headings",
-    lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
-    _select_routed,
-    "text",
-    reads=True,
-    rounds=True,
-)
+RDR2 = by_router(WalkRules())
+RDR2_PASSAGES = by_router(WalkRules(by_passage=True))
 
 
 def text_of(tools: TreeTools) -> NodeText:

@@ -148,7 +148,7 @@ class Session:
         corpus = await self.corpus(counting, refresh=self.suite.parser in PROMPTED)
         answerer = Answerer(self.suite, corpus, counting, self.benchmark.samples)
         ledgers: dict[str, list[Ledger]] = {}
-        wanted = [s for n in self.suite.systems if (s := find_system(n)).kind == "graph"]
+        wanted = [s for n in self.suite.systems if (s := find_system(n)).kind != "lead"]
         for sample in self.benchmark.samples:
             for root in dict.fromkeys(s.of or s.name for s in wanted):
                 branches = [s for s in wanted if s.of == root]

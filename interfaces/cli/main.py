@@ -162,6 +162,7 @@ def tune(
     questions: Annotated[Path, typer.Argument(help='JSONL of {"question": ..., "passages": [...], "answers": [...]}.')],
     corpus: Corpus = None,
     tenant: Tenant = None,
+    most_words: Annotated[int | None, typer.Option(min=1, help="Words of evidence a question, at most.")] = None,
     write: Annotated[bool, typer.Option(help="Write better settings into disco-rag.toml.")] = True,
 ) -> None:
     """``disco-rag tune``."""
@@ -170,7 +171,7 @@ def tune(
     with _pipeline() as rag:
         total = len(examples) * len(candidates(has_model=rag.backends.model is not None))
         with Bar("Ask", total) as bar:
-            found = rag.run(lambda: find_settings(rag, examples, on_answer=bar.advance, **where))
+            found = rag.run(lambda: find_settings(rag, examples, most_words=most_words, on_answer=bar.advance, **where))
     out.print(tuning_table(found), tuning_verdict(found), sep="\n")
     if write and found.is_better:
         write_settings(config_file(), found.candidates[found.chosen].options)

@@ -31,6 +31,7 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     context, stage = await answer_context(runtime), Stage("retrieve")
     retriever = tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
+    assert retriever.walk is not None
     try:
         search = await search_trees(retriever, **await tree_search(state, context))
     except ReadOnlyStoreError as error:
@@ -38,16 +39,15 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
     if (query := search.query) is None:
         return await finish_tree_retrieval(search, None, context, stage)
     walks = state.get("walks")
-    rounds = await (Rounds.from_json(query, walks) if walks else Rounds.begin(query)).next(query)
-    if rounds.over:
+    begun = Rounds.from_json(query, retriever.walk, walks) if walks else Rounds.begin(query, retriever.walk)
+    rounds = await begun.next(query)
+    if not rounds.unfinished:
         command = await finish_tree_retrieval(search, rounds.selection(query), context, stage)
         return Command(goto=command.goto, update={**cast("Json", command.update), "walks": rounds.to_json(query)})
     record_effort(stage, search.index)
     stage.usage += rounds.usage
     stage.failures += rounds.failures
-    stage.record_route(
-        "route_headings", f"{sum(w.ending is None for w in rounds.walks.values())} documents unfold a heading"
-    )
+    stage.record_route("route_headings", f"{rounds.unfinished} documents have more to show")
     return Command(
         goto="route_headings",
         update={"walks": rounds.to_json(query), "ledger": stage.done(engine="local", model="router")},

@@ -46,8 +46,9 @@ ITEMS = {
     "DISRetrieval": "table 1-6, figure 4-7",
     "HTSIR": "table 1-9, figure 3",
     "RAPTOR": "table 1-10 12-21, figure 3-7, appendix E",
+    "RDR2": "table 1-16, figure 1 4-8",
 }
-"""What each paper measures; other tables and figures are prompts and drawings. RDR2's stand in its own files."""
+"""What each paper measures; other tables and figures are prompts and drawings."""
 
 
 @pytest.mark.parametrize("paper", ITEMS)
@@ -147,6 +148,11 @@ def model() -> Generator[ScriptedServer]:
             return "Rating: [[80]]"
         if "Check an answer against the passages" in body["messages"][0]["content"]:
             return "It does [1]."
+        properties = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+        if "expand" in properties:  # a router takes what it sees
+            return json.dumps({"answer": properties["answer"]["items"].get("enum", []), "expand": []})
+        if "<instruction>" in body["messages"][0]["content"]:  # without documents
+            return "An answer from memory."
         return ours(body) if body["messages"][0]["role"] == "system" else papers(body)
 
     with ScriptedServer(respond) as server:

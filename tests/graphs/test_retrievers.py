@@ -143,7 +143,7 @@ async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_
     assert await told() == (1, changed, first - changed)
 
 
-@pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": null}', True), ("Cannot answer", False)])
+@pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": []}', True), ("Cannot answer", False)])
 def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passages_but_not_where_its_router_fails(
     pipeline: Pipelines, tmp_path: Path, reply: str, refused: bool
 ) -> None:

@@ -11,11 +11,12 @@ from eval.sample import Benchmark, Sample
 from tests.eval.helpers import FIXTURES
 
 FILES = {
+    "asqa-pages": "asqa/pages",
     "asqa-pooled": "asqa/asqa_eval_pooled.json",
     "clapnq": "clapnq",
     "eli5": "eli5/eli5_eval_bm25_top100.json",
     "fairytaleqa": "fairytaleqa",
-    "hotpotqa": "hotpotqa/hotpot_tiny_distractor.json",
+    "hotpotqa": "hotpotqa/hotpot_dev_distractor_sample100.json",
     "lay-summaries": "lay_summaries/test.json",
     "loong": "loong",
     "musique": "musique/musique_tiny.jsonl",
