@@ -29,7 +29,6 @@ class Home:
     def run(self, *arguments: str, engine: str = "ray") -> subprocess.Popen[str]:
         """Start a command."""
         mine = {"DISCO_RAG_DATABASE_URL": self.database, "DISCO_RAG_HOME": str(self.folder / "home")}
-        mine["RAY_raylet_start_wait_time_s"] = "300"  # a busy machine takes longer than 30 s
         env = {**os.environ, **mine, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         command = [sys.executable, "-c", "import discorag; discorag.main()", *arguments, "--engine", engine]
         return subprocess.Popen(command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
