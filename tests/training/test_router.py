@@ -17,8 +17,9 @@ from tests.conftest import Pipelines
 from tests.eval.helpers import FIXTURES
 from tests.servers.scripted import Body, ScriptedServer
 from tests.training.tiny import tiny_model
-from training.router.__main__ import label, router_in
+from training.router.__main__ import label
 from training.router.examples import Example, steps, write
+from training.router.folder import FolderRouter
 from training.router.score import Scores, score
 
 CUP, BRIDGE = "Who won the Lantern Cup?", "When was the Orre bridge built?"
@@ -89,5 +90,5 @@ async def test_lora_trains_a_router_on_the_examples_and_its_actions_are_measured
     file, out = tmp_path / "examples.jsonl", tmp_path / "router"
     write([replace(e, action=Decision()) for e in found], file)
     main(file, tiny_model(tmp_path / "tiny", window=4096), out, epochs=1, rank=8, rate=1e-2, batch=1, length=4096)
-    measured = await score(router_in(out), found[:2])
+    measured = await score(FolderRouter(out), found[:2])
     assert len(measured.unreadable) == 2

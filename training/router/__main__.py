@@ -17,12 +17,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-import prompts
 from discorag import DiscoRAG
 from discorag.config import read_settings
-from discorag.models.gateway import Gateway
-from discorag.retrieval.routers.decide import LlmRouter, LocalRouter, router_of
-from discorag.retrieval.routers.forms import TAGGED
+from discorag.retrieval.routers.decide import LocalRouter, router_of
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Router
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder
@@ -31,7 +28,7 @@ from eval.sample import Benchmark
 from eval.splits import Part, groups
 from eval.suite import choose, load_suite
 from training.router.examples import Example, by_answers, by_model, steps, write
-from training.router.folder import FolderChat
+from training.router.folder import FolderRouter
 from training.router.score import COLUMNS, score
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, add_completion=False)
@@ -85,7 +82,7 @@ def score_routers(
         routers: dict[str, Router] = {"refuses always": Refusing(), "similarity": LocalRouter(rag.backends.encoder)}
         if rag.backends.model_for("router"):
             routers["configured"] = router_of(rag.backends)
-        routers |= {path.name: router_in(path) for path in folder}
+        routers |= {path.name: FolderRouter(path) for path in folder}
         table = Table("router", *COLUMNS, title=f"{suite}: {len(found)} steps")
         for name, router in routers.items():
             table.add_row(name, *asyncio.run(score(router, found)).row())
@@ -111,12 +108,6 @@ async def label(rag: DiscoRAG, found: list[Example], *, by_a_model: bool) -> lis
     """The examples with their actions; those that the model could not label are left out."""
     actions = [await by_model(rag, e) if by_a_model else by_answers(e) for e in found]
     return [replace(e, action=action) for e, action in zip(found, actions, strict=True) if action is not None]
-
-
-def router_in(folder: Path) -> Router:
-    """The router of a trained model, in the form of its examples."""
-    settings = read_settings().llm.model_copy(update={"model": folder.name, "cache": None})
-    return LlmRouter(Gateway(settings, chat=FolderChat(folder)), prompts.load(TAGGED.prompt), TAGGED)
 
 
 if __name__ == "__main__":

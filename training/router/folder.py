@@ -1,49 +1,45 @@
-"""A language model in a folder, behind the gateway: what `training.sft` wrote, before it is served."""
+"""A router in a folder: what `training.sft` wrote, before it is served."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from discorag.models.chat import Draft
-from discorag.models.protocol import Request
-from discorag.schema.errors import Usage
+import prompts
+from discorag.retrieval.routers.decide import route_prompt
+from discorag.retrieval.routers.forms import TAGGED
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
+from discorag.schema.errors import InvalidOutputError
+
+MOST_TOKENS = 256
 
 
-class FolderChat:
-    """A `discorag.models.gateway.Chat` by transformers, one call at a time, greedy, without schemas."""
+class FolderRouter:
+    """A `Router` by transformers, in the form of its examples: greedy, one call, without repair."""
 
     def __init__(self, folder: Path) -> None:
         import torch
         import transformers
 
         library: Any = transformers
-        self._torch, self._device = torch, "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = "cuda" if torch.cuda.is_available() else "cpu"
         self._tokenizer: Any = library.AutoTokenizer.from_pretrained(folder)
         self._model: Any = library.AutoModelForCausalLM.from_pretrained(folder).to(self._device).eval()
 
-    async def context_tokens(self) -> int:
-        """The model's window."""
-        return int(self._model.config.max_position_embeddings)
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        """What the model selects and unfolds. Raises `InvalidOutputError` if its reply cannot be read."""
+        prompt = route_prompt(prompts.load(TAGGED.prompt), TAGGED, question, subtree)
+        reply = await asyncio.to_thread(self._reply, prompt)
+        try:
+            return TAGGED.read(reply, subtree)
+        except ValueError as error:
+            raise InvalidOutputError(str(error), hint="Train it longer.") from error
 
-    async def send(self, request: Request[Any]) -> Draft:
-        """One reply."""
-        return await asyncio.to_thread(self._send, request)
-
-    async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
-        """The reply as one piece."""
-        yield await self.send(request)
-
-    def _send(self, request: Request[Any]) -> Draft:
-        turns = [turn.model_dump() for turn in request.messages]
+    def _reply(self, prompt: str) -> str:
+        turns = [{"role": "user", "content": prompt}]
         given: Any = self._tokenizer.apply_chat_template(
             turns, add_generation_prompt=True, return_tensors="pt", return_dict=True
         ).to(self._device)
-        start = given["input_ids"].shape[1]
-        with self._torch.inference_mode():
-            made: Any = self._model.generate(**given, max_new_tokens=request.max_tokens, do_sample=False)[0, start:]
-        text = self._tokenizer.decode(made, skip_special_tokens=True)
-        reason = "length" if len(made) >= request.max_tokens else "stop"
-        return Draft(text=text, finish_reason=reason, usage=Usage(calls=1, tokens_in=start, tokens_out=len(made)))
+        tokens: Any = self._model.generate(**given, max_new_tokens=MOST_TOKENS, do_sample=False)
+        return self._tokenizer.decode(tokens[0, given["input_ids"].shape[1] :], skip_special_tokens=True)
