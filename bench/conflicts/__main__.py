@@ -210,7 +210,7 @@ def quotes_digest(finding: Finding) -> str:
 def ablation(rag: DiscoRAG) -> dict[str, Any]:
     """Filings and RAMDocs with less of the audit, or with conditions that hide findings."""
     variants: dict[str, Find] = {
-        "no identity": lambda documents: audit([replace(d, title="", identity=DocumentIdentity()) for d in documents]),
+        "no identity": lambda documents: audit([replace(d, identity=DocumentIdentity()) for d in documents]),
         "no explicit times": lambda documents: list(map(_without_times, audit(documents))),
         "cue words": lambda documents: [f for f in audit(documents) if _agree(f, _has_cue)],
         "RST trees": lambda documents: [f for f in audit(documents) if _agree(f, _has_scope)],
