@@ -109,8 +109,11 @@ class LocalEncoder(BaseEncoder):
         self._lock = FairLock()
 
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
-        slices = [texts[i : i + _AT_ONCE] for i in range(0, len(texts), _AT_ONCE)]
-        return np.concatenate([await asyncio.to_thread(self._checked_vectors, s, prefix, too_long) for s in slices])
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        for i in range(0, len(texts), _AT_ONCE):
+            some = texts[i : i + _AT_ONCE]
+            vectors[i : i + _AT_ONCE] = await asyncio.to_thread(self._checked_vectors, some, prefix, too_long)
+        return vectors
 
     def _checked_vectors(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
         with self._lock:

@@ -115,7 +115,9 @@ async def ingest_document(uri: str, context: IngestContext) -> Json:
             document = await parse(document, run)
             document = await embed(document, run)
             await store(document, run)
-        await build_tree(document.manifest.doc_id, run)
+        doc_id = document.manifest.doc_id
+        del document  # of a long one, chunks and vectors take as much memory as building its tree
+        await build_tree(doc_id, run)
     except _DocumentFailedError:
         pass
     return {"outcomes": run.outcomes, "ledger": run.ledger}
