@@ -24,7 +24,7 @@ from discorag.retrieval.retrievers import (
     RAPTOR,
     RERANKED,
     WINDOWS,
-    routed,
+    by_router,
     select_by_score,
     text_of,
 )
@@ -83,6 +83,6 @@ def register_variants() -> None:
         segments = replace(WINDOWS, build=partial(_segments, words=words, width=width))
         found[f"segments-{words}-{width}"] = _of_layers(segments, "01")
     for part in ("structure", "similarity", "content", "refuse"):
-        found[f"rdr2-no-{part}"] = routed(WalkRules(by_passage=True, without=part))
+        found[f"rdr2-no-{part}"] = by_router(WalkRules(by_passage=True, without=part))
     for name, retriever in found.items():
         register_retriever(name, retriever, help="for experiments")

@@ -81,7 +81,7 @@ async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
     return rounds.selection(query)
 
 
-def routed(rules: WalkRules) -> TreeRetriever:
+def by_router(rules: WalkRules) -> TreeRetriever:
     """RDR² by these rules: all share their trees."""
     return TreeRetriever(
         "headings",
@@ -136,8 +136,8 @@ HTSIR = TreeRetriever(
     summaries=True,
     reads=True,
 )
-RDR2 = routed(WalkRules())
-RDR2_PASSAGES = routed(WalkRules(by_passage=True))
+RDR2 = by_router(WalkRules())
+RDR2_PASSAGES = by_router(WalkRules(by_passage=True))
 
 
 def text_of(tools: TreeTools) -> NodeText:

@@ -163,7 +163,7 @@ class Curious:
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
         self.questions += 1
-        return Decision(subtree.shown, subtree.collapsed)
+        return Decision(subtree.passages, subtree.collapsed)
 
 
 async def test_where_the_router_refuses_every_document_that_is_the_outcome_and_no_failure() -> None:

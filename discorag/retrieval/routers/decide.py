@@ -37,7 +37,7 @@ class LlmRouter:
         return Decision(reply.value.answer, reply.value.expand, reply.usage)
 
     def _request(self, question: str, subtree: RetrievalSubtree) -> Request[Decision]:
-        choices = len(subtree.shown) + len(subtree.collapsed)
+        choices = len(subtree.passages) + len(subtree.collapsed)
         return Request(
             stage=STAGE,
             messages=(Message(role="user", content=route_prompt(self._template, self._form, question, subtree)),),
@@ -68,12 +68,12 @@ class LocalRouter:
         Raises:
             QueryError: The question is longer than the encoder's window.
         """
-        nodes = [*subtree.shown, *subtree.collapsed]
+        nodes = [*subtree.passages, *subtree.collapsed]
         vectors = await encode_cut(self._encoder, [subtree.tree.nodes[i].text for i in nodes])
         cosines: Vectors = vectors @ await self._encoder.encode_query(question)
         nearness = dict(zip(nodes, map(float, cosines), strict=True))
         best = sorted(subtree.collapsed, key=lambda heading: -nearness[heading])[:1]
-        answer, expand = (tuple(node for node in near if nearness[node] >= NEAR) for near in (subtree.shown, best))
+        answer, expand = (tuple(node for node in near if nearness[node] >= NEAR) for near in (subtree.passages, best))
         return Decision(answer, expand)
 
 

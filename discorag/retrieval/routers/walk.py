@@ -48,13 +48,13 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class RetrievalSubtree:
-    """All structure nodes (inner nodes) of a tree of headings, and of its content nodes (leaves) the ``shown`` ones.
+    """All structure nodes (inner nodes) of a tree of headings, and of its content nodes (leaves) those in ``passages``.
 
-    ``seen`` are the leaves that were shown so far or wait to be.
+    ``seen`` are the leaves that were shown so far or wait to be: no heading hides them.
     """
 
     tree: RetrievalTree
-    shown: tuple[int, ...]
+    passages: tuple[int, ...]
     seen: frozenset[int]
     has_headings: bool = True
 
@@ -69,7 +69,7 @@ class RetrievalSubtree:
         lines: list[Line] = []
         for i, (index, depth) in enumerate(order):
             node = self.tree.nodes[index]
-            if index in self.shown:
+            if index in self.passages:
                 lines.append(Line(i, index, depth, "passage", node.text))
             elif node.children and self.has_headings:
                 kind = "collapsed" if self.hidden(index) else "heading"

@@ -53,7 +53,7 @@ async def test_table_16_starts_from_each_passage_by_itself(parks: RetrievalTree)
     ]
     router = ScriptedRouter(replies)
     walk = await to_the_end(begin(parks, 17, 19, rules=WalkRules(by_passage=True)), router)
-    assert [ids(parks, subtree.shown) for subtree in router.shown] == [[17], [19], [1, 2], [41, 42, 43, 44]]
+    assert [ids(parks, subtree.passages) for subtree in router.shown] == [[17], [19], [1, 2], [41, 42, 43, 44]]
     assert ids(parks, walk.selected) == [19, 41, 44]
     assert walk.usage.calls == 4
 
@@ -62,7 +62,7 @@ async def test_all_headings_of_a_set_are_unfolded_one_by_one_and_none_twice(park
     """Equation 4: expansions are a set."""
     router = ScriptedRouter([decision(parks, 19, expand=(40, 16, 40)), decision(parks, 41, expand=(54,))])
     walk = await to_the_end(begin(parks, 19), router)
-    assert [ids(parks, subtree.shown) for subtree in router.shown] == [[19], [41, 42, 43, 44], [17], [55]]
+    assert [ids(parks, subtree.passages) for subtree in router.shown] == [[19], [41, 42, 43, 44], [17], [55]]
     assert [ids(parks, step) for step in walk.steps] == [[19], [41], [], []]
     hidden = [set(ids(parks, subtree.collapsed)) for subtree in router.shown]
     assert {40, 16} <= hidden[0]
@@ -94,7 +94,7 @@ async def test_ablations_of_a_router_that_refuses(
     router = ScriptedRouter([])
     walk = await to_the_end(begin(parks, 42, rules=WalkRules(without=without)), router)  # type: ignore[arg-type]
     [subtree] = router.shown
-    assert ids(parks, subtree.shown) == list(shown)
+    assert ids(parks, subtree.passages) == list(shown)
     assert any(line.kind == "collapsed" for line in subtree.lines) is headings
     assert ids(parks, walk.selected) == list(selected)
 
@@ -121,7 +121,7 @@ class DyingRouter:
         if not self.alive:
             self.alive = True
             raise ModelUnavailableError("The endpoint is gone.", usage=Usage(calls=1, repairs=1))
-        return Decision(subtree.shown, usage=Usage(calls=1))
+        return Decision(subtree.passages, usage=Usage(calls=1))
 
 
 async def test_a_model_that_fails_at_one_start_leaves_the_others_alone(parks: RetrievalTree) -> None:
@@ -145,7 +145,7 @@ async def test_a_walk_that_unfolds_everything_shows_every_passage_once(page: str
     class Curious:
         async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
             assert [line.id for line in subtree.lines if line.depth == 0] == [0]
-            return Decision(subtree.shown, subtree.collapsed)
+            return Decision(subtree.passages, subtree.collapsed)
 
     start = data.draw(st.lists(st.integers(0, tree.leaves - 1), max_size=3, unique=True))
     rules = WalkRules(by_passage=data.draw(st.booleans()))
