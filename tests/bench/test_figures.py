@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +180,9 @@ def controls() -> Iterator[tuple[str, str]]:
 
 
 def tune() -> Iterator[tuple[str, str]]:
-    found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["tune"]["qasper"]
-    for which in ("promised", "came"):
-        yield "docs/tune.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*found[which])
+    found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["tune"]
+    for suite, which in product(("qasper", "fairytaleqa"), ("promised", "came")):
+        yield "docs/tune.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*found[suite][which])
 
 
 def bills() -> Iterator[tuple[str, str]]:
