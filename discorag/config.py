@@ -72,12 +72,12 @@ class EndpointSettings(_Section):
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
     retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
     failures: int = Field(
-        default=3, ge=1, description="Calls in a row without an answer, after which the endpoint is left alone."
+        default=3, ge=1, description="Failed calls in a row after which the endpoint is not called for a while."
     )
     pause_s: float = Field(
         default=30.0,
         gt=0,
-        description="For so long; then one call tries it, while all others fail at once.",
+        description="Seconds for which it is not called; then one call tests it, while all others fail at once.",
     )
 
 
@@ -150,7 +150,7 @@ class EncoderSettings(EndpointSettings):
 
 
 class ParserSettings(_Section):
-    """Who makes RST trees where nothing else is asked for."""
+    """The default parser of RST trees."""
 
     kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
     folder: Path | None = Field(
@@ -174,17 +174,17 @@ class LlmSettings(EndpointSettings):
     context_tokens: int = Field(
         default=32_768,
         ge=512,
-        description="The model's context; longer prompts are refused. Of Ollama's models, and of a server whose model "
-        "is not named, the limit of what they have.",
+        description="The model's context; longer prompts are refused. For Ollama, and for a server whose model is not "
+        "named, an upper limit of what the model has.",
     )
     cache: Path | None = Field(
         default=Path("cache/llm"), description="Disk cache of replies, below home; None turns it off."
     )
     layout: Literal["auto", "inline", "indented", "plain"] = Field(
         default="auto",
-        description="How it is shown trees. inline: marks; indented: sentences set in; plain: not at all. auto: as it "
-        "can read, which one call finds out at the first question; the call also finds out which of graph and plan are "
-        "better left to the local engines.",
+        description="How it is shown trees. inline: marks; indented: sentences set in; plain: not at all. auto: one "
+        "call at the first question tests what it can read, and whether graph and plan are better left to the local "
+        "engines.",
     )
 
     @property
@@ -304,7 +304,7 @@ class RouterSettings(_Section):
 
 
 class QuotaSettings(_Section):
-    """What one tenant of the HTTP API may have; the file of keys can say otherwise of each."""
+    """Limits of a tenant of the HTTP API; the file of keys can override them."""
 
     documents: int = Field(default=100_000, ge=0, description="Uploaded documents.")
     storage_mb: float = Field(default=50_000.0, ge=0, description="Bytes of uploaded files.")
@@ -373,12 +373,12 @@ class Settings(BaseSettings):
     corpus: str = Field(default="default", min_length=1)
     prompts_dir: Path | None = Field(
         default=None,
-        description="Folder of prompt files in your own wording, named like ours, with the same variables and output; "
-        "what is not there is ours.",
+        description="Folder of your own prompt files, named like the packaged ones, with the same variables and "
+        "output; for missing files the packaged ones are used.",
     )
     calibration: Path | None = Field(
         default=None,
-        description="File of calibrations for other models than the packaged ones: when to refuse and when to stop.",
+        description="File of the calibration for another reranker than the packaged one: when to refuse, when to stop.",
     )
     database_url: SecretStr | None = Field(
         default=None,

@@ -215,10 +215,16 @@ class AnswerOptions(Options):
         description="Output limit of the graph call, in tokens. None: by the number of chunks.",
     )
     plan_tokens: int | None = Field(
-        default=None, ge=16, le=MOST_TOKENS, description="Output limit of the plan call, in tokens. None: likewise."
+        default=None,
+        ge=16,
+        le=MOST_TOKENS,
+        description="Output limit of the plan call, in tokens. None: by the number of chunks.",
     )
     answer_tokens: int | None = Field(
-        default=None, ge=16, le=MOST_TOKENS, description="Output limit of the answer call, in tokens. None: likewise."
+        default=None,
+        ge=16,
+        le=MOST_TOKENS,
+        description="Output limit of the answer call, in tokens. None: by the number of chunks.",
     )
 
     @property

@@ -1,17 +1,17 @@
 """Which settings serve a user's own questions best, and what gain over the present ones can be expected of them.
 
-Every candidate answers every question. The choice among them is cross-validated: it is made on a part of the questions,
-and what it gains is counted on the rest, so that the expected gain holds for questions of the same kind that it has not
-seen. The best of many candidates always looks better on the questions by which it was chosen.
+Every candidate retrieves for every question, and answers those that have expected answers. The choice is
+cross-validated: it is made on a part of the questions, and what it gains is counted on the rest, so that the expected
+gain holds for questions of the same kind that it has not seen. The best of many candidates always looks better on the
+questions by which it was chosen.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from discorag.schema.errors import InputError
-from discorag.schema.values import Span, count_words
+from discorag.schema.values import count_words
 from discorag.text.terms import terms
 from interfaces.facade import DiscoRAG
+from interfaces.langchain import DiscoRetriever
 from interfaces.questions import Question
-from interfaces.results import AskResult
 
 Options = Mapping[str, Any]
 FEWEST = 10
@@ -94,14 +94,20 @@ def candidates(*, has_model: bool) -> list[Options]:
 
 
 async def find_settings(
-    rag: DiscoRAG, examples: Sequence[Example], *, on_answer: Callable[[], None] = lambda: None, **where: Any
+    rag: DiscoRAG,
+    examples: Sequence[Example],
+    *,
+    most_words: int | None = None,
+    on_answer: Callable[[], None] = lambda: None,
+    **where: Any,
 ) -> Tuning:
-    """Answer every question with every candidate, and choose.
+    """Retrieve for every question with every candidate, answer those with expected answers, and choose.
 
     Args:
         rag: The pipeline, with the documents ingested.
         examples: The questions.
-        on_answer: Called after each answer.
+        most_words: Candidates that read more on average are not chosen; None: no limit.
+        on_answer: Called after each question of a candidate.
         **where: ``corpus`` and ``tenant``.
 
     Raises:
@@ -112,30 +118,37 @@ async def find_settings(
     options = candidates(has_model=rag.backends.model is not None)
     scores, words = np.zeros((2, len(examples), len(options)))
     for (row, example), (column, chosen) in product(enumerate(examples), enumerate(options)):
-        result = await rag.aask(example.question, filters=example.filters, **where, **chosen)
-        read = await asyncio.to_thread(_texts_read, rag, result, where)
-        scores[row, column], words[row, column] = score(example, result.answer.text, read), count_words(" ".join(read))
+        retriever = DiscoRetriever(rag=rag, filters=example.filters, switches=dict(chosen), **where)
+        read = [document.page_content for document in await retriever.ainvoke(example.question)]
+        answer = ""
+        if example.answers:
+            answer = (await rag.aask(example.question, filters=example.filters, **where, **chosen)).answer.text
+        scores[row, column], words[row, column] = score(example, answer, read), count_words(" ".join(read))
         on_answer()
-    return choose(scores, words, options)
+    return choose(scores, words, options, most_words)
 
 
-def choose(scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options]) -> Tuning:
+def choose(
+    scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options], most_words: int | None = None
+) -> Tuning:
     """The choice by scores and words read, both of shape (questions, candidates); the present settings are first."""
     means, read = scores.mean(axis=0), words.mean(axis=0)
+    if most_words is not None:
+        read[1:][read[1:] > most_words] = np.inf  # the present settings may stay
     best = _best(scores, read)
     gains = _expected_gains(scores, read)
     random = np.random.default_rng(0)
     resampled = random.choice(gains, (RESAMPLES, len(gains))).mean(axis=1)
     low, high = np.quantile(resampled, (0.025, 0.975))
-    table = tuple(Candidate(o, float(m), float(w)) for o, m, w in zip(options, means, read, strict=True))
+    table = tuple(Candidate(o, float(m), float(w)) for o, m, w in zip(options, means, words.mean(axis=0), strict=True))
     return Tuning(table, best, float(gains.mean()), float(low), float(high), float(means[best] - means[0]))
 
 
 def _best(scores: NDArray[np.float64], words: NDArray[np.float64]) -> int:
     """Of the candidates within one standard error of the best the one that reads least; the present one if it ties."""
-    behind = scores[:, [int(scores.mean(axis=0).argmax())]] - scores
+    behind = scores[:, [int(np.where(np.isinf(words), -1, scores.mean(axis=0)).argmax())]] - scores
     error = behind.std(axis=0, ddof=1) / np.sqrt(len(scores))
-    near = np.flatnonzero(behind.mean(axis=0) <= error)
+    near = np.flatnonzero((behind.mean(axis=0) <= error) & np.isfinite(words))
     return int(near[words[near].argmin()])
 
 
@@ -168,18 +181,6 @@ def _f1(answer: str, expected: str) -> float:
     given, wanted = Counter(terms(answer, stopwords=False)), Counter(terms(expected, stopwords=False))
     same = (given & wanted).total()
     return 2 * same / (given.total() + wanted.total()) if same else 0.0
-
-
-def _texts_read(rag: DiscoRAG, result: AskResult, where: Mapping[str, Any]) -> list[str]:
-    """What the answer was written from: of each chunk its evidence, or all of it."""
-
-    def parts() -> Iterator[str]:
-        for chunk in rag.backends.store.chunks(rag.scope(**where), [hit.chunk_id for hit in result.hits]):
-            for span in result.evidence.get(chunk.id, (chunk.span,)):
-                inside = Span(start=max(span.start, chunk.span.start), end=min(span.end, chunk.span.end))
-                yield chunk.slice(inside)
-
-    return list(parts())
 
 
 def write_settings(file: Path, options: Options) -> None:

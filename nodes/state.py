@@ -67,8 +67,8 @@ class AnswerState(AnswerInput, total=False):
     markers: Annotated[list[Json], Field(description="Discourse markers between the hits (graphs.baselines).")]
     turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
-    written_by: Annotated[str, Field(description="Who wrote the draft: the language model's name; empty: local.")]
-    rounds: Annotated[int, Field(description="Rounds of refinement used up: all, if one changed nothing.")]
+    written_by: Annotated[str, Field(description="The language model that wrote the draft; empty: the local engine.")]
+    rounds: Annotated[int, Field(description="Rounds of refinement so far; all of them if one changed nothing.")]
     verbatim: Annotated[
         Json | None,
         Field(description="Of the verbatim answer, which stays if the language model fails: graph, plan, draft."),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,8 @@ WINDOW = 4
 """Tokens on each side of a value that say what it is a value of."""
 _STEM = 5
 _LIKE = 0.75
-_FORM = 4  # documents, each with other values
 _BETWEEN = SMALL_WORDS | {"versi"}
 _BLOCK = 2**23  # cosines in memory at a time
-_RARE = 1000
 
 
 @dataclass(frozen=True)
@@ -47,8 +45,6 @@ class Alignment:
         slots: Values that stand in the same place of both.
         only: Words of the left one alone, and of the right one alone.
         names: Those of them that are names or identifiers, inside the sentence.
-        rare: Those of them that hardly another statement has.
-        is_form: Whether many documents have one of them with values of their own.
     """
 
     left: Statement
@@ -57,13 +53,11 @@ class Alignment:
     slots: tuple[tuple[Value, Value], ...]
     only: tuple[tuple[str, ...], tuple[str, ...]]
     names: tuple[tuple[str, ...], tuple[str, ...]]
-    rare: tuple[tuple[str, ...], tuple[str, ...]]
-    is_form: bool
 
     @property
     def has_other_subject(self) -> bool:
-        """Whether names, or rare words, differ on both sides: then the two speak of different things."""
-        return all(self.names) or all(self.rare)
+        """Whether names differ on both sides: then the two speak of different things."""
+        return all(self.names)
 
     @cached_property
     def common(self) -> frozenset[str]:
@@ -89,31 +83,20 @@ class Alignment:
         )
 
 
-class CorpusWords:
-    """How often words and wordings occur in the statements of a corpus."""
+class Words:
+    """How often the documents of a corpus use words; a word weighs by how rare it is in the two that are compared."""
 
-    def __init__(self, statements: Sequence[Statement]) -> None:
-        self._total = len(statements)
-        self._counts = Counter(word for s in statements for word in set(s.frame))
-        self._variants: dict[tuple[str, ...], dict[int, tuple[str, ...]]] = defaultdict(dict)
+    def __init__(self, statements: Iterable[Statement]) -> None:
+        self._sizes = Counter[int]()
+        self._counts: dict[int, Counter[str]] = defaultdict(Counter)
         for s in statements:
-            self._variants[self._form(s)][s.document] = tuple(value.text for value in s.values)
+            self._sizes[s.document] += 1
+            self._counts[s.document].update(set(s.frame))
 
-    def __call__(self, word: str) -> float:
-        """``log(1 + statements / statements with the word)``."""
-        return math.log(1 + self._total / max(1, self._counts[word]))
-
-    def is_rare(self, word: str) -> bool:
-        """Whether fewer than one statement in a thousand has a word; not known of small corpora."""
-        return self._counts[word] * _RARE < self._total
-
-    def _form(self, statement: Statement) -> tuple[str, ...]:
-        """A statement without its values and without the words that hardly another one has."""
-        return tuple(word for word in statement.frame if self._counts[word] >= _FORM)
-
-    def is_form(self, statement: Statement) -> bool:
-        """Whether document after document fills in its own values, as in "The current format is 2"."""
-        return len(set(self._variants[self._form(statement)].values())) >= _FORM
+    def weigh(self, words: Iterable[str], one: int, other: int) -> float:
+        """Sum of ``log(1 + statements / statements with the word)``, of the statements of two documents."""
+        size, left, right = self._sizes[one] + self._sizes[other], self._counts[one], self._counts[other]
+        return sum(math.log(1 + size / max(1, left[word] + right[word])) for word in words)
 
 
 @dataclass(frozen=True)
@@ -135,7 +118,7 @@ def align_corpus(
     documents: Sequence[AuditDocument], statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[Alignment]:
     """All pairs of a corpus, in the order of their first statement."""
-    words = CorpusWords(statements)
+    words = Words(statements)
     for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
         left, right = statements[i], statements[j]
         if not compared.holds(left.document, right.document):
@@ -198,15 +181,16 @@ def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]
                     yield i, j
 
 
-def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
+def align(left: Statement, right: Statement, words: Words) -> Alignment:
     """Align two statements word by word."""
+    weigh = partial(words.weigh, one=left.document, other=right.document)
     shared = 0.0
     slots: list[tuple[Value, Value]] = []
     only: tuple[list[str], list[str]] = ([], [])
     for tag, a, b, c, d in SequenceMatcher(None, left.frame, right.frame, autojunk=False).get_opcodes():
         mine, theirs = left.tokens[a:b], right.tokens[c:d]
         if tag == "equal":
-            shared += sum(map(words, left.frame[a:b]))
+            shared += weigh(left.frame[a:b])
             slots += [(x, y) for x, y in zip(mine, theirs, strict=True) if isinstance(x, Value) if isinstance(y, Value)]
             continue
         values = [t for t in mine if isinstance(t, Value)], [t for t in theirs if isinstance(t, Value)]
@@ -214,22 +198,11 @@ def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
             slots += zip(*values, strict=True)
         for side, tokens in zip(only, (mine, theirs), strict=True):
             side.extend(t for t in tokens if isinstance(t, str))
-    total = max(sum(map(words, left.frame)), sum(map(words, right.frame)), 1e-9)
+    total = max(weigh(left.frame), weigh(right.frame), 1e-9)
     first = {left.tokens[0], right.tokens[0]}
-
-    def pick(holds: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return tuple(filter(holds, only[0])), tuple(filter(holds, only[1]))
-
-    return Alignment(
-        left,
-        right,
-        shared / total,
-        tuple(slots),
-        only=pick(bool),
-        names=_unlike(*pick(lambda word: is_name(word) and word not in first)),
-        rare=_unlike(*pick(lambda word: words.is_rare(word.casefold()))),
-        is_form=words.is_form(left) or words.is_form(right),
-    )
+    names = [tuple(word for word in side if is_name(word) and word not in first) for side in only]
+    one, other = only
+    return Alignment(left, right, shared / total, tuple(slots), (tuple(one), tuple(other)), _unlike(*names))
 
 
 def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -145,6 +145,8 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
     if pair.has_other_subject and not left.is_version_of(right):
         return None
     slot = (others or times)[0]
+    if all(map(_is_own_version, slot, (left.identity, right.identity))):
+        return None
     tier = Tier.SURE if _is_sure(pair, slot, left, right) else Tier.POSSIBLE
     says_when = any(map(_says_when, (pair.left, pair.right), slot))
     return _value_finding(pair, documents, tier, slot, times if others or says_when else [])
@@ -190,15 +192,9 @@ def _value_finding(
     tier: Tier,
     slot: tuple[Value, Value],
     times: Sequence[tuple[Value, Value]],
-) -> Finding | None:
+) -> Finding:
     said = (slot[0].text, slot[1].text)
-    if all(
-        _is_own_version(v, documents[s.document].identity) for v, s in zip(slot, (pair.left, pair.right), strict=True)
-    ):
-        return None
     verdict, reason = _explain(pair, documents, said, times, slot)
-    if verdict is Verdict.CONTRADICTS and pair.is_form:
-        tier = Tier.POSSIBLE
     return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, slot)
 
 
@@ -228,8 +224,8 @@ def _explain(
     one, other = left.identity, right.identity
     claim = _claim(left, right, said)
     change = f"Changed from {said[0]} to {said[1]}" if said else "Changed to the opposite"
-    if times and slot and slot == times[0]:
-        return Verdict.DIFFERS, f"The same is said of {slot[0].text} and of {slot[1].text}."
+    if times and slot == times[0]:
+        return Verdict.DIFFERS, f"The same is said of {times[0][0].text} and of {times[0][1].text}."
     if times:
         return Verdict.DIFFERS, f"{claim}; they speak of {times[0][0].text} and of {times[0][1].text}."
     if slot and slot[0].kind is ValueKind.MONEY and all(map(_is_converted, (pair.left, pair.right), slot)):

@@ -52,8 +52,8 @@ class Calibration(Fitted):
     Args:
         fitted_on: Its version.
         answers: Whether the evidence answers the question; its inputs are the logit of
-            `discorag.generation.relevance.read_evidence` and the number of `absent_terms`. Below its ``threshold`` the
-            question is refused.
+            `discorag.generation.relevance.read_evidence` and the `absent_share`. Below its ``threshold`` the question
+            is refused.
         sure: Probability of ``answers`` below which an answer is shown as unsure.
         gap: How far below a best logit of 0 that of a further sentence may be.
         narrowing: By how much that shrinks for each unit that the best logit is higher: a sure answer is short.
@@ -88,10 +88,10 @@ def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration
 
     There is at least one chunk, and the calibration is that of the reranker that gave the logit.
     """
-    absent = absent_terms(inputs)
-    probability = calibration.answers.probability([logit, len(absent)])
+    probability = calibration.answers.probability([logit, absent_share(inputs)])
     if probability >= calibration.answers.threshold:
         return Assessment(round(probability, 4), unsure=probability < calibration.sure)
+    absent = absent_terms(inputs)
     missing = f" No passage mentions {', '.join(absent)}." if absent else ""
     refusal = f"No passage seems to answer the question (probability {probability:.0%}).{missing}"
     return Assessment(round(probability, 4), refusal)
@@ -103,13 +103,15 @@ def asks_about_the_whole(question: str) -> bool:
 
 
 def exact_terms(question: str) -> list[str]:
-    """Names, numbers and codes of a question: words with a digit, or with a capital that does not begin the question.
+    """Names, numbers and codes of a question: words with a digit, or with a capital that does not begin a sentence.
 
-    >>> exact_terms("Does Marta's HTTP client return 429?")
+    >>> exact_terms("Does Marta's HTTP client return 429? Why?")
     ['Marta', 'HTTP', '429']
     """
-    words = [(m.start(), _POSSESSIVE.sub("", m[0])) for m in _WORD.finditer(question.strip())]
-    named = (w for at, w in words if any(map(str.isdigit, w)) or any(map(str.isupper, w if at else w[1:])))
+    text = question.strip()
+    begins = {0, *(m.end() for m in re.finditer(r"[.?!]\s+", text))}
+    words = [(m.start() in begins, _POSSESSIVE.sub("", m[0])) for m in _WORD.finditer(text)]
+    named = (w for is_first, w in words if any(map(str.isdigit, w)) or any(map(str.isupper, w[is_first:])))
     return list(dict.fromkeys(named))
 
 
@@ -117,6 +119,12 @@ def absent_terms(inputs: AnswerInputs) -> list[str]:
     """The `exact_terms` of the question that stand in no passage, title or heading."""
     sources = "\n".join("\n".join((c.title, *c.headings, c.text)) for c in inputs.chunks).casefold()
     return [term for term in exact_terms(inputs.query) if term.casefold() not in sources]
+
+
+def absent_share(inputs: AnswerInputs) -> float:
+    """The share of `absent_terms` among the question's `exact_terms`, 0 if it has none."""
+    exact = exact_terms(inputs.query)
+    return len(absent_terms(inputs)) / len(exact) if exact else 0.0
 
 
 def find_calibration(reranker: str, file: Path | None = None) -> Calibration:

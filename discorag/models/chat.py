@@ -1,4 +1,4 @@
-"""One call of a chat model: bounded, in a free slot, before the deadline; nothing is judged about its text."""
+"""Calls of a chat model, limited in number, time and length of the output. The text is not checked here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REASONS = {"max_tokens": "length"} | dict.fromkeys(("end_turn", "stop_sequence"
 
 @dataclass
 class Draft:
-    """What the model wrote, unjudged; built up piece by piece when streamed.
+    """The unchecked output of a model; it grows piece by piece while it is streamed.
 
     Args:
         max_characters: What is longer is cut off, and ``finish_reason`` is ``length``. None: no limit.
@@ -77,11 +77,11 @@ class ChatClient:
         self._refused: dict[str, None] = {}
 
     async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         return (await self._open()).context_tokens
 
     async def send(self, request: Request[Any]) -> Draft:
-        """One call, waited for as a whole. It ends at the run's deadline if it has one (`discorag.models.deadline`).
+        """Make one call and return its whole output. It ends at the run's deadline (`discorag.models.deadline`).
 
         Raises:
             ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint; or, at once, after

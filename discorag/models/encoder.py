@@ -97,6 +97,10 @@ class BaseEncoder(ABC):
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors: ...
 
 
+_AT_ONCE = 4096
+"""Texts that are tokenized at once: their tokens take far more memory than their vectors."""
+
+
 class LocalEncoder(BaseEncoder):
     """An encoder in this process. One batch is tokenized at a time: fast tokenizers must not be shared by threads."""
 
@@ -105,7 +109,8 @@ class LocalEncoder(BaseEncoder):
         self._lock = FairLock()
 
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
-        return await asyncio.to_thread(self._checked_vectors, texts, prefix, too_long)
+        slices = [texts[i : i + _AT_ONCE] for i in range(0, len(texts), _AT_ONCE)]
+        return np.concatenate([await asyncio.to_thread(self._checked_vectors, s, prefix, too_long) for s in slices])
 
     def _checked_vectors(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
         with self._lock:

@@ -1,16 +1,16 @@
 """The gateway to a language model: every output is checked, repaired once, counted, and cached when it is valid.
 
-An output that was cut off at its limit is kept as far as it goes, if that is worth anything; else it is asked for again
-with a higher limit, never as before.
+Of an output that hit its token limit the usable part is kept; if there is none, it is requested once more with a higher
+limit.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
 from discorag.models.cache import ReplyCache, reply_key
@@ -48,26 +48,10 @@ _REPAIR_TOKENS = 1024
 """Room for the two turns by which a repair is asked for."""
 
 
-class Chat(Protocol):
-    """What is behind a gateway: a `ChatClient`, or a script in a test."""
-
-    async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError`."""
-        ...
-
-    async def send(self, request: Request[Any]) -> Draft:
-        """One call, waited for as a whole. Raises `ModelError`."""
-        ...
-
-    def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
-        """Pieces of text as they come, at last the whole draft. Raises `ModelError`."""
-        ...
-
-
 class Gateway:
     """A `LanguageModel` over any chat model.
 
-    May be used from several event loops, one after the other.
+    It may be used from several event loops, one after the other.
 
     Args:
         settings: Model, limits and cache.
@@ -77,11 +61,11 @@ class Gateway:
         ConfigError: No model is configured, and there is no ``chat``.
     """
 
-    def __init__(self, settings: LlmSettings, *, chat: Chat | None = None) -> None:
+    def __init__(self, settings: LlmSettings, *, chat: ChatClient | None = None) -> None:
         if chat is None and not settings.provider:
             raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
         self._settings = settings
-        self._chat: Chat = chat or ChatClient(settings)
+        self._chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
         self._has_beams = True
 
@@ -91,7 +75,7 @@ class Gateway:
         return self._settings.model
 
     async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         return await self._chat.context_tokens()
 
     async def complete(self, request: Request[T]) -> Reply[T]:

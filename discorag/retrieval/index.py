@@ -71,8 +71,8 @@ class TreeIndex:
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
 
-        ``by_any_parser``: whether trees that another parser's parses went into will do, so that a question takes what
-        an ingest made.
+        ``by_any_parser``: accept trees that were built with another parser, so that a question uses what an ingest
+        built.
 
         Raises:
             NotFoundError: A document is not stored.

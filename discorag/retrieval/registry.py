@@ -31,7 +31,7 @@ UNFOLD = 5
 
 @dataclass(frozen=True)
 class TreeTools:
-    """What builders are made of; the parser joins sentences and paragraphs, ``parses`` are known by their texts."""
+    """What builders need: a parser that joins sentences and paragraphs, and the cache of its parses."""
 
     backends: Toolbox
     parser: UnitParser

@@ -124,7 +124,7 @@ class PostgresServer:
             raise ConfigError("The database's URL cannot be read.", hint=_URL_HINT) from None
         if parsed.drivername != DRIVER:
             raise ConfigError(f"The database's URL begins with {parsed.drivername}://.", hint=_URL_HINT)
-        self.url, self.name = parsed, parsed.render_as_string()
+        self.url, self.name = parsed, f"Database {parsed.database!r} on {parsed.host or 'this machine'}"
         with extra("postgres"):
             self.engine = create_engine(
                 parsed,
@@ -193,7 +193,9 @@ class PostgresServer:
             raise self._translated(error) from error
         except PoolTimeoutError as error:
             hint = "Ask less at a time, or start more workers."
-            raise StoreLockedError(f"All {CONNECTIONS} connections to {self.name} are in use.", hint=hint) from error
+            raise StoreLockedError(
+                f"{self.name}: all {CONNECTIONS} connections of this process are in use.", hint=hint
+            ) from error
 
     def _translated(self, error: DBAPIError) -> StoreError:
         message = str(error.orig).strip().partition("\n")[0]
@@ -202,7 +204,7 @@ class PostgresServer:
             hint = "Wait until that is done, or stop it."
             return StoreLockedError(f"{self.name} has been written by another process for {BUSY_S} seconds.", hint=hint)
         if state == _DISK_FULL:
-            return StoreFullError(f"The disk of {self.name} is full.", hint="Free disk space, and run it again.")
+            return StoreFullError(f"{self.name}: its disk is full.", hint="Free disk space, and run it again.")
         if state == _READ_ONLY:
             return ReadOnlyStoreError(f"{self.name} is read-only.", hint="Connect to the primary server.")
         return StoreError(f"{self.name} cannot be used: {message}.", hint="Check that the server runs, and its log.")

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table
 from sqlalchemy import Text as AnyText
 from xxhash import xxh3_64_digest
 
@@ -190,6 +190,38 @@ settled = Table(
     Column("note", Text, nullable=False),
 )
 """Findings that a reader has settled; they outlive the findings' rows."""
+
+
+rates = Table(
+    "rates",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("minute", Integer, nullable=False),
+    Column("count", Integer, nullable=False),
+)
+"""Requests and questions of the last minute that had any, where several servers share the database."""
+
+threads = Table(
+    "threads",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("touched", Float, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("threads_by_tenant", "tenant", "touched"),
+)
+"""Conversations with the server; their checkpoints are LangGraph's. ``touched``: when one was last used."""
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("thread", Text, ForeignKey("threads.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("question", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("reply", Text, nullable=False),
+)
+"""Questions that were answered in threads."""
 
 
 _CHECKSUM = 8  # bytes

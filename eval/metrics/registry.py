@@ -15,7 +15,6 @@ from eval.metrics.choice import Accuracy
 from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, EvidenceWords, GoldHit, PartRecall, SpanRecall
 from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported
 from eval.metrics.judge import Judged, LoongJudge
-from eval.metrics.loong import SpotlightHit, TitleF1
 from eval.metrics.model_based import BertScore, ClaimRecall, SummacConv, SummacZs
 from eval.metrics.overlap import Bleu, Meteor
 from eval.metrics.qasper import DisRetrieval, QasperAnswerF1, QasperEvidenceF1
@@ -41,8 +40,6 @@ _PLAIN: tuple[Metric, ...] = (
     Sari("sari_delete_f1"),
     QasperAnswerF1(),
     Accuracy(),
-    SpotlightHit(),
-    TitleF1(),
     GoldUsed(),
     GoldPrecision(),
     Supported(),

@@ -20,12 +20,10 @@ from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, Ra
 from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
 from eval.errors import DataError
-from eval.metrics.grounding import reached
 from eval.perturb import FILLER, NOISE, OTHER_PLAN, PERTURBATIONS, fill, replace_hits
 from eval.running.branches import Branches
 from eval.running.corpus import Corpus
-from eval.running.lost import trace
-from eval.running.record import Lost, Record
+from eval.running.record import Record
 from eval.sample import DocSpan, Sample
 from eval.suite import Suite, System, find_system
 from interfaces.results import AskResult
@@ -178,7 +176,7 @@ class Answerer:
         return AnswerInput(query=sample.query, instruction=sample.instruction, filters=filters)
 
     def _record_of(self, sample: Sample, system: System, result: AskResult) -> Record:
-        """The record of an answer, with where gold evidence was lost."""
+        """The record of an answer, not scored yet."""
         answer, scope = result.answer, self._rag.scope(corpus=self._corpus.name)
         trees = system.options.get("use_tree", True)
         chunks = self._rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits])
@@ -188,7 +186,6 @@ class Answerer:
             DocSpan(doc=self._corpus.known[e.doc_id], span=e.span) for s in answer.sentences for e in s.evidence
         )
         plan = answer.plan.paragraph if answer.plan else None
-        lost = trace(sample, corpus=self._corpus, chunks=chunks, plan=plan, draft=result.draft, used=used)
         return Record(
             sample=sample.id,
             system=system.name,
@@ -196,11 +193,7 @@ class Answerer:
             evidence=tuple(place for c in chunks for place in self._read_of(c, result)),
             used=used,
             plan=plan or "",
-            edges=len(result.graph.edges) if result.graph else None,
-            disagreements=len(answer.disagreements),
             unsupported=fmean(not s.supported for s in answer.sentences) if answer.sentences else None,
-            lost=lost,
-            found=len(sample.gold) - len(lost),
             ledger=result.ledger,
             seconds=result.seconds,
         )
@@ -234,7 +227,6 @@ class Answerer:
                 break
         spans = spans[:LEAD]
         used = tuple(DocSpan(doc=self._corpus.known[c.doc_id], span=s) for c, s in spans)
-        lost = tuple(Lost(label=g.label, stage="retrieve") for g in sample.gold if not reached(g, used))
         text = " ".join(" ".join(c.slice(s).split()) for c, s in spans)
         seconds = time.perf_counter() - start
         return Record(
@@ -243,8 +235,6 @@ class Answerer:
             answer=text,
             evidence=used,
             used=used,
-            lost=lost,
-            found=len(sample.gold) - len(lost),
             seconds=seconds,
         )
 

@@ -6,9 +6,10 @@ import asyncio
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from threading import Timer
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.text import Text
@@ -25,6 +26,7 @@ from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
+from interfaces.cli import on_ray
 from interfaces.cli.audit import audit
 from interfaces.cli.batch import answer_file
 from interfaces.cli.cli_help import COMMANDS, new_app
@@ -75,6 +77,7 @@ Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
+Engine = Annotated[Literal["plain", "ray"], typer.Option(help="In this process, or by actors on a Ray cluster.")]
 Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
 Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
@@ -86,6 +89,7 @@ def ingest(
     parser: Parser = "auto",
     retriever: Annotated[str, option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, option(IngestOptions, "refresh")] = False,
+    engine: Engine = "plain",
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
 ) -> None:
@@ -93,7 +97,8 @@ def ingest(
     with _pipeline() as rag, Bar("Ingest") as progress:
         where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
-            result = rag.ingest(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
+            read = partial(on_ray.ingest, rag) if engine == "ray" else rag.ingest
+            result = read(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
         except KeyboardInterrupt:
             _leave_soon(f"Interrupted: {progress.done} documents are stored; run the same command to resume.")
             raise
@@ -133,13 +138,14 @@ def ask(
     as_json: AsJson = False,
     batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}; replies go to --out.')] = None,
     replies: Annotated[Path, typer.Option("--out", help="Where --batch writes its replies.")] = Path("replies.jsonl"),
+    engine: Engine = "plain",
 ) -> None:
     """``disco-rag ask``."""
     flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever}
     options = {name: value for name, value in flags.items() if value is not None} | _options(assignments)
     options["baseline"] = baseline
     if batch or question is None:
-        return _ask_batch(question, batch, replies, options, llm)
+        return _ask_batch(question, batch, replies, options, llm, engine)
     with _pipeline(llm) as rag, QuestionDisplay(err, quiet=as_json) as display:
         result = asyncio.run(display.follow(rag.astream(question, **options)))
     if as_json:
@@ -156,6 +162,7 @@ def tune(
     questions: Annotated[Path, typer.Argument(help='JSONL of {"question": ..., "passages": [...], "answers": [...]}.')],
     corpus: Corpus = None,
     tenant: Tenant = None,
+    most_words: Annotated[int | None, typer.Option(min=1, help="Words of evidence a question, at most.")] = None,
     write: Annotated[bool, typer.Option(help="Write better settings into disco-rag.toml.")] = True,
 ) -> None:
     """``disco-rag tune``."""
@@ -164,7 +171,7 @@ def tune(
     with _pipeline() as rag:
         total = len(examples) * len(candidates(has_model=rag.backends.model is not None))
         with Bar("Ask", total) as bar:
-            found = rag.run(lambda: find_settings(rag, examples, on_answer=bar.advance, **where))
+            found = rag.run(lambda: find_settings(rag, examples, most_words=most_words, on_answer=bar.advance, **where))
     out.print(tuning_table(found), tuning_verdict(found), sep="\n")
     if write and found.is_better:
         write_settings(config_file(), found.candidates[found.chosen].options)
@@ -289,13 +296,17 @@ def _ask_batch(
     replies: Path,
     options: dict[str, Any],
     llm: str | None,
+    engine: str,
 ) -> None:
     """Answer a file of questions; exit code 1 if one failed."""
     if batch is None or question is not None:
         raise InputError("Give a question, or --batch FILE.", hint="disco-rag ask --help")
     questions = read_questions(batch, Question)
     with _pipeline(llm) as rag, Bar("Ask", len(questions)) as progress:
-        failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
+        if engine == "ray":
+            failed = on_ray.answer_file(rag, questions, replies, on_reply=progress.on_reply, **options)
+        else:
+            failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
     if failed:
         raise typer.Exit(1)

@@ -21,9 +21,10 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name under which MCP clients reach the server; repeatable.")
     ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; more than one need PostgreSQL.")] = 1,
 ) -> None:
     """``disco-rag serve``."""
-    serve_page(read_settings(), host=host, port=port, hosts=tuple(allow_host or ()))
+    serve_page(read_settings(), host=host, port=port, hosts=tuple(allow_host or ()), workers=workers)
 
 
 def serve_page(
@@ -32,11 +33,20 @@ def serve_page(
     host: str | None = None,
     port: int | None = None,
     hosts: tuple[str, ...] = (),
+    workers: int = 1,
     opens: bool = False,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page."""
+    """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page.
+
+    Raises:
+        ConfigError: Several workers are asked for over a folder.
+    """
     from interfaces.http.app import create_app
-    from interfaces.http.server import Server, prepare_process
+    from interfaces.http.server import Server, Workers, prepare_process
+
+    if workers > 1 and settings.store.database_url is None:
+        message = f"{workers} workers cannot serve one folder: SQLite and Qdrant Edge belong to one process."
+        raise ConfigError(message, hint="Set DISCO_RAG_DATABASE_URL and DISCO_RAG_STORE__URL, or serve with one.")
 
     api = settings.api
     address = {"host": host or api.host, "port": port or api.port, "hosts": (*api.hosts, *hosts)}
@@ -44,8 +54,12 @@ def serve_page(
     prepare_process(settings)
     url = f"http://{settings.api.url_host}:{settings.api.port}/"
     typer.echo(f"disco-rag: {url} (Ctrl-C ends it)")
+    app = create_app(settings)  # impossible settings end here, not in every worker
+    if workers > 1:
+        Workers(settings, workers).run()
+        return
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
-    Server(create_app(settings), settings.api, opens=url if opens else "").run()
+    Server(app, settings.api, opens=url if opens else "").run()
 
 
 def mcp(

@@ -6,6 +6,7 @@ of it is ever read.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import math
@@ -30,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from discorag.config import QuotaSettings, Settings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError
+from discorag.store.rates import Rates
 from discorag.store.uploads import JobTable
 from interfaces.http.observability import LOGGER
 from interfaces.http.problems import RefusedError
@@ -184,7 +186,12 @@ class Access:
         self._anyone = Principal(name="anyone", tenant=settings.tenant, roles=frozenset(Role))
         self._file = KeyFile(api.keys) if api.keys else None
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._rates: Rates | None = None
         self._per_minute, self._quota = api.requests_per_minute, api.quota
+
+    def share(self, rates: Rates) -> None:
+        """Count requests and questions together with other servers, from now on."""
+        self._rates = rates
 
     def who(self, key: str | None) -> Principal:
         """Return the owner of a key. Raises `RefusedError` (401) if the key is unknown or has expired."""
@@ -215,11 +222,16 @@ class Access:
         await self._check_rate(most, "questions", who.tenant, "ask the operator for more")
 
     async def _check_rate(self, most: int, what: str, name: str, remedy: str) -> None:
-        rate = RateLimitItemPerMinute(most)
-        if await self._limiter.hit(rate, what, name):
-            return
-        reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
-        wait = max(1, math.ceil(reset - time()))
+        if self._rates:
+            if await asyncio.to_thread(self._rates.count, f"{what} {name}") <= most:
+                return
+            wait = math.ceil(60 - time() % 60)
+        else:
+            rate = RateLimitItemPerMinute(most)
+            if await self._limiter.hit(rate, what, name):
+                return
+            reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
+            wait = max(1, math.ceil(reset - time()))
         raise RefusedError(
             429,
             "TooManyRequestsError",

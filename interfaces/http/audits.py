@@ -73,7 +73,7 @@ class DocumentsRead(BaseModel):
 
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `progress` with the documents `read` and their "
-    "`total`, at last `audit` (as in JSON) or `error`."
+    "`total`, and finally `audit` (as in JSON) or `error`."
 )
 
 

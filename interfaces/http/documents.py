@@ -43,7 +43,7 @@ _FORMAT = Query(
     json_schema_extra={"enum": [*FORMATS]},
 )
 _PDF = "application/pdf"
-_FORMATS = "Text, Markdown, HTML, PDF, DOCX, CSV, TSV, JSON, JSONL."
+_FORMATS = "Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV, TSV, JSON, JSONL."
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="As POST /ingest returned it.")]
 Ids = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=100)]], Query(alias="id", min_length=1, max_length=200)
@@ -157,7 +157,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     responses=error_responses(404) | {200: {"content": {_PDF: {}}}},
 )
 async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
-    """The PDF that a document was read from; 404 if the file is gone or another one now."""
+    """The PDF that a document was read from; 404 if the file is gone or has changed since."""
     scope, backends = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends
     manifest = await asyncio.to_thread(backends.store.manifest, scope, str(doc_id))
     if manifest is None:
@@ -299,7 +299,7 @@ async def accept(
 
 @router.get("/ingest/{job_id}", responses=error_responses(404))
 async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
-    """How far a job is."""
+    """The progress of a job."""
     return Progress.of(await served.jobs.get(who.tenant, job_id))
 
 
@@ -313,7 +313,7 @@ async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
 
 @router.post("/ingest/{job_id}/retry", responses=error_responses(404))
 async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
-    """Read the files again that failed, or that a cancelled job left."""
+    """Read again the files that failed or that a cancelled job left unread."""
     job = await served.jobs.retry(who.tenant, job_id)
     log_access("retried", who, corpus=job.corpus, documents=served.ids_of(job))
     return Progress.of(job)

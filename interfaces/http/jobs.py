@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -114,12 +114,13 @@ class Uploads:
             raise StoreError(f"Files could not be stored: {error.strerror}.", hint=_HINT) from error
         return staged
 
-    def sweep(self) -> None:
-        """Remove the temporary files of an earlier run of the server."""
-        for part in self.folder.glob(f"files/*/.*{_PART}"):
-            part.unlink(missing_ok=True)
-        shutil.rmtree(self.spool, ignore_errors=True)
+    def sweep(self, older_s: float = 0.0) -> None:
+        """Remove the temporary files of an earlier run of the server, if they are older than so many seconds."""
         self.make_spool()
+        for part in (*self.folder.glob(f"files/*/.*{_PART}"), *self.spool.iterdir()):
+            with suppress(OSError):
+                if time() - part.stat().st_mtime >= older_s:
+                    shutil.rmtree(part) if part.is_dir() else part.unlink()
 
     def make_spool(self) -> None:
         """Create the folder of temporary files."""

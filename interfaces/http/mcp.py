@@ -132,7 +132,7 @@ class KeyedServer(Server):
     ) -> Annotated[CallToolResult, IngestOutput]:
         """Store a document, so that questions find it. One of the same name is replaced.
 
-        It is kept when this returns; a status of null says that it is still being read.
+        It is on disk when this returns; a status of null means that it is still being read.
         """
         caller, content = KeyOwner(ctx.request_context.request), text.encode()
         service, who = caller.service, caller.who

@@ -186,7 +186,7 @@ class Server(MCPServer, ABC):
         self,
         ctx: Context,
         question: Question,
-        limit: Annotated[int, Field(ge=1, le=100, description="Passages at most.")] = 10,
+        limit: Annotated[int, Field(ge=1, le=100, description="Most passages to return.")] = 10,
         corpus: Corpus = None,
         retriever: Retriever = DEFAULT_RETRIEVER,
     ) -> Annotated[CallToolResult, results.Hits]:
@@ -211,7 +211,7 @@ class Server(MCPServer, ABC):
         ctx: Context,
         doc_id: DocId,
         chunk: Annotated[int, Field(ge=0, le=MOST, description="The first chunk that is shown, from 0.")] = 0,
-        count: Annotated[int, Field(ge=1, le=100, description="Chunks; rs3, rs4, dis and json hold one.")] = 1,
+        count: Annotated[int, Field(ge=1, le=100, description="How many; rs3, rs4, dis and json hold one.")] = 1,
         format: Annotated[str, Field(max_length=20, json_schema_extra={"enum": [*FORMATS]})] = "text",
         corpus: Corpus = None,
     ) -> Annotated[CallToolResult, results.Trees]:
@@ -232,7 +232,7 @@ class Server(MCPServer, ABC):
     async def audit(
         self,
         ctx: Context,
-        limit: Annotated[int, Field(ge=1, le=100, description="Findings at most; the surest come first.")] = 20,
+        limit: Annotated[int, Field(ge=1, le=100, description="Most findings to return, the surest first.")] = 20,
         corpus: Corpus = None,
     ) -> Annotated[CallToolResult, results.AuditFindings]:
         """Find where the documents of a corpus disagree, and why, whatever the question.
@@ -260,8 +260,8 @@ class Server(MCPServer, ABC):
     async def list_documents(
         self,
         ctx: Context,
-        offset: Annotated[int, Field(ge=0, le=MOST, description="Documents to pass over.")] = 0,
-        limit: Annotated[int, Field(ge=1, le=1000, description="Documents at most.")] = 100,
+        offset: Annotated[int, Field(ge=0, le=MOST, description="Documents to skip.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=1000, description="Most documents to return.")] = 100,
         corpus: Corpus = None,
     ) -> Annotated[CallToolResult, Documents]:
         """List the stored documents, with the ids that the other tools take."""

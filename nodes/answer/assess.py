@@ -48,18 +48,22 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
 
 
 async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Assessment:
-    """Assess by the calibrated reranker; a question about a whole document, or a paper's preset, is not assessed."""
+    """Assess by the calibrated reranker.
+
+    It says nothing about a language that it cannot read, nor about a question that no single sentence answers. A
+    paper's preset is not assessed.
+    """
     backends = await context.open_backends()
     if context.preset in PAPERS:
         return Assessment()
-    if asks_about_the_whole(inputs.query):
-        return Assessment(unsure=True)
     text = "\n".join(chunk.text for chunk in inputs.chunks)
     models = [backends.encoder.version, backends.reranker.version]
     if warning := await asyncio.to_thread(language_warning, text, models):
-        stage.failed(InputError(warning), fallback="the order that these models give")
+        stage.failed(InputError(warning), fallback="the order that these models give, without refusal")
     try:
         table, relevance = await backends.selector.rank(inputs)
+        if warning or asks_about_the_whole(inputs.query):
+            return Assessment(unsure=True)
         calibration = backends.selector.calibration_of(relevance)
         if calibration:
             logit = await read_evidence(inputs, table, relevance, backends.reranker)

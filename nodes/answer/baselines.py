@@ -38,8 +38,9 @@ async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
     async def write(inputs: AnswerInputs) -> Outcome[str]:
         outcome = await calls.retrieve_and_plan(inputs)
-        plans.append(outcome.value.plan.paragraph)
-        return Outcome(value=outcome.value.answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
+        plan, answer = outcome.value
+        plans.append(plan.paragraph)
+        return Outcome(value=answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
 
     update = await _write_draft(state, context, calls, write)
     return {**update, "plan": plans[-1] or None}
@@ -55,10 +56,11 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         stage.failed(error, fallback="the question itself is searched for")
         ledger = stage.done(engine="llm", model=_name(calls))
         return {**fresh_answer(), "queries": [query], "ledger": Overwrite(ledger)}
-    plan, queries = outcome.value.plan.paragraph, list(outcome.value.queries)
+    plan, queries = outcome.value
     ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview="; ".join(queries))
     turns = {"hint": outcome.text}
-    return {**fresh_answer(), "plan": plan, "queries": queries, "turns": turns, "ledger": Overwrite(ledger)}
+    found = {"plan": plan.paragraph, "queries": [*queries], "turns": turns}
+    return {**fresh_answer(), **found, "ledger": Overwrite(ledger)}
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:

@@ -75,7 +75,6 @@ async def test_the_switches_of_a_system_reach_the_graph(pipeline: Pipelines, tmp
     assert {n for n, e in engines.items() if e.get("relate") == "off"} == {"no-graph", "standard", "full-context"}
     assert {n for n, e in engines.items() if e.get("plan") == "off"} == {"no-plan", "standard", "full-context"}
     assert {n for n, r in found.items() if r.plan} == {"full", "no-tree", "no-graph"}
-    assert {n for n, r in found.items() if r.edges is None} == {"no-graph", "standard", "full-context", "lead"}
     # Its own documents in their order, and nothing else.
     assert [p.doc for p in found["full-context"].evidence] == ["trial", "survey"]
     assert {p.doc for p in found["full"].evidence} == {"trial", "survey", "tides"}
@@ -90,7 +89,6 @@ async def test_lead_is_the_first_sentences_of_the_own_documents_without_headings
         "However, other trials saw no effect of vitamin D on influenza at all."
     )
     assert [p.doc for p in record.used] == ["trial", "survey"]
-    assert (record.found, record.lost) == (1, ())
 
 
 # --- scores ---------------------------------------------------------------------------------------

@@ -189,7 +189,9 @@ async def test_a_run_is_not_finished_with_another_model_or_another_judge(pipelin
 
 
 async def test_metrics_that_only_one_session_can_compute_are_not_mixed(rag: DiscoRAG, tmp_path: Path) -> None:
-    wanted = suite("loong", systems=["lead"], metrics=["disambig_f1", "title_f1"], main=["title_f1"])
+    wanted = suite(
+        "loong", systems=["lead"], metrics=["disambig_f1", "document_recall@10"], main=["document_recall@10"]
+    )
     await run(rag, tmp_path, wanted)
     with pytest.raises(DataError, match="holds another run"):
         await run(rag, tmp_path, wanted, reader=reader_folder(tmp_path))

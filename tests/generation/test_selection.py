@@ -11,7 +11,9 @@ from discorag.generation.calibration import (
     PACKAGED,
     Calibration,
     Logistic,
+    absent_share,
     absent_terms,
+    asks_about_the_whole,
     assess_evidence,
     exact_terms,
     find_calibration,
@@ -158,6 +160,7 @@ async def test_a_sentence_is_read_under_its_title_and_headings_and_only_once_a_q
         ("What does the -S option do?", "-S sorts by size."),
         ("What does the -s option do?", "-s prints the size in blocks."),
         ("What changed in version 8.1.4?", "Since 8.1.4, prompts hide their input."),
+        ("What changed in version 9.0.0?", "Since v9.0.0, rivets are gone."),
     ],
 )
 async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
@@ -165,7 +168,7 @@ async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
 ) -> None:
     text = "# 8.1.3\n\n" + " ".join(f"What an option changed in version {i} is much the same." for i in range(9))
     text += "\n\n-S sorts by size.\n\n-s prints the size in blocks.\n\n"
-    text += "Since 8.1.4, prompts hide their input.\n"
+    text += "Since 8.1.4, prompts hide their input.\n\nSince v9.0.0, rivets are gone.\n"
     inputs = await inputs_from({"notes.md": text}, question, encoder)
     table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(question)
     relevance = await rank_sentences(inputs, table, query, Recording())
@@ -182,9 +185,18 @@ async def test_without_a_reranker_the_order_is_that_of_hybrid_search(encoder: En
 
 
 async def test_names_and_numbers_that_no_source_holds_are_found(encoder: Encoder) -> None:
-    inputs = await inputs_from(NOTES, "What did the Apache Foundation earn in 2030?", encoder)
+    inputs = await inputs_from(NOTES, "What did the Apache Foundation earn in 2030? What else?", encoder)
     assert exact_terms(inputs.query) == ["Apache", "Foundation", "2030"]
     assert absent_terms(inputs) == ["Foundation", "2030"]
+    assert absent_share(inputs) == 2 / 3
+
+
+@pytest.mark.parametrize(
+    ("question", "is_about_the_whole"),
+    [("What is this paper about?", True), ("Summarize the main points.", True), ("What does the paper find?", False)],
+)
+def test_a_question_about_a_document_is_known_by_its_words(question: str, is_about_the_whole: bool) -> None:
+    assert asks_about_the_whole(question) is is_about_the_whole
 
 
 async def test_an_absent_year_counts_against_answering_and_the_refusal_names_it(encoder: Encoder) -> None:

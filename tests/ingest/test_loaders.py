@@ -185,6 +185,15 @@ def test_markdown_source_is_the_canonical_text_and_its_first_heading_the_title(t
     assert (document.title, document.media_type) == ("The real title", "text/markdown")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["# 1.1\n\nFixed.\n\n# 1.0\n\nFirst.\n", "The tide rises.\n\n# Notes\n\nNone.\n", "## Part\n\nIt.\n\n# Other\n"],
+    ids=["one of several", "below the text", "below another"],
+)
+def test_a_heading_that_does_not_stand_above_the_whole_is_no_title(tmp_path: Path, text: str) -> None:
+    assert read(write(tmp_path, "notes.md", text)).title == "notes"
+
+
 def test_front_matter_becomes_string_metadata_and_leaves_the_text(tmp_path: Path) -> None:
     header = "year: 2020\nday: 2020-01-02\ndraft: true\nauthor: Ada\ntags: [a, b]\nnone:\nnested: {a: 1}\n"
     document = read(write(tmp_path, "a.md", f"---\r\n{header}---\r\n\r\n    code\n\ntext\n"))

@@ -40,6 +40,12 @@ def test_of_candidates_that_chance_cannot_tell_apart_the_one_that_reads_least_is
     assert not found.is_better
 
 
+def test_a_limit_of_words_leaves_out_what_reads_more() -> None:
+    scores = np.tile([0.2, 0.4, 0.9], (20, 1)) + np.linspace(0, 0.1, 20)[:, None]
+    words = np.tile([400.0, 200.0, 800.0], (20, 1))
+    assert [choose(scores, words, OPTIONS, most).chosen for most in (None, 500, 100)] == [2, 1, 0]
+
+
 def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
     random = np.random.default_rng(2)
     now, words = random.random(80), np.tile([400.0] * 12, (80, 1))
@@ -52,17 +58,31 @@ def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
     assert noise.gain < noise.apparent
 
 
-async def test_every_candidate_answers_every_question() -> None:
+async def test_every_candidate_is_tried_on_every_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    options: list[Options] = [{}, {"retriever": "dense", "top_k": 5}, {"evidence_words": 20}]
+
+    def few(*, has_model: bool) -> list[Options]:
+        return options
+
+    monkeypatch.setattr("interfaces.tune.candidates", few)
     settings = read_settings().model_copy(update={"store": StoreSettings(kind="memory")})
     with DiscoRAG(settings) as rag:
-        await rag.aingest(EXAMPLES / "tides", parser="rules")
-        examples = [Example(question=f"Why are there {n} tides?", answers=("the moon",)) for n in range(10)]
+        await rag.aingest(EXAMPLES / "tides", parser="none")
+        passage = "The Moon pulls more strongly on the near side of the Earth."
+        examples = [Example(question=f"Why are there {n} tides?", passages=(passage,)) for n in range(9)]
         with pytest.raises(InputError, match="9 questions are too few"):
-            await find_settings(rag, examples[:9])
-        answered: list[None] = []
-        found = await find_settings(rag, examples, on_answer=lambda: answered.append(None))
-        assert len(answered) == 10 * len(candidates(has_model=False)) == 10 * len(found.candidates)
-        assert all(c.words > 0 for c in found.candidates)
+            await find_settings(rag, examples)
+        tried: list[None] = []
+        examples.append(Example(question="Why are there two tides?", answers=("the Moon",)))
+        found = await find_settings(rag, examples, on_answer=lambda: tried.append(None))
+    assert len(tried) == 10 * len(options)
+    assert [c.options for c in found.candidates] == options
+    assert found.candidates[0].words > found.candidates[2].words > 0
+
+
+def test_candidates_have_each_profile_that_there_is() -> None:
+    assert {c.get("profile") for c in candidates(has_model=True)} == {None, "verbatim", "written"}
+    assert len(candidates(has_model=True)) == 2 * len(candidates(has_model=False)) - 1
 
 
 def test_settings_are_written_into_their_section_and_used_where_a_question_chooses_no_retrieval(

@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from discorag.discourse.parse.trained.decode import decode
-from discorag.discourse.parse.trained.network import Cuts as RuntimeCuts
-from discorag.discourse.parse.trained.network import Network, sentences_of
+from discorag.discourse.parse.trained.network import Cuts, Network, sentences_of
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.discourse.parse.trained.pieces import layout_of
 from discorag.models.packaged import MINILM, packaged_folder
@@ -22,7 +21,6 @@ from training.parser import export
 from training.parser.evaluate import main as evaluate
 from training.parser.gum import load_gum
 from training.parser.model import sentences_of as torch_units_of
-from training.parser.network import Cuts
 from training.parser.record import RECORD, Record, sources
 from training.parser.silver import annotate
 from training.parser.train import Recipe, Run, epoch, prepare_run
@@ -98,7 +96,7 @@ def test_the_exported_network_computes_what_was_trained_but_for_rounding(written
     splits = decode(network, reading, units.levels)
     places = np.array([(d.start, d.mid, d.end) for d in splits]).T
     zeros = np.zeros(len(splits), np.int64)
-    cuts = RuntimeCuts(places, zeros, zeros)
+    cuts = Cuts(places, zeros, zeros)
     with torch.inference_mode():
         torch_tokens = trained.read(run.model.states([pieces]))
         [torch_reading] = trained.read_units(torch_tokens, [torch_units])

@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from discorag.config import Settings
-from discorag.generation.calibration import PACKAGED, Calibration, Logistic, absent_terms
+from discorag.generation.calibration import PACKAGED, Calibration, Logistic, absent_share
 from discorag.generation.relevance import rank_sentences, read_evidence
 from discorag.ingest.segment.sentence_table import SentenceTable, sentence_table
 from discorag.models.encoder import PackagedEncoder
@@ -39,6 +39,9 @@ Bools = NDArray[np.bool_]
 
 WRONG = 0.08
 """Share of the answerable questions that may be refused."""
+PENALTY = 0.3
+"""Inverse strength of the L2 penalty. It halves the weight of absent names: where a question's document was removed
+from these sets, its name is missing too, more often than from a folder that does not answer."""
 SURE = 0.5
 RELEVANT = -5.0
 """Of -8 to 3, the lowest logit whose F1 on HotpotQA and Natural Questions is within two points of the highest, if the
@@ -98,7 +101,7 @@ async def rank_question(example: Example, encoder: Encoder, reranker: Reranker) 
         dataset=example.dataset,
         group=f"{example.dataset}|{example.group}",
         answerable=example.answerable,
-        inputs=(logit, len(absent_terms(case))),
+        inputs=(logit, absent_share(case)),
         logits=relevance.logits[relevance.ranked],
         gold=gold[relevance.ranked],
         gold_count=int((gold & np.array([u.statement for u in table.sentences], bool)).sum()),
@@ -163,7 +166,7 @@ def _held_out(inputs: Floats, labels: Bools, weights: Floats, questions: Sequenc
     """The probability of each question by a model fitted without its group."""
     groups = [q.group for q in questions]
     folds, fitted_with = GroupKFold(FOLDS), {"sample_weight": weights}
-    model = LogisticRegression(C=10.0, max_iter=5000)
+    model = LogisticRegression(C=PENALTY, max_iter=5000)
     found = cross_val_predict(
         model, inputs, labels, groups=groups, cv=folds, params=fitted_with, method="predict_proba"
     )
@@ -171,7 +174,7 @@ def _held_out(inputs: Floats, labels: Bools, weights: Floats, questions: Sequenc
 
 
 def _logistic(inputs: Floats, labels: Bools, weights: Floats, threshold: float) -> Logistic:
-    model = LogisticRegression(C=10.0, max_iter=5000).fit(inputs, labels, weights)
+    model = LogisticRegression(C=PENALTY, max_iter=5000).fit(inputs, labels, weights)
     coefficients, intercept = np.asarray(model.coef_).round(5), np.asarray(model.intercept_).round(5)
     return Logistic(weights=tuple(coefficients[0].tolist()), bias=float(intercept[0]), threshold=round(threshold, 4))
 

@@ -30,6 +30,14 @@ def fit_confidence(network: Network, documents: Sequence[GumDocument]) -> tuple[
     return float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
 
 
+def calibration_error(network: Network, documents: Sequence[GumDocument]) -> float:
+    """Expected calibration error of the confidences in ten bins of equal width (Guo et al. 2017)."""
+    found = [each for document in documents for each in probabilities(network, document)]
+    sure, right = np.array([network.confidence(p) for p, _ in found]), np.array([float(hit) for _, hit in found])
+    bins = np.minimum((10 * sure).astype(int), 9)
+    return float(np.abs(np.bincount(bins, sure - right)).sum() / len(found))
+
+
 def probabilities(network: Network, document: GumDocument) -> Iterator[tuple[float, bool]]:
     """For each node of the parser's own tree the probability of its cut and label, and whether it is right."""
     gold = set(gold_nodes(document.edus, document.splits))

@@ -25,8 +25,8 @@ from discorag.models.gateway import gateway_from
 from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError
 from prompts import load as load_prompt
+from training.parser.calibration import calibration_error
 from training.parser.gum import Conversion, GumDocument, load_gum
-from training.parser.oracle import analyse
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
 from training.parser.record import RECORD, Record
@@ -78,7 +78,7 @@ def measure(folder: Path, documents: Sequence[GumDocument]) -> dict[str, Any]:
             g: {case: _round(counters[case].result()) for case in ("gold", "end_to_end")}
             for g, counters in by_genre.items()
         },
-        "ece": analyse(network, documents)["confidence"]["ece"],
+        "ece": round(calibration_error(network, documents), 4),
         **_free(folder / RECORD),
         "words_per_s_all_cases": round(words / seconds),
         "weights_mb": round(sum(f.stat().st_size for f in folder.glob("*.onnx")) / 1e6, 2),

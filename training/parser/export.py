@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from discorag.discourse.parse.trained.network import DESCRIPTION, ENCODER_FILE, Description
+from discorag.discourse.parse.trained.network import DESCRIPTION, ENCODER_FILE, Cuts, Description, Reading, Units
 from discorag.models.packaged import MINILM, file_sha256
 from discorag.schema.values import digest
 from training.graphs import export_graph, quantize, without_encoder
 from training.parser.model import Model
-from training.parser.network import Cuts, Reading, Units, reading_of
+from training.parser.network import reading_of
 
 _ENCODER = r"model\.backbone\.encoder\."
 

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from transformers import AutoModel
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
-from discorag.discourse.parse.trained.network import KINDS, Tokenization, unit_ranges
+from discorag.discourse.parse.trained.network import KINDS, Tokenization, Units, unit_ranges
 from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces
 from discorag.schema.values import Span
 from training.parser.backbone import Backbone, Shape
-from training.parser.network import Network, Sizes, Units
+from training.parser.network import Network, Sizes
 
 
 class Model(nn.Module):
@@ -56,7 +56,7 @@ class Model(nn.Module):
         return {name: p.detach() for name, p in self.named_parameters() if p.requires_grad}
 
 
-def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
+def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units[Tensor]:
     """Spans of a text as units of its word pieces."""
     first, last = torch.from_numpy(unit_ranges(pieces, spans))
     return Units(first, last, torch.from_numpy(pieces.levels)[first], KINDS.index(kind))

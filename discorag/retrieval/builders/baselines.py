@@ -75,7 +75,7 @@ async def build_binary_tree(name: str, source: Source, text: NodeText, cut: Cut)
     """The binary tree over all sentences that ``cut`` makes from the root downwards; it has no relations."""
     growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), text)
     await growth.add(await asyncio.to_thread(_branches, len(growth.nodes), cut))
-    return await growth.built(name)
+    return await growth.finish(name)
 
 
 def _branches(leaves: int, cut: Cut) -> list[Branch]:
@@ -121,4 +121,4 @@ class WindowBuilder:
             windows = [tuple(layer[i : i + WINDOW]) for i in range(0, len(layer), WINDOW)]
             joined = await growth.add([Branch(window) for window in windows if len(window) > 1])
             layer = joined + [node for window in windows if len(window) == 1 for node in window]
-        return await growth.built(self.name)
+        return await growth.finish(self.name)

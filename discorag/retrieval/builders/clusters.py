@@ -100,7 +100,7 @@ class ClusterBuilder:
             if len(groups) + len(alone) >= len(layer):
                 break
             layer = [*alone, *await growth.add([Branch(group) for group in groups])]
-        return await growth.built(self.name)
+        return await growth.finish(self.name)
 
 
 def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:

@@ -84,7 +84,7 @@ class SectionBuilder:
         await layout.cut()
         growth = Growth(layout.leaves, Summarised(self._summariser, self._sizes.summary_words), gaps=True)
         await growth.add(layout.branches())
-        return await growth.built(self.name)
+        return await growth.finish(self.name)
 
 
 class _Layout:

@@ -239,6 +239,8 @@ export interface Reply {
   sources: EvidenceSpan[];
   citations: number[][];
   differences: [Span[], Span[]][];
+  markdown: string;
+  html: string;
 }
 
 export interface RhetoricalGraph {

@@ -1,5 +1,8 @@
 import type { StageRecord } from "../api/types";
 
+export const NO_ANSWER = "The documents do not answer this.";
+export const NOT_SURE = "Not sure that the documents answer this. Closest passages:";
+
 export const VIEW_NAMES = {
   ask: "Answer",
   disagreements: "Disagreements",

@@ -12,7 +12,7 @@ from threading import Lock
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Limits, Unit, locate_texts
+from discorag.discourse.parse.parser import Limits, Unit, join_texts
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.decode import decode, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import (
@@ -184,13 +184,13 @@ class TrainedParser:
 
         Source: DISRetrieval section 3.1, the trees between the paragraphs' trees.
         """
-        whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
         if not texts or not all(map(str.strip, texts)):
             raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
+        whole, units = join_texts(texts, kind)
         if any(language_of(t) != "en" for t in texts) or not any(map(str.isalnum, whole)):
             return RuleParser().parse_units(texts, kind)
         raise_if_cancelled()
-        network, units = self._load(), locate_texts(texts, whole)
+        network = self._load()
         # the first character of a paragraph starts a sentence and a paragraph
         firsts = tuple(range(len(units))) if kind == "paragraph" else ()
         layout = layout_of(whole) if kind == "edu" else Layout(whole, units, firsts)

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import type { Reply } from "../../api/types";
-import { NO_ANSWER } from "../../lib/report";
+import { NO_ANSWER } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { Source } from "../../ui/Source";
 import { SaveBar } from "./SaveBar";

@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import type { Reply } from "../../api/types";
-import { html, markdown } from "../../lib/report";
 import { saveText } from "../../lib/save";
 import { useApp } from "../../state/app";
 import { plural, seconds, tokens } from "../../lib/words";
@@ -20,10 +19,10 @@ export function SaveBar({ result }: { result: Reply }) {
       <Button className="button primary" onPress={() => go({ view: "compare", left: "", right: "" })}>
         Compare with plain RAG
       </Button>
-      <Button className="button" onPress={() => saveText("answer.md", "text/markdown", markdown(result))}>
+      <Button className="button" onPress={() => saveText("answer.md", "text/markdown", result.markdown)}>
         Markdown
       </Button>
-      <Button className="button" onPress={() => saveText("answer.html", "text/html", html(result))}>
+      <Button className="button" onPress={() => saveText("answer.html", "text/html", result.html)}>
         HTML
       </Button>
       <Button className="button" onPress={() => void copy()}>

@@ -5,7 +5,7 @@ import type { Versions } from "./useVersions";
 
 const time = (created: string): string => new Date(created).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-const origin = (after: number | null): string => (after === null ? "the first plan, changed" : `version ${after + 1}, changed`);
+const origin = (after: number | null): string => (after === null ? "the original plan, changed" : `version ${after + 1}, changed`);
 
 /** The answers to this question so far: one is looked at, and what is written next starts from its plan. */
 export function VersionList({ kept, steps, sentences }: { kept: Versions; steps: number; sentences: number }) {

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from eval.errors import MetricUnavailableError
-from eval.metrics import mauve
+from eval.reporting import mauve
 from eval.reporting.mauve import mauve_of
 from eval.running.record import Record
 from eval.sample import Sample
