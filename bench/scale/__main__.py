@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench.scale import catalogue, kills, shared
+from bench.scale import catalogue, kills, on_ray, shared
 from bench.trust import probes
 from bench.trust.__main__ import measured
 from bench.trust.results import add, broken
@@ -43,6 +43,13 @@ def experiments(server: PostgresServer, new: Callable[[], str]) -> dict[str, Exp
         ),
         "leaks": Experiment("requests with another tenant's ids", 600, {"leaks": 0, "server_errors": 0}, leaks),
         "workers": Experiment("answers of one worker and of two", 60, {}, lambda trial: shared.workers(trial, new())),
+        "actor_kills": Experiment(
+            "kill -9 of an actor of Ray", 5, on_ray.NONE, lambda trial: on_ray.kills_of_actors(trial, new)
+        ),
+        "driver_kills": Experiment(
+            "kill -9 of a driver of Ray", 5, on_ray.NONE, lambda trial: on_ray.kills_of_drivers(trial, new)
+        ),
+        "ray_cost": Experiment("documents by Ray over plain, warm", 1000, {}, lambda trial: on_ray.cost(trial, new)),
         "catalogue": Experiment(
             "synthetic rows", 10_000_000, {"open_and_changed_s": 2, "wrong": 0}, lambda t: catalogue.run(t, new)
         ),

@@ -30,8 +30,8 @@ def of_workers(trial: Trial, database: str) -> Figures:
     """``trial.count`` kills of one of two workers, at random moments."""
 
     def kill(server: ApiServer, rng: random.Random) -> None:
-        workers = [p for p in psutil.Process(server.pid).children() if "spawn_main" in " ".join(p.cmdline())]
-        os.kill(rng.choice(workers).pid, SIGKILL)
+        children = [p for p in psutil.Process(server.pid).children() if p.status() != psutil.STATUS_ZOMBIE]
+        os.kill(rng.choice([p.pid for p in children if "spawn_main" in " ".join(p.cmdline())]), SIGKILL)
 
     return _killed(trial, database, kill)
 

@@ -11,6 +11,7 @@ from bench.trust.trial import Figures, Trial
 from tests.servers.on_ray import Home, wait_for
 
 DOCUMENTS = 40
+NONE: dict[str, float] = {"lost": 0, "doubled": 0, "failed": 0}
 WARM = 0.1
 """Share of the documents that are stored before processor time is counted."""
 

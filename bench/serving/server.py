@@ -23,7 +23,7 @@ from discorag.schema.errors import InvariantError
 from interfaces.http.access import Role, new_key
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 """How long a server may take to start, and to end."""
 
 

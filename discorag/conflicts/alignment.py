@@ -17,17 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement, is_name, normalise
-from discorag.conflicts.values import Value, ValueKind
+from discorag.conflicts.values import Value
 from discorag.models.loops import raise_if_cancelled
 from discorag.schema.values import Vectors
 
 NEIGHBOURS = 8
 NEAR = 0.6
 """Least cosine of two statements that are compared."""
-OVERLAP = 0.2
+CLOSE = 0.55
 """Least share of the words, weighted by idf, that two statements have in common."""
-WINDOW = 4
-"""Tokens on each side of a value that say what it is a value of."""
 _STEM = 5
 _LIKE = 0.75
 _BETWEEN = SMALL_WORDS | {"versi"}
@@ -63,24 +61,6 @@ class Alignment:
     def common(self) -> frozenset[str]:
         """Words that say something and stand in both."""
         return frozenset(_content(self.left.tokens)) & frozenset(_content(self.right.tokens))
-
-    @cached_property
-    def attributes(self) -> tuple[tuple[Value, Value], ...]:
-        """Values near a word that both sentences have, as in "born 1871"; only of sentences with a name in common.
-
-        A value that the other sentence has too, at any place, is none of them, nor are counts of different things.
-        """
-        one, other = self.left, self.right
-        shared = one.names & other.names
-        stems = {stem(name) for name in one.names | other.names}
-        return tuple(
-            (a, b)
-            for a in one.values
-            for b in other.values
-            if shared and a.excludes(b) and not (a.is_among(other.values) or b.is_among(one.values))
-            if (_around(one, a) & _around(other, b)) - stems
-            if a.kind is not ValueKind.COUNT or _counted(one, a) & _counted(other, b)
-        )
 
 
 class Words:
@@ -128,7 +108,7 @@ def align_corpus(
         if normalise(right.text) in documents[left.document].texts:
             continue
         found = align(left, right, words)
-        if found.overlap >= OVERLAP:
+        if found.overlap >= CLOSE:
             yield found
 
 
@@ -221,19 +201,6 @@ def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ..
         return tuple(w for w in words if not is_like(w, others))
 
     return alone(one, other), alone(other, one)
-
-
-def _around(statement: Statement, value: Value) -> set[str]:
-    """Stems of the words that say something within `WINDOW` tokens of a value."""
-    at = statement.tokens.index(value)
-    window = statement.tokens[max(0, at - WINDOW) : at + WINDOW + 1]
-    return set(map(stem, _content(window)))
-
-
-def _counted(statement: Statement, value: Value) -> set[str]:
-    """Stems of the words right after a count, which say what is counted: "2,900 deficient adults"."""
-    at = statement.tokens.index(value) + 1
-    return set(map(stem, _content(statement.tokens[at : at + 2])))
 
 
 def versioned(statement: Statement, value: Value) -> str:

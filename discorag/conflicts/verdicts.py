@@ -116,12 +116,10 @@ _CONVERTED = re.compile(r" ?\((?:[A-Z]{2,3} ?)?[$€£]?[\d,.]+(?: ?[A-Z]{3})?\)
 """After an amount that the same sentence gives in another currency."""
 _RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
 _TITLE = 60
-CLOSE = 0.55
-"""Least overlap of two statements of which a finding is sure."""
 LEAST_COMMON = 2
 """Words that two sentences without a common name need in common to speak of one subject."""
-SOME_SUBJECT, SAME_SUBJECT = 0.15, 0.4
-"""Least shares of common names of two documents that may speak, and that do speak, of one subject."""
+SOME_SUBJECT = 0.15
+"""Least share of common names of two documents that may speak of one subject."""
 CLOSE_WORDING = 0.7
 """Least overlap of two statements that differ in a name, an opposite or a negation."""
 
@@ -131,9 +129,6 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
     left, right = documents[pair.left.document], documents[pair.right.document]
     if left.has_other_subject(right):
         return None
-    if pair.overlap < CLOSE:
-        attribute = next(iter(pair.attributes), None) if left.shared_names(right) >= SAME_SUBJECT else None
-        return _value_finding(pair, documents, Tier.POSSIBLE, attribute, []) if attribute else None
     differing = _differing(pair)
     others = [s for s in differing if s[0].kind is not ValueKind.DATE]
     dates = [s for s in pair.slots if s[0].kind is ValueKind.DATE and s[0].excludes(s[1])]

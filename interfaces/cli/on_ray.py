@@ -68,7 +68,7 @@ def ingest(rag: DiscoRAG, path: str, *, progress: Progress | None = None, **opti
     """As `DiscoRAG.ingest`, by actors.
 
     Raises:
-        ConfigError: The store is not in a database on a server.
+        ConfigError: The store is not in a database on a server, or Ray cannot be reached.
         StoreError: An actor fails again and again.
     """
     graph = build_around(partial(_documents, settings=_settings(rag), options=options))
@@ -151,7 +151,11 @@ def _ray() -> Generator[Any]:
         import ray
         import ray.data
         import ray.exceptions  # pyright: ignore[reportUnusedImport]
-    ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    try:
+        ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    except Exception as error:  # Ray has no class of its own for this
+        hint = "Check RAY_ADDRESS, and what `ray status` says."
+        raise ConfigError(f"Ray cannot be reached or started: {error}", hint=hint) from error
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = context.print_on_execution_start = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)

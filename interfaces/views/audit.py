@@ -78,7 +78,7 @@ def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         said = (finding.left.quote, finding.right.quote, *([finding.reason] if finding.kind == "name" else []))
-        keys = [(finding.verdict, finding.tier, text) for text in said]
+        keys = [(finding.verdict, finding.kind, text) for text in said]
         group = next((known[key] for key in keys if key in known), None)
         if group is None:
             groups.append(group := [])

@@ -230,8 +230,10 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
-SHOWN = [speed, parser, verify, conflicts, recall, precision, answers, retrieval, archive, differences, controls]
-SHOWN += [tune, bills, table8]
+SHOWN = [
+    *(speed, parser, verify, conflicts, recall, precision, answers),
+    *(retrieval, archive, differences, controls, tune, bills, table8),
+]
 
 
 @pytest.mark.parametrize("figures", SHOWN, ids=lambda f: f.__name__)

@@ -33,7 +33,7 @@ from tests.eval.helpers import FIXTURES
 from tests.graphs import paper_scripts, scripts
 from tests.servers.scripted import Body, ScriptedServer
 
-FAST = ("disco-rag-table-4", "disco-rag-figure-3c", "disco-rag-figure-4")
+FAST = ("disco-rag-figure-4", "raptor-table-9", "htsir-table-7")
 """With one setting each; the others run under ``make test-deep``."""
 RUNNABLE = sorted({path.stem for path in OTHERS.parent.glob("*.yaml")} - {OTHERS.stem})
 

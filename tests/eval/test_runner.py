@@ -195,7 +195,6 @@ async def test_ablations_share_the_full_runs_graph(pipeline: Pipelines, tmp_path
         # full: all three; no-plan: the answer; no-graph and no-tree: plan and answer. No order is promised.
         assert Counter(turns(server)) == {"graph": 1, "plan": 3, "answer": 4}
     full, no_tree = ({r.system: r for r in records}[n] for n in ("full", "no-tree"))
-    assert full.edges == no_tree.edges == 1
     relate = [next(s for s in r.ledger.stages if s.stage == "relate") for r in (full, no_tree)]
     assert relate[0] == relate[1]
 
