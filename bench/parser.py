@@ -22,7 +22,7 @@ from bench.report import package_version
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER
 from discorag.schema.errors import InvariantError
 from eval.options import data_folder
-from training.parser.evaluate import OUT, measured, right_branching, scores_table
+from training.parser.evaluate import OUT, measure, right_branching, scores_table
 from training.parser.gum import load_gum
 
 THREADS = (1, 2)
@@ -76,7 +76,7 @@ def main(
     console, documents = Console(), load_gum(data_folder() / "gum", split)
     baseline = {name: round(value, 2) for name, value in right_branching(documents) if value is not None}
     rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": baseline}}
-    rows["fast"] = {**measured(PACKAGED_FOLDER, documents), **speed()}
+    rows["fast"] = {**measure(PACKAGED_FOLDER, documents), **speed()}
     console.print(scores_table(rows, f"GUM {split}: original Parseval F1, 15 classes"), times(rows))
     out.write_text(json.dumps({"commit": package_version(), "split": split, **rows}, indent=2) + "\n", encoding="utf-8")
     console.print(f"Written to {out}.")

@@ -26,14 +26,14 @@ from bench.stats import mean
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import Builder, Source
 from discorag.retrieval.forest import Forest, Scores, node_vectors
-from discorag.retrieval.index import fused
+from discorag.retrieval.index import fuse_scores
 from discorag.retrieval.registry import TreeQuery, TreeRetriever, tree_retrievers
 from discorag.retrieval.routers.decide import router_of
 from discorag.retrieval.search import evidence_of
 from discorag.schema.document import Document
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Vectors, digest
-from discorag.store.outline import Outline
+from discorag.store.outline import Outline, TreeArrays
 from discorag.text.bm25 import Bm25, TermCounts
 from eval.datasets.registry import load_benchmark
 from eval.metrics.base import Given
@@ -88,7 +88,7 @@ class Measurement:
             for sample in samples:
                 query = await self._resources.encoder.encode_query(sample.query)
                 dense, terms = partial(cosines, query), partial(bm25.scores, sample.query)
-                nodes = fused("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.tree.groups))
+                nodes = fuse_scores("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.tree.groups))
                 evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.tree.words))
                 given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
                 found[name][sample.id] = await SpanRecall(self._words).score(given) or 0.0
@@ -101,7 +101,7 @@ class Measurement:
         trees = {d.id: (await builder.build(_source(d))).tree for d in documents}
         vectors = [await node_vectors(tree, self._resources.encoder, retriever.vectors) for tree in trees.values()]
         outlines = [Outline.of(tree, found) for tree, found in zip(trees.values(), vectors, strict=True)]
-        forest = Forest.with_texts(trees)
+        forest = Forest({doc_id: TreeArrays.of(tree) for doc_id, tree in trees.items()}, trees)
 
         def cosines(query: Vectors) -> Any:
             return forest.join([o.cosines(found @ query) for o, found in zip(outlines, vectors, strict=True)])

@@ -72,12 +72,12 @@ class EndpointSettings(_Section):
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
     retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
     failures: int = Field(
-        default=3, ge=1, description="Calls in a row without an answer, after which the endpoint is left alone."
+        default=3, ge=1, description="Failed calls in a row after which the endpoint is not called for a while."
     )
     pause_s: float = Field(
         default=30.0,
         gt=0,
-        description="For so long; then one call tries it, while all others fail at once.",
+        description="Seconds for which it is not called; then one call tests it, while all others fail at once.",
     )
 
 
@@ -94,6 +94,11 @@ class StoreSettings(_Section):
     )
     path: Path = Field(
         default=Path("store"), description="Folder of the database and its index. A relative path is below home."
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="A PostgreSQL database in place of the folder's: postgresql+psycopg://USER:PASSWORD@HOST/DATABASE. "
+        "DISCO_RAG_DATABASE_URL sets it.",
     )
     min_free_mb: float = Field(
         default=256.0, ge=0, description="With less free on the folder's disk nothing is stored."
@@ -145,7 +150,7 @@ class EncoderSettings(EndpointSettings):
 
 
 class ParserSettings(_Section):
-    """Who makes RST trees where nothing else is asked for."""
+    """The default parser of RST trees."""
 
     kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
     folder: Path | None = Field(
@@ -169,17 +174,17 @@ class LlmSettings(EndpointSettings):
     context_tokens: int = Field(
         default=32_768,
         ge=512,
-        description="The model's context; longer prompts are refused. Of Ollama's models, and of a server whose model "
-        "is not named, the limit of what they have.",
+        description="The model's context; longer prompts are refused. For Ollama, and for a server whose model is not "
+        "named, an upper limit of what the model has.",
     )
     cache: Path | None = Field(
         default=Path("cache/llm"), description="Disk cache of replies, below home; None turns it off."
     )
     layout: Literal["auto", "inline", "indented", "plain"] = Field(
         default="auto",
-        description="How it is shown trees. inline: marks; indented: sentences set in; plain: not at all. auto: as it "
-        "can read, which one call finds out at the first question; the call also finds out which of graph and plan are "
-        "better left to the local engines.",
+        description="How it is shown trees. inline: marks; indented: sentences set in; plain: not at all. auto: one "
+        "call at the first question tests what it can read, and whether graph and plan are better left to the local "
+        "engines.",
     )
 
     @property
@@ -224,7 +229,6 @@ class RerankerSettings(EndpointSettings):
         "Face hub, e.g. BAAI/bge-reranker-v2-m3, its folder, or a folder of model.onnx and tokenizer.json. None: the "
         "packaged ms-marco-MiniLM-L-12-v2.",
     )
-    path: Literal["/rerank", "/score"] = Field(default="/rerank", description="Form of the endpoint; vLLM has both.")
 
 
 class NliSettings(EndpointSettings):
@@ -289,8 +293,18 @@ class TreeSettings(_Section):
     )
 
 
+class RouterSettings(_Section):
+    """How a language model routes (RDR2)."""
+
+    format: Literal["json", "tagged"] = Field(
+        default="json",
+        description="What it is shown and writes. json: prompts/route.md. tagged: prompts/route-tagged.md, for a "
+        "model that was trained to route, such as the paper's.",
+    )
+
+
 class QuotaSettings(_Section):
-    """What one tenant of the HTTP API may have; the file of keys can say otherwise of each."""
+    """Limits of a tenant of the HTTP API; the file of keys can override them."""
 
     documents: int = Field(default=100_000, ge=0, description="Uploaded documents.")
     storage_mb: float = Field(default=50_000.0, ge=0, description="Bytes of uploaded files.")
@@ -359,12 +373,16 @@ class Settings(BaseSettings):
     corpus: str = Field(default="default", min_length=1)
     prompts_dir: Path | None = Field(
         default=None,
-        description="Folder of prompt files in your own wording, named like ours, with the same variables and output; "
-        "what is not there is ours.",
+        description="Folder of your own prompt files, named like the packaged ones, with the same variables and "
+        "output; for missing files the packaged ones are used.",
     )
     calibration: Path | None = Field(
         default=None,
-        description="File of calibrations for other models than the packaged ones: when to refuse and when to stop.",
+        description="File of the calibration for another reranker than the packaged one: when to refuse, when to stop.",
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="A PostgreSQL database in place of a file: postgresql+psycopg://USER:PASSWORD@HOST/DATABASE.",
     )
     store: StoreSettings = Field(default=StoreSettings(), validate_default=True)
     encoder: EncoderSettings = EncoderSettings()
@@ -380,15 +398,23 @@ class Settings(BaseSettings):
     nli: NliSettings = NliSettings()
     reading: ReadingSettings = ReadingSettings()
     trees: TreeSettings = TreeSettings()
+    answer: dict[str, str | int | float | bool] = Field(
+        default={},
+        description="Options of questions that choose no retrieval themselves, as disco-rag tune writes them.",
+    )
+    router: RouterSettings = RouterSettings()
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 
     @field_validator("store", "llm", "api")
     @classmethod
     def _below_home(cls, section: _S, info: ValidationInfo) -> _S:
-        """Relative paths of what is stored become paths below `home`."""
+        """Relative paths of what is stored become paths below `home`; the store also gets the database's URL."""
         home: Path = info.data.get("home", Path())
         paths = {name: getattr(section, name, None) for name in ("path", "cache", "uploads")}
-        return section.model_copy(update={name: home / path for name, path in paths.items() if path is not None})
+        below: dict[str, Any] = {name: home / path for name, path in paths.items() if path is not None}
+        if isinstance(section, StoreSettings) and section.database_url is None:
+            below["database_url"] = info.data.get("database_url")
+        return section.model_copy(update=below)
 
     def llm_for(self, role: Role) -> LlmSettings:
         """The language model that plays a role; its ``provider`` is empty where none is configured."""

@@ -66,10 +66,10 @@ PROFILES: dict[str, dict[str, Any]] = {
 """Options of each ``profile``, unless given otherwise."""
 WHOLE_CHUNKS: dict[str, Any] = {"retriever": "hybrid", "rerank": True}
 """What a language model reads unless a preset or an option says otherwise: whole chunks, the best first."""
-OF_CHUNKS = frozenset({"top_k", "follow"})
-"""Options about chunks: given without a retriever they mean ``dense``."""
 OF_TREES = frozenset({"search_documents", "node_scores", "evidence_words", "evidence_tokens", "context", "node_k"})
 """Options about retrievers over trees: given without a retriever they mean the default one."""
+OF_RETRIEVAL = OF_TREES | {"top_k", "preset", "profile", "retriever"}
+"""A question that gives one of these does without the options in the settings."""
 PAPERS = frozenset(PRESETS) - {"default", "local", "standard"}
 """Presets that follow a paper, also in when they refuse to answer."""
 
@@ -107,7 +107,7 @@ class AnswerOptions(Options):
         default=DEFAULT_RETRIEVER,
         description="Over chunks: dense, hybrid and all. Over trees, which are built at ingest or when they are first "
         "needed: the others. Where a language model writes and no option about trees is given: hybrid. Where only "
-        f"top_k or follow is given, which are about chunks: dense. {RETRIEVERS.described()}.",
+        f"top_k is given, which is about chunks: dense. {RETRIEVERS.described()}.",
     )
     search_documents: int = Field(default=20, ge=1, le=10_000, description="Documents whose trees are searched.")
     node_scores: NodeScores = Field(
@@ -144,11 +144,6 @@ class AnswerOptions(Options):
     )
     top_k: int = Field(
         default=TOP_K, ge=1, le=200, description="Chunks to retrieve, by a retriever over chunks (Disco-RAG uses 10)."
-    )
-    follow: bool = Field(
-        default=False,
-        description="Let a question that names a relation (what causes, evidence against, under what conditions) give "
-        "up to a third of the places to chunks that this relation joins to the best ones.",
     )
     rerank: bool = Field(
         default=False,
@@ -220,10 +215,16 @@ class AnswerOptions(Options):
         description="Output limit of the graph call, in tokens. None: by the number of chunks.",
     )
     plan_tokens: int | None = Field(
-        default=None, ge=16, le=MOST_TOKENS, description="Output limit of the plan call, in tokens. None: likewise."
+        default=None,
+        ge=16,
+        le=MOST_TOKENS,
+        description="Output limit of the plan call, in tokens. None: by the number of chunks.",
     )
     answer_tokens: int | None = Field(
-        default=None, ge=16, le=MOST_TOKENS, description="Output limit of the answer call, in tokens. None: likewise."
+        default=None,
+        ge=16,
+        le=MOST_TOKENS,
+        description="Output limit of the answer call, in tokens. None: by the number of chunks.",
     )
 
     @property
@@ -248,7 +249,7 @@ class AnswerOptions(Options):
             return given
         options = cast("dict[str, Any]", given)
         needed = {"retriever": DEFAULT_RETRIEVER} if options.keys() & OF_TREES else {}
-        if options.keys() & OF_CHUNKS:
+        if "top_k" in options:
             needed = {"retriever": "dense"}
         return {**needed, **PRESETS.get(str(options.get("preset")), {}), **options}
 
@@ -294,14 +295,6 @@ class AnswerOptions(Options):
             raise ValueError(
                 f"context='nodes' gives nodes of trees, but {self.retriever!r} retrieves chunks: choose a retriever "
                 "over trees, or context='evidence'."
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _followable(self) -> Self:
-        if self.follow and (not _searches_chunks(self.retriever) or self.preset == "paper"):
-            raise ValueError(
-                "follow chooses among what a search finds: it needs a retriever over chunks, and no preset='paper'."
             )
         return self
 

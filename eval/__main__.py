@@ -16,6 +16,7 @@ from discorag.config import read_settings
 from discorag.discourse.parse.parser import PARSERS
 from discorag.schema.errors import ConfigError, DiscoRagError
 from discorag.text.escaping import one_line
+from eval.datasets.registry import load_benchmark
 from eval.experiments.attention import Attention
 from eval.experiments.definition import Experiment, experiment_names, load_experiment, state, total_of
 from eval.experiments.ratings import same_form, table_of_ratings
@@ -25,10 +26,12 @@ from eval.options import data_folder, find_data, open_judge
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
-from eval.reporting.compare import compare as compare_systems
-from eval.reporting.compare import comparison_tables
+from eval.reporting.mauve import mauve_of
+from eval.reporting.report import markdown_table
 from eval.reporting.report import report as markdown_report
 from eval.running.bill import write_bills
+from eval.running.folder import load_run
+from eval.running.nodes import node_statistics
 from eval.running.session import Place, Session, open_pipeline
 from eval.suite import Suite, find_system, load_suite, suite_names, systems
 
@@ -138,8 +141,9 @@ def experiment(
 ) -> None:
     """Run a table or figure of a paper: what is missing, the bill, the run (resumed), the table next to the paper's."""
     chosen = load_experiment(name)
-    if chosen.command:
-        raise ConfigError(f"{chosen.item} is not run from here.", hint=f"Run {chosen.command}.")
+    if not chosen.rows:
+        needs = "; ".join([*chosen.needs, *([f"the command {chosen.command}"] if chosen.command else [])])
+        raise ConfigError(f"{chosen.item} is not run from here.", hint=f"It needs {needs}.")
     folder = (to or home / "runs") / name
     if ratings:
         _print_ratings(chosen, folder, ratings)
@@ -186,13 +190,35 @@ def prompts(
 
 
 @app.command()
-def compare(
-    a: Annotated[str, typer.Argument(help="FOLDER:SYSTEM")],
-    b: Annotated[str, typer.Argument(help="FOLDER:SYSTEM, usually the baseline.")],
-    metric: Annotated[str, typer.Option(help="By which regressions are chosen.")] = "",
+def nodes(
+    suites: Annotated[list[str], typer.Argument(help="Names of suites.")],
+    retriever: Annotated[str, typer.Option(help="One over trees.")] = "raptor",
+    scores: Annotated[Literal["dense", "bm25", "hybrid"], typer.Option(help="How nodes are scored.")] = "dense",
+    limit: Limit = None,
+    data: Data = None,
+    home: Home = HOME,
 ) -> None:
-    """Two systems on the same questions: paired t-test, paired bootstrap, wins and losses, worst regressions."""
-    out.print(comparison_tables(compare_systems(a, b, metric=metric)))
+    """Print sizes of the nodes of retrieval trees, and from which layers questions retrieve."""
+    place = Place(data=data or data_folder(), home=home)
+    with closing(open_pipeline(read_settings(), home)) as rag:
+        for name in suites:
+            session = Session(_changed(load_suite(name), {"limit": limit}), place, rag, MetricModels(), err)
+            found = asyncio.run(node_statistics(session, retriever, node_scores=scores))
+            out.print(f"# {name}\n", markdown_table(["measure", "mean"], [[k, f"{v:.1f}"] for k, v in found.items()]))
+
+
+@app.command()
+def mauve(
+    suite: Annotated[str, typer.Argument(help="Its suite, for questions and references.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    model: Annotated[Path, typer.Argument(help="Folder of a language model; ALCE's is GPT-2 large.")],
+    data: Data = None,
+) -> None:
+    """How near the answers of each system are to those of people, over all questions (MAUVE)."""
+    found = load_suite(suite)
+    samples = load_benchmark(found.dataset, (data or data_folder()) / found.path).samples
+    for system, score in mauve_of(load_run(folder)[1], samples, model).items():
+        out.print(f"{system}: {score:.1f}")
 
 
 @app.command()
@@ -225,7 +251,7 @@ def expect(folder: Path, expected: Path) -> None:
 def _print_ratings(chosen: Experiment, folder: Path, forms: list[Path]) -> None:
     """The forms of the point to whose folder they belong: each is a copy of that folder's form."""
     for point in chosen.points:
-        at = folder / (point.label.replace(" ", "-") or "run")
+        at = folder / point.folder
         if own := [form for form in forms if same_form(at, form)]:
             out.print(f"{point.label or chosen.item}\n{table_of_ratings(at, own, chosen.reference)}", markup=False)
 

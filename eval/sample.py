@@ -61,7 +61,6 @@ class Sample(BaseModel, frozen=True):
         claims: ELI5: what a right answer says, as sentences.
         options: Multiple choice: the options' texts.
         correct: Multiple choice: zero-based index of the right one.
-        titles: Loong papers: titles that the gold answer names.
         gold: Gold evidence.
         answerable: False where the right answer is that there is none.
         strata: What scores are broken down by, e.g. ``{"level": "1", "language": "en"}``.
@@ -78,7 +77,6 @@ class Sample(BaseModel, frozen=True):
     claims: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     correct: int | None = None
-    titles: tuple[str, ...] = ()
     gold: tuple[Gold, ...] = ()
     answerable: bool = True
     strata: dict[str, str] = {}

@@ -13,12 +13,13 @@ from pydantic import BaseModel, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
-from discorag.options import PRESETS
+from discorag.options import PRESETS, AnswerOptions
 from discorag.registry import Named
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError
 from eval.errors import first_error
 from eval.perturb import PERTURBATIONS, Stage
+from eval.retrievers import register_variants
 from eval.sample import Benchmark, Sample
 
 FOLDER = Path(__file__).parent
@@ -29,9 +30,9 @@ class System(BaseModel, frozen=True, extra="forbid"):
     """One system: the answer graph with options, one of its baselines, or the lead baseline.
 
     Args:
-        name: Its key in ``systems.yaml``, a preset, or ``SYSTEM~PERTURBATION@RATE``; see `find_system`.
+        name: Its key in ``systems.yaml``, or a preset, with what changes it; see `find_system`.
         about: One line for tables.
-        kind: ``graph``, or ``lead``: the first sentences of the documents.
+        kind: ``graph``; ``lead``: the first sentences of the documents; ``closed-book``: the model without documents.
         baseline: A key of `graphs.baselines.BASELINES`, used instead of the answer graph.
         switches: Fields of `nodes.context.AnswerContext`.
         of: The system whose run is resumed before the stage ``again``, so that both share what came before.
@@ -43,7 +44,7 @@ class System(BaseModel, frozen=True, extra="forbid"):
 
     name: str
     about: str
-    kind: Literal["graph", "lead"] = "graph"
+    kind: Literal["graph", "lead", "closed-book"] = "graph"
     baseline: str | None = None
     switches: dict[str, Any] = {}
     of: str = ""
@@ -59,8 +60,8 @@ class System(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def needs_llm(self) -> bool:
-        """Whether it names the llm engine, by itself, by preset or as a baseline of the paper."""
-        return bool(self.baseline) or "llm" in self.options.values()
+        """Whether it names the llm engine, by itself, by preset or as a baseline of a paper."""
+        return bool(self.baseline) or self.kind == "closed-book" or "llm" in self.options.values()
 
 
 class Suite(BaseModel, frozen=True, extra="forbid"):
@@ -86,6 +87,7 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
         top_k: Chunks to retrieve.
         answer_tokens: Output limit of the generator, in tokens.
         detail: How much a generator without a language model tells.
+        instruction: How to answer, instead of what the dataset says.
         systems: Names of `systems`.
         metrics: Names of `eval.metrics.registry.build`.
         main: Metrics that are plotted, most important first.
@@ -110,6 +112,7 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
     top_k: int = Field(default=10, ge=1)
     answer_tokens: int = Field(default=1024, ge=16)
     detail: Detail = "enough"
+    instruction: str = ""
     systems: tuple[str, ...] = Field(min_length=1)
     metrics: tuple[str, ...] = Field(min_length=1)
     main: tuple[str, ...] = Field(min_length=1)
@@ -129,18 +132,26 @@ def systems() -> dict[str, System]:
 
 
 def find_system(name: str) -> System:
-    """The system of this name; ``SYSTEM~PERTURBATION@RATE`` is a system with a part of its structure changed.
+    """The system of this name: ``SYSTEM+OPTION=VALUE~PERTURBATION@RATE``, in which all but SYSTEM may be left out.
 
-    For example, ``paper~edges-turned@0.5`` turns half of the edges of the graph in the run of ``paper``, and plans and
-    answers with the result. Without ``@RATE`` all of it is changed.
+    ``raptor+node_scores=bm25`` is ``raptor`` with another option. ``paper~edges-turned@0.5`` turns half of the edges of
+    the graph in the run of ``paper``, and plans and answers with the result; without ``@RATE`` all of it is changed.
 
     Raises:
-        ConfigError: There is no such system or perturbation, or it cannot be perturbed.
+        ConfigError: There is no such system, option or perturbation, or it cannot be perturbed.
     """
     root, _, change = name.partition("~")
-    if root not in systems():
-        raise ConfigError(f"There are no systems {[name]}.", hint=f"There are {', '.join(systems())}.")
-    system = systems()[root]
+    base, *options = root.split("+")
+    if base not in systems():
+        raise ConfigError(f"There are no systems {[base]}.", hint=f"There are {', '.join(systems())}.")
+    system = systems()[base]
+    if options:
+        register_variants()
+        switches = {**system.switches, **{k: yaml.safe_load(v) for k, _, v in (o.partition("=") for o in options)}}
+        checked(AnswerOptions, switches, name)
+        of = "+".join([system.of, *options]) if system.of else ""
+        about = f"{system.about}; {', '.join(options)}"
+        system = system.model_copy(update={"name": root, "about": about, "of": of, "switches": switches})
     if not change:
         return system
     key, _, rate = change.partition("@")
@@ -201,6 +212,8 @@ def choose(samples: Iterable[Sample], suite: Suite) -> tuple[Sample, ...]:
 def chosen_from(benchmark: Benchmark, suite: Suite) -> Benchmark:
     """The benchmark cut to the suite's questions, and to their documents unless the pool is all documents."""
     samples = choose(benchmark.samples, suite)
+    if suite.instruction:
+        samples = tuple(s.model_copy(update={"instruction": suite.instruction}) for s in samples)
     wanted = {d for s in samples for d in s.documents}
     whole = suite.retrieval == "pooled" and suite.pool == "all"
     documents = {k: d for k, d in benchmark.documents.items() if whole or k in wanted}

@@ -15,7 +15,7 @@ from interfaces.audit import AuditReport
 from interfaces.views.audit import audit_html
 
 EXAMPLES = Path(__file__).parent
-PAGE = Path(".disco-rag/site-demo/index.html")
+PAGE = Path(".disco-rag/site/index.html")
 PASSAGES = 2
 
 

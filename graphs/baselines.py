@@ -41,7 +41,7 @@ def _chain(name: str, *, retrieves: bool = True, **nodes: Node) -> Graph:
 full_context = _chain("full-context", generate=baselines.full_context)
 """Every document, without retrieval (fig. 13): for ``retriever=all``."""
 
-retrieve_and_plan = _chain("retrieve-and-plan", generate=baselines.planned)
+retrieve_and_plan = _chain("retrieve-and-plan", generate=baselines.plan_and_answer)
 """A free-form plan and the answer in one call over the chunks (fig. 15)."""
 
 plan_and_retrieve = _chain(
@@ -53,7 +53,7 @@ plan_and_retrieve = _chain(
 )
 """A free-form plan and search queries from the question, then the answer from what they bring (fig. 16)."""
 
-markers = _chain("markers", relate=baselines.mark, generate=baselines.marked)
+markers = _chain("markers", relate=baselines.find_markers, generate=baselines.answer_with_markers)
 """Discourse markers between chunks instead of relations (fig. 17, appendix F)."""
 
 BASELINES = {g.name: g for g in (full_context, retrieve_and_plan, plan_and_retrieve, markers)}

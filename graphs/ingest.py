@@ -65,6 +65,17 @@ def build(**compile_options: Any) -> Graph:
     return steps.compile(name="ingest", **compile_options)
 
 
+def build_around(documents: Any) -> Graph:
+    """The same with a step of another engine, which takes all files at once."""
+    steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
+    steps.add_node("scan", scan)
+    steps.add_node("documents", documents)
+    steps.add_node("sweep", sweep)
+    for first, then in ((START, "scan"), ("scan", "documents"), ("documents", "sweep"), ("sweep", END)):
+        steps.add_edge(first, then)
+    return steps.compile(name="ingest-by-engine")
+
+
 def _page(state: IngestState) -> Json:
     """Move on to the next page."""
     return {"sent": state.get("sent", 0) + PAGE}
@@ -79,6 +90,22 @@ def _fan_out(state: IngestState) -> list[Send] | str:
 graph = build()
 
 
+def _build_one() -> Graph:
+    steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=_Sent, output_schema=IngestOutput)
+    steps.add_node("document", _document)
+    steps.add_edge(START, "document")
+    steps.add_edge("document", END)
+    return steps.compile(name="ingest-one")
+
+
+_one = _build_one()
+
+
+async def ingest_one(uri: str, context: IngestContext) -> Json:
+    """The outcomes and the ledger of one document, stored by itself."""
+    return cast("Json", await _one.ainvoke({"uri": uri}, context=context))
+
+
 async def run_ingest(
     path: str, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None
 ) -> dict[str, Any]:
@@ -90,19 +117,21 @@ async def run_ingest(
     """
     settings = (await context.open_backends()).settings
     if not Path(path).is_dir() or settings.store.kind == "memory":
-        return await _run(InMemorySaver(), path, context, progress)
+        return await run_graph(graph, path, context, progress)
     async with checkpoints(settings.store.path, await _job(Path(path), context, settings)) as saver:
-        return await _run(saver, path, context, progress)
+        return await run_graph(graph, path, context, progress, saver)
 
 
-async def _run(
-    saver: BaseCheckpointSaver[Any],
+async def run_graph(
+    graph: Graph,
     path: str,
     context: IngestContext,
     progress: Callable[[dict[str, Any]], None] | None,
+    saver: BaseCheckpointSaver[Any] | None = None,
 ) -> dict[str, Any]:
+    """Run a graph from a path to outcomes; with a saver that knows an interrupted run, the rest of that."""
     config: Any = {"configurable": {"thread_id": "ingest"}}
-    checkpointed = graph.copy(update={"checkpointer": saver})
+    checkpointed = graph.copy(update={"checkpointer": saver or InMemorySaver()})
     resumes = bool((await checkpointed.aget_state(config)).next)
     given = None if resumes else {"path": path}
     state: dict[str, Any] = {}

@@ -21,6 +21,7 @@ from discorag.schema.errors import NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import Manifest
 from discorag.store.store import Store
+from discorag.text.differences import differing_words
 
 Progress = Callable[[int, int], None]
 """Called with the documents read so far, and how many there are."""
@@ -93,7 +94,8 @@ def stored_audit(store: Store, scope: Scope) -> AuditReport:
     """What the last audit of a corpus found between documents that are still the same."""
     rows, manifests = Findings(store.database, RULES), store.manifests(scope)
     current, notes = {m.doc_id: m.fingerprint for m in manifests}, rows.settled_notes(scope)
-    findings = tuple(sort_findings(Finding.model_validate_json(body) for body in rows.current_findings(scope)))
+    stored = (Finding.model_validate_json(body) for body in rows.current_findings(scope))
+    findings = tuple(map(with_differences, sort_findings(stored)))
     return AuditReport(
         corpus=scope.corpus,
         documents=_audited(manifests),
@@ -118,7 +120,11 @@ async def compare_corpora(
     only, others = ({d.id for d in documents} for documents in (own, other))
     found = await asyncio.to_thread(audit, [*own, *other], only=only, against=others)
     documents = _audited([*mine, *theirs])
-    return AuditReport(corpus=f"{scope.corpus} against {against.corpus}", documents=documents, findings=tuple(found))
+    return AuditReport(
+        corpus=f"{scope.corpus} against {against.corpus}",
+        documents=documents,
+        findings=tuple(map(with_differences, found)),
+    )
 
 
 async def read_documents(
@@ -144,6 +150,16 @@ def _chunks_with_vectors(store: Store, scope: Scope, doc_id: str, memo: MemoEnco
     for chunk in chunks:
         memo.remember(chunk.unit_vectors)
     return chunks
+
+
+def with_differences(finding: Finding) -> Finding:
+    """The finding with what differs lit on both sides, also where no single value does."""
+    sides = (finding.left, finding.right)
+    if any(side.lit for side in sides):
+        return finding
+    spans = differing_words(finding.left.quote, finding.right.quote)
+    left, right = (side.model_copy(update={"lit": lit}) for side, lit in zip(sides, spans, strict=True))
+    return finding.model_copy(update={"left": left, "right": right})
 
 
 def _audited(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:

@@ -23,6 +23,7 @@ from discorag.ingest.estimate import Estimate, estimate
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
+from discorag.options import OF_RETRIEVAL
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError, MissingPathError, NotFoundError
 from discorag.store.findings import Findings
@@ -126,10 +127,9 @@ class DiscoRAG:
         Raises:
             InputError: Empty or too long query, unknown or impossible option, nothing to retrieve from.
         """
-        context, start = self.context(AnswerContext, _baseline_options(baseline) | {**options}), perf_counter()
-        state = await _graph(baseline).ainvoke(
-            _graph_input(query, instruction, history, filters), context=context, output_keys=_RESULT_KEYS
-        )
+        start = perf_counter()
+        graph, given, context = self._run_of(query, instruction, history, filters, baseline, {**options})
+        state = await graph.ainvoke(given, context=context, output_keys=_RESULT_KEYS)
         return AskResult.of(state, perf_counter() - start)
 
     async def astream(
@@ -143,14 +143,9 @@ class DiscoRAG:
         **options: Unpack[AnswerKeywords],
     ) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
-        context, start = self.context(AnswerContext, _baseline_options(baseline) | {**options}), perf_counter()
-        state: dict[str, Any] = {}
-        stream = _graph(baseline).astream(
-            _graph_input(query, instruction, history, filters),
-            context=context,
-            stream_mode=["custom", "values"],
-            output_keys=_RESULT_KEYS,
-        )
+        start, state = perf_counter(), dict[str, Any]()
+        graph, given, context = self._run_of(query, instruction, history, filters, baseline, {**options})
+        stream = graph.astream(given, context=context, output_keys=_RESULT_KEYS, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)):
             async for mode, part in stream:
                 event = cast("dict[str, Any]", part)
@@ -159,6 +154,26 @@ class DiscoRAG:
                 else:
                     state = event
         yield AskResult.of(state, perf_counter() - start)
+
+    def _run_of(
+        self,
+        query: str,
+        instruction: str,
+        history: Sequence[Message],
+        filters: dict[str, list[str]] | None,
+        baseline: str | None,
+        options: dict[str, Any],
+    ) -> tuple[Graph, AnswerInput, AnswerContext]:
+        """The graph that answers a question, its input and its options. The paper's baselines retrieve chunks."""
+        graph = answer_graph.graph if baseline is None else BASELINES.get(baseline)
+        if graph is None:
+            raise InputError(f"There is no baseline {baseline!r}.", hint=f"There are {', '.join(BASELINES)}.")
+        if baseline is not None:
+            retriever = "all" if baseline == "full-context" else "dense"
+            options = {"retriever": retriever, "rerank": False, "abstain": "never"} | options
+        said = [{"role": turn.role, "content": turn.content} for turn in history]
+        given: AnswerInput = {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
+        return graph, given, self.context(AnswerContext, options)
 
     async def aingest(
         self, path: str | Path, *, progress: Progress | None = None, **options: Unpack[IngestKeywords]
@@ -356,6 +371,8 @@ class DiscoRAG:
         """The options of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
         if "backends" in options:
             raise InputError("Option backends: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
+        if kind is AnswerContext and not OF_RETRIEVAL & options.keys():
+            options = {**self.backends.settings.answer, **options}
         try:
             return kind(backends=self.backends, **options)
         except ValidationError as error:
@@ -369,28 +386,6 @@ class DiscoRAG:
 _C = TypeVar("_C", AnswerContext, IngestContext)
 _RESULT_KEYS = [key for key in AskResult.model_fields if key != "seconds"]
 """What a result needs of the final state."""
-
-
-def _graph(baseline: str | None) -> Graph:
-    if baseline is None:
-        return answer_graph.graph
-    if baseline not in BASELINES:
-        raise InputError(f"There is no baseline {baseline!r}.", hint=f"There are {', '.join(BASELINES)}.")
-    return BASELINES[baseline]
-
-
-def _baseline_options(baseline: str | None) -> dict[str, Any]:
-    """The paper's baselines retrieve chunks by default."""
-    if baseline is None:
-        return {}
-    return {"retriever": "all" if baseline == "full-context" else "dense", "rerank": False, "abstain": "never"}
-
-
-def _graph_input(
-    query: str, instruction: str, history: Sequence[Message], filters: dict[str, list[str]] | None
-) -> AnswerInput:
-    said = [{"role": turn.role, "content": turn.content} for turn in history]
-    return {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
 
 
 def _checked_path(path: str | Path) -> str:

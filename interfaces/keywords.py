@@ -22,7 +22,6 @@ class AnswerKeywords(TypedDict, total=False):
     pool: int
     unfold: int
     top_k: int
-    follow: bool
     rerank: bool
     abstain: Literal["auto", "never"]
     use_tree: bool

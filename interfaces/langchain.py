@@ -42,7 +42,7 @@ class DiscoRetriever(BaseRetriever):
         corpus: Corpus to search; default as configured.
         tenant: Tenant to search for; default as configured.
         filters: Metadata key -> accepted values.
-        switches: Further fields of `nodes.context.AnswerContext`, such as ``evidence_words`` or ``follow``.
+        switches: Further fields of `nodes.context.AnswerContext`, such as ``evidence_words``.
 
     Example:
         >>> from discorag import DiscoRetriever

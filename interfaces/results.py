@@ -1,20 +1,24 @@
-"""What `interfaces.facade.DiscoRAG` gives back."""
+"""What `interfaces.facade.DiscoRAG` returns, and the same as HTTP and MCP send it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import PurePath
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
 from discorag.discourse.formats.drawing import graph_svg
-from discorag.generation.views import answer_html
+from discorag.generation.views import AnswerView, answer_html
 from discorag.ingest.survey import DocumentOutcome
-from discorag.schema.answer import Answer
-from discorag.schema.discourse import RhetoricalGraph
+from discorag.schema.answer import Answer, EvidenceSpan
+from discorag.schema.discourse import PlanStep, RhetoricalGraph
 from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
-from discorag.store.records import Hit
+from discorag.store.records import Corpus, Hit, Manifest
+from discorag.text.citations import steps
+from discorag.text.differences import differing_words
 
 
 class AskResult(BaseModel):
@@ -85,3 +89,64 @@ def _parts(evidence: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, tuple[S
 def ledger_of(records: list[dict[str, Any]]) -> Ledger:
     """The ledger of a run's records."""
     return Ledger.merged(StageRecord.model_validate(r) for r in records)
+
+
+class NumberedAnswer(BaseModel):
+    """An answer; ``text`` is its sentences as running text, ``steps`` its plan's.
+
+    ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
+    each sentence's sources, from 1; clients should show these numbers. ``differences`` are the words to mark in the two
+    texts of each disagreement, in characters of the text.
+    """
+
+    answer: Answer
+    text: str
+    steps: tuple[PlanStep, ...] = ()
+    sources: tuple[EvidenceSpan, ...] = ()
+    citations: tuple[tuple[int, ...], ...] = ()
+    differences: tuple[tuple[tuple[Span, ...], tuple[Span, ...]], ...] = ()
+
+    @classmethod
+    def numbered(cls, answer: Answer, **more: Any) -> Self:
+        """The answer with its numbers; ``more`` are further fields."""
+        view = AnswerView(answer)
+        return cls(
+            answer=answer,
+            text=answer.text,
+            steps=steps(answer.plan) if answer.plan else (),
+            sources=tuple(view.sources),
+            citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
+            differences=tuple(differing_words(d.a.text, d.b.text) for d in answer.disagreements),
+            **more,
+        )
+
+
+class StoredDocument(BaseModel):
+    """A stored document: ``name`` and ``size`` (in bytes) are its file's, ``written`` is when it was stored."""
+
+    doc_id: str
+    name: str
+    title: str
+    chunks: int
+    content_hash: str
+    size: int
+    written: datetime | None
+
+    @classmethod
+    def of(cls, m: Manifest) -> Self:
+        """What clients see of a manifest, without folders of the server."""
+        same = m.model_dump(include={"doc_id", "title", "chunks", "content_hash", "written"})
+        return cls(name=PurePath(m.uri).name, size=m.file_bytes, **same)
+
+
+class Documents(BaseModel):
+    """A part of the documents of a corpus, by name, and how many there are."""
+
+    total: int
+    documents: list[StoredDocument]
+
+
+class Corpora(BaseModel):
+    """The corpora that hold documents, by name."""
+
+    corpora: list[Corpus]

@@ -8,22 +8,28 @@ import asyncio
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from uuid import uuid4
 
 import aiosqlite
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from discorag.extras import extra
 from discorag.models.protocol import Message
 from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.errors import InputError, NotFoundError, StoreError
+from discorag.store.conversations import ThreadRow, ThreadTable
+from discorag.store.database import Database
+from discorag.store.postgres import CONNECTIONS, PostgresServer
+from discorag.store.sqlite import SqliteFile
 from graphs.answer import EDGES, build
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, Json
@@ -38,10 +44,6 @@ BUSY_S = 30.0
 """Seconds that a write waits for one of another process."""
 MAX_THREADS = 1000
 """Of one tenant."""
-_TABLE = """CREATE TABLE IF NOT EXISTS threads
-(id TEXT PRIMARY KEY, tenant TEXT NOT NULL, touched REAL NOT NULL, thread TEXT NOT NULL)"""
-_TURNS = """CREATE TABLE IF NOT EXISTS turns
-(number INTEGER PRIMARY KEY, thread TEXT NOT NULL, question TEXT NOT NULL, text TEXT NOT NULL, reply TEXT NOT NULL)"""
 
 
 class Thread(BaseModel):
@@ -118,28 +120,28 @@ class Threads:
     """The threads of one server.
 
     Args:
-        connection: The database; see `open`.
+        database: The store's database, with the threads.
+        saver: LangGraph's, with their checkpoints; see `open`.
 
     Raises:
-        StoreError: By any method: the disk is full or broken.
+        StoreError: By any method: the disk or the database fails.
     """
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        self._db = connection
+    def __init__(self, database: Database, saver: BaseCheckpointSaver[Any]) -> None:
+        self._table, self._place = ThreadTable(database), database.place
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # of threads, by id
-        serde = JsonPlusSerializer(allowed_msgpack_modules=None)  # reading creates no objects
-        self._saver = AsyncSqliteSaver(connection, serde=serde)
-        self._graph = build(checkpointer=self._saver)
+        self._saver = saver
+        self._graph = build(checkpointer=saver)
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, file: Path) -> AsyncGenerator[Self]:
-        """The threads in this file; those not used for long are deleted."""
-        async with _errors(), aiosqlite.connect(file, timeout=BUSY_S) as connection:
-            threads = cls(connection)
-            await threads._saver.setup()
-            await connection.execute(_TABLE)
-            await connection.execute(_TURNS)
+    async def open(cls, database: Database, file: Path) -> AsyncGenerator[Self]:
+        """The threads of a database; those not used for long are deleted.
+
+        Their checkpoints are in the database if it is on a PostgreSQL server, else in ``file``.
+        """
+        async with _errors(), _saver(database.place, file) as saver:
+            threads = cls(database, saver)
             await threads._forget_old()
             yield threads
 
@@ -149,34 +151,26 @@ class Threads:
         if len(await self.all(tenant)) >= MAX_THREADS:
             raise InputError(f"There are {MAX_THREADS} threads.", hint="Delete some: DELETE /threads/ID.")
         thread = Thread(id=uuid4().hex, tenant=tenant, corpus=corpus, created=datetime.now(UTC))
-        row = (thread.id, tenant, thread.created.timestamp(), thread.model_dump_json())
-        async with _errors():
-            await self._db.execute("INSERT INTO threads VALUES (?, ?, ?, ?)", row)
-            await self._db.commit()
+        row = ThreadRow(thread.id, tenant, thread.created.timestamp(), thread.model_dump_json())
+        await asyncio.to_thread(self._table.add, row)
         return thread
 
     async def all(self, tenant: str) -> list[Thread]:
         """The threads of a tenant, the latest first."""
-        query = "SELECT thread, tenant FROM threads WHERE tenant = ? ORDER BY touched DESC"
-        async with _errors():
-            rows = await self._db.execute_fetchall(query, (tenant,))
-        return [_thread(*row) for row in rows]
+        return [_thread(row) for row in await asyncio.to_thread(self._table.of, tenant)]
 
     async def get(self, tenant: str, thread_id: str) -> Thread:
         """Return a thread of this tenant. Raises `NotFoundError`."""
-        query = "SELECT thread, tenant FROM threads WHERE tenant = ? AND id = ?"
-        async with _errors():
-            for row in await self._db.execute_fetchall(query, (tenant, thread_id)):
-                return _thread(*row)
-        raise NotFoundError(f"There is no thread {thread_id}.", hint="GET /threads lists them.")
+        row = await asyncio.to_thread(self._table.get, tenant, thread_id)
+        if row is None:
+            raise NotFoundError(f"There is no thread {thread_id}.", hint="GET /threads lists them.")
+        return _thread(row)
 
     async def delete(self, thread: Thread) -> None:
         """Delete a thread with its checkpoints."""
         async with _errors(), self._locks[thread.id]:  # when its runs have ended
             await self._saver.adelete_thread(thread.id)
-            await self._db.execute("DELETE FROM threads WHERE id = ?", (thread.id,))
-            await self._db.execute("DELETE FROM turns WHERE thread = ?", (thread.id,))
-            await self._db.commit()
+            await asyncio.to_thread(self._table.remove, thread.id)
         self._locks.pop(thread.id, None)
 
     async def run(
@@ -255,45 +249,36 @@ class Threads:
 
     async def conversation(self, thread: Thread) -> list[Message]:
         """The questions that were answered in a thread, each with the text of its answer, the earliest first."""
-        query = "SELECT question, text FROM turns WHERE thread = ? ORDER BY number"
-        async with _errors():
-            rows = await self._db.execute_fetchall(query, (thread.id,))
-        turns = ((Message(role="user", content=q), Message(role="assistant", content=text)) for q, text in rows)
-        return [message for turn in turns for message in turn]
+        turns = await asyncio.to_thread(self._table.turns, thread.id)
+        both = ((Message(role="user", content=q), Message(role="assistant", content=text)) for q, text, _ in turns)
+        return [message for turn in both for message in turn]
 
     async def replies(self, thread: Thread) -> list[str]:
         """The whole replies to these questions, as JSON."""
-        query = "SELECT reply FROM turns WHERE thread = ? ORDER BY number"
-        async with _errors():
-            return [reply for (reply,) in await self._db.execute_fetchall(query, (thread.id,))]
+        return [reply for _, _, reply in await asyncio.to_thread(self._table.turns, thread.id)]
 
     async def add_turn(self, thread: Thread, *, question: str, text: str, reply: str) -> None:
         """Store an answered question, unless the thread was deleted meanwhile; the first one names the thread."""
-        title = "json_set(thread, '$.title', coalesce(nullif(json_extract(thread, '$.title'), ''), ?))"
-        copy = "INSERT INTO turns (thread, question, text, reply) SELECT id, ?, ?, ? FROM threads WHERE id = ?"
-        async with _errors():
-            await self._update(thread, title, question)
-            await self._db.execute(copy, (question, text, reply, thread.id))
-            await self._db.commit()
+        await self._change(thread, lambda found: found.model_copy(update={"title": found.title or question}))
+        await asyncio.to_thread(self._table.add_turn, thread.id, question, text, reply)
 
     async def remember(self, thread: Thread, switches: dict[str, Any]) -> Thread:
         """Store the options of its question. Raises `NotFoundError` if the thread was deleted meanwhile."""
-        async with _errors():
-            await self._update(thread, "json_set(thread, '$.switches', json(?))", json.dumps(switches))
-            await self._db.commit()
+        await self._change(thread, lambda found: found.model_copy(update={"switches": switches}))
         return await self.get(thread.tenant, thread.id)
 
-    async def _update(self, thread: Thread, changed: str, value: str) -> None:
-        """Change one field of what is stored now: other requests change others meanwhile."""
-        query = f"UPDATE threads SET touched = ?, thread = {changed} WHERE id = ?"
-        await self._db.execute(query, (datetime.now(UTC).timestamp(), value, thread.id))
+    async def _change(self, thread: Thread, edit: Callable[[Thread], Thread]) -> None:
+        """Change what is stored now: other requests change other fields meanwhile."""
+
+        def edited(body: str) -> str:
+            return edit(_thread(ThreadRow(thread.id, thread.tenant, 0.0, body))).model_dump_json()
+
+        await asyncio.to_thread(self._table.change, thread.id, datetime.now(UTC).timestamp(), edited)
 
     async def _forget_old(self) -> None:
         before = datetime.now(UTC).timestamp() - RETENTION_S
-        async with _errors():
-            rows = await self._db.execute_fetchall("SELECT thread, tenant FROM threads WHERE touched < ?", (before,))
-        for row in rows:
-            await self.delete(_thread(*row))
+        for row in await asyncio.to_thread(self._table.unused_since, before):
+            await self.delete(_thread(row))
 
     async def _state(self, config: Any) -> ThreadState:
         return _state_of(await self._graph.aget_state(config))
@@ -308,15 +293,41 @@ class Threads:
     @asynccontextmanager
     async def _exclusive(self, thread: Thread) -> AsyncGenerator[None]:
         """A block that has this thread to itself. Raises `ConflictError` while a run is under way."""
-        lock = self._locks[thread.id]
-        if lock.locked():
-            raise ConflictError("A run of this thread is under way.", hint="Wait until it has ended.")
-        async with lock, _errors():
-            yield
+        lock, elsewhere = self._locks[thread.id], self._place.lock(f"thread {thread.id}")
+        with ExitStack() as held:
+            if lock.locked() or not await asyncio.to_thread(held.enter_context, elsewhere):
+                raise ConflictError("A run of this thread is under way.", hint="Wait until it has ended.")
+            async with lock, _errors():
+                yield
 
 
-def _thread(stored: str, tenant: str) -> Thread:
-    return Thread.model_validate({**json.loads(stored), "tenant": tenant})
+@asynccontextmanager
+async def _saver(place: SqliteFile | PostgresServer, file: Path) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
+    """LangGraph's checkpointer for this database."""
+    serde = JsonPlusSerializer(allowed_msgpack_modules=None)  # reading creates no objects
+    if isinstance(place, SqliteFile):
+        async with aiosqlite.connect(file, timeout=BUSY_S) as connection:
+            saver = AsyncSqliteSaver(connection, serde=serde)
+            await saver.setup()
+            yield saver
+        return
+    with extra("postgres"):
+        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+        from psycopg import AsyncConnection
+        from psycopg.rows import DictRow, dict_row
+        from psycopg_pool import AsyncConnectionPool
+    url = place.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    kind = AsyncConnectionPool[AsyncConnection[DictRow]]
+    async with kind(url, kwargs=options, min_size=1, max_size=CONNECTIONS, open=False) as pool:
+        saver = AsyncPostgresSaver(pool, serde=serde)
+        with place.lock("checkpoints", BUSY_S):
+            await saver.setup()
+        yield saver
+
+
+def _thread(row: ThreadRow) -> Thread:
+    return Thread.model_validate({**json.loads(row.body), "tenant": row.tenant})
 
 
 def _config(thread: Thread, checkpoint: str | None = None) -> Any:
@@ -341,3 +352,7 @@ async def _errors() -> AsyncGenerator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"Threads cannot be written or read: {error}.", hint="Check the disk.") from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("psycopg", "psycopg_pool"):
+            raise
+        raise StoreError(f"Threads cannot be written or read: {error}.", hint="Check the database server.") from error

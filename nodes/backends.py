@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings, read_settings
 from discorag.discourse.parse.inline import Layout
 from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, TreeParser, UnitParser
-from discorag.generation.calibration import find_calibration
+from discorag.generation.calibration import Calibration, find_calibration
 from discorag.generation.prompted.probe import Ability, Prober
 from discorag.generation.selection import Selector
 from discorag.ingest.reader import Reader
@@ -158,13 +158,18 @@ class Backends:
         return await self.prober.ability() if wanted == "auto" else Ability(chosen=wanted)
 
     @cached_property
-    def selector(self) -> Selector:
-        """Ranks and selects sentences; without a calibration where none belongs to the configured models."""
+    def calibration(self) -> Calibration | ConfigError:
+        """That of the reranker, or why there is none for it."""
         try:
-            calibration = find_calibration(self.reranker.version, self.settings.calibration)
-        except ConfigError:
-            calibration = None  # `assess` reports it
-        return Selector(self.encoder, self.reranker, calibration)
+            return find_calibration(self.reranker.version, self.settings.calibration)
+        except ConfigError as error:
+            return error
+
+    @cached_property
+    def selector(self) -> Selector:
+        """Ranks and selects sentences; without a calibration where none belongs to the configured reranker."""
+        known = self.calibration
+        return Selector(self.encoder, self.reranker, known if isinstance(known, Calibration) else None)
 
     @property
     def reranker(self) -> Reranker:

@@ -48,7 +48,7 @@ class AnswerState(AnswerInput, total=False):
     question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
     walks: Annotated[
         list[Json],
-        Field(description="Walks through headings (RDR²): document, leaves shown and selected by step, ending."),
+        Field(description="Walks through headings (RDR²): document, leaves to show and selected by step."),
     ]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
     copies: Annotated[
@@ -67,8 +67,8 @@ class AnswerState(AnswerInput, total=False):
     markers: Annotated[list[Json], Field(description="Discourse markers between the hits (graphs.baselines).")]
     turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
-    written_by: Annotated[str, Field(description="Who wrote the draft: the language model's name; empty: local.")]
-    rounds: Annotated[int, Field(description="Rounds of refinement used up: all, if one changed nothing.")]
+    written_by: Annotated[str, Field(description="The language model that wrote the draft; empty: the local engine.")]
+    rounds: Annotated[int, Field(description="Rounds of refinement so far; all of them if one changed nothing.")]
     verbatim: Annotated[
         Json | None,
         Field(description="Of the verbatim answer, which stays if the language model fails: graph, plan, draft."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.store.store import open_store
 from nodes.backends import Backends
+from tests.servers.postgres import PostgresServer, programs
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -55,6 +56,22 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 def encoder() -> Encoder:
     """The packaged MiniLM, loaded once; it remembers what it has encoded."""
     return MemoEncoder(asyncio.run(encoder_from(Settings())))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server; without one its tests are skipped, in CI they fail."""
+    if programs() is None and not os.environ.get("REQUIRE_POSTGRES"):
+        pytest.skip("PostgreSQL is not installed")
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture
+def new_database(postgres: PostgresServer) -> Iterator[Callable[[], str]]:
+    """Makes empty PostgreSQL databases; their stores are closed when the test ends."""
+    with postgres.databases() as new:
+        yield new
 
 
 @dataclass

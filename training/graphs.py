@@ -22,7 +22,7 @@ from torch import Tensor, nn
 _OPSET = 18
 
 
-def exported(
+def export_graph(
     module: nn.Module, inputs: Mapping[str, Tensor], outputs: Sequence[str], axes: Mapping[str, Mapping[int, str]]
 ) -> Any:
     """The graph of a module, with its weights inside.
@@ -86,7 +86,7 @@ def _places(weights: Path) -> dict[str, tuple[int, int]]:
     return {name: (8 + size + start, end - start) for name, (start, end) in spans.items()}
 
 
-def in_eight_bits(model: Any) -> Any:
+def quantize(model: Any) -> Any:
     """The graph with its own matrices in 8 bits a number and a scale for each row; they become floats at loading.
 
     The graph is changed.

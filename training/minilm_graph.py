@@ -14,7 +14,7 @@ from transformers import AutoModel
 
 from discorag.models.encoder import GRAPH
 from discorag.models.packaged import MINILM, packaged_folder
-from training.graphs import exported, without_encoder
+from training.graphs import export_graph, without_encoder
 
 
 class Pooled(nn.Module):
@@ -35,7 +35,7 @@ def main() -> None:
     folder = packaged_folder(MINILM.name)
     module = Pooled(AutoModel.from_pretrained(str(folder), local_files_only=True).eval())
     ids = torch.tensor([[101, 2054, 2003, 102], [101, 2129, 2024, 102]])
-    graph = exported(module, {"ids": ids}, ["vectors"], {"ids": {0: "texts", 1: "tokens"}})
+    graph = export_graph(module, {"ids": ids}, ["vectors"], {"ids": {0: "texts", 1: "tokens"}})
     GRAPH.write_bytes(without_encoder(graph, folder / "model.safetensors", r"transformer\.").SerializeToString())
 
 

@@ -1,8 +1,9 @@
-"""LoRA of an answering model on exported prompts (Disco-RAG appendix G): ``python -m training.sft DATA MODEL OUT``.
+"""LoRA of a language model on exported prompts (Disco-RAG appendix G): ``python -m training.sft DATA MODEL OUT``.
 
 ``python -m eval prompts scinews --path scinews/train.json --out DATA`` writes the data: with ``--system paper`` the
-prompts have trees, graph and plan, with ``--system paper-standard`` they have none. Needs ``pip install trl peft``,
-which the project does not depend on. The paper does not print how it fine-tunes; ranks and rates here are customary.
+prompts have trees, graph and plan, with ``--system paper-standard`` they have none; `training.router` writes a router's
+(RDR² appendix A.2). Needs trl and peft, which the extra ``dev`` has. Disco-RAG does not print how it fine-tunes; ranks
+and rates here are customary.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def main(
             max_length=length,
             completion_only_loss=True,
             bf16=torch.cuda.is_available(),
+            dataloader_pin_memory=torch.cuda.is_available(),
             save_strategy="no",
             report_to="none",
             seed=13,

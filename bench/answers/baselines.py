@@ -155,7 +155,7 @@ class Baselines:
         vector = self._rag.run(lambda: encoder.encode_query(query))
         bm25, cosine = index.bm25.scores(query)[at], index.vectors[at] @ vector
         logits = np.full(len(at), -np.inf, dtype=np.float32)
-        read = fused([bm25, cosine])[:count]
+        read = fuse_ranks([bm25, cosine])[:count]
         texts = [index.texts[at[i]] for i in read]
         logits[read] = self._rag.run(lambda: self._rag.backends.reranker.scores(query, texts))
         return {"bm25": bm25, "cosine": cosine, "reranker": logits}, [index.places[i] for i in at]
@@ -219,7 +219,7 @@ def top(scores: Floats) -> list[int]:
     return [int(i) for i in np.argsort(-scores, kind="stable")]
 
 
-def fused(rankings: Sequence[Floats]) -> list[int]:
+def fuse_ranks(rankings: Sequence[Floats]) -> list[int]:
     """Indices by reciprocal rank fusion of several scores of the same texts, best first."""
     total = np.zeros(len(rankings[0]), dtype=np.float32)
     for scores in rankings:

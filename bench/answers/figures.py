@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,6 @@ def figures(runs: Runs, marks: Mapping[str, bool]) -> dict[str, Figures]:
         "acl_verbatim": lambda runs: {"word_f1": word_f1([*runs["acl_verbatim/own"].values()])},
         "both_sides": lambda runs: both_sides([*runs["wikicontradict/own"].values()]),
         "false_reports": partial(false_reports, marks=marks),
-        "asqa_str_em": asqa,
     }
     found = {key: make(runs) for key, make in makers.items() if all(runs.get(name) for name in KEYS[key])}
     outcomes = [o for of_run in runs.values() for o in of_run.values()]
@@ -175,20 +173,4 @@ def false_reports(runs: Runs, marks: Mapping[str, bool]) -> Figures:
         "false": sum(false),
         "unmarked": sum(pair not in marks for o in runs["nq/own"].values() for pair in o.conflicts),
         **found,
-    }
-
-
-def asqa(runs: Runs) -> Figures:
-    """STR-EM with everything on, and as standard RAG."""
-    full, standard = runs["asqa/full"], runs["asqa/standard"]
-    scores = [np.array([o.str_em or 0.0 for o in run.values()]) for run in (full, standard)]
-    lengths = [[o.length for o in run.values() if not o.refused] for run in (full, standard)]
-    return {
-        "n": len(full),
-        "full": mean(scores[0], 2),
-        "standard": mean(scores[1], 2),
-        "full_less_standard": mean(scores[0] - scores[1], 2),
-        "words": median(lengths[0] or [0]),
-        "words_standard": median(lengths[1] or [0]),
-        "refused": sum(o.refused for o in full.values()),
     }

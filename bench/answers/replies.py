@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from rich.progress import Progress
@@ -68,11 +67,6 @@ class Reply(BaseModel):
     seconds: float = 0.0
 
     @property
-    def text(self) -> str:
-        """The answer; empty if it was refused."""
-        return " ".join(sentence.text for sentence in self.sentences)
-
-    @property
     def best_effort(self) -> tuple[Sentence, ...]:
         """The sentences with refusal switched off."""
         return self.forced if self.refused else self.sentences
@@ -125,13 +119,12 @@ class Asker:
         within = run.within(sample)
         filters = {"doc_id": [corpus.stored[doc] for doc in within]} if within else {}
         start = time.perf_counter()
-        answer = self._rag.ask(sample.query, filters=filters, corpus=corpus.name, **run.options).answer
+        answer = self._rag.ask(sample.query, filters=filters, corpus=corpus.name).answer
         seconds = round(time.perf_counter() - start, 3)
         reply = reply_of(sample.id, answer, corpus.known, run.benchmark).model_copy(update={"seconds": seconds})
         if not (reply.refused and run.forced and sample.answerable):
             return reply
-        options: dict[str, Any] = {**run.options, "abstain": "never"}
-        answer = self._rag.ask(sample.query, filters=filters, corpus=corpus.name, **options).answer
+        answer = self._rag.ask(sample.query, filters=filters, corpus=corpus.name, abstain="never").answer
         forced = reply_of(sample.id, answer, corpus.known, run.benchmark)
         return reply.model_copy(update={"forced": forced.sentences, "spans": forced.spans, "exact": forced.exact})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from bench.answers.baselines import Ranking, sentence_places
@@ -34,8 +33,6 @@ class Outcome(BaseModel):
         f1: System -> F1 of its sentences against the gold sentences.
         words: System -> counts of words in evidence spans against gold spans.
         sides: System -> how many of the two contradicting statements it has evidence from.
-        str_em: 0 to 100, 0 for a refusal; None where that is not asked.
-        length: Words of the answer.
         spans: Evidence spans.
         exact: Those whose text equals the document's.
         conflicts: Digests of the conflicts that it reports.
@@ -51,8 +48,6 @@ class Outcome(BaseModel):
     f1: dict[str, float] = {}
     words: dict[str, Words] = {}
     sides: dict[str, int] = {}
-    str_em: float | None = None
-    length: int = 0
     spans: int = 0
     exact: int = 0
     conflicts: tuple[str, ...] = ()
@@ -74,8 +69,6 @@ def outcome(sample: Sample, reply: Reply, ranking: Ranking | None, run: str, ben
         f1=_f1(sample, answers, benchmark) if asked_for and run in KEYS["f1"] else {},
         words=_words(sample, answers, benchmark) if run in KEYS["acl_verbatim"] else {},
         sides=_sides(sample, answers, ranking) if run in KEYS["both_sides"] else {},
-        str_em=str_em(sample, reply.text) if sample.short_answers else None,
-        length=len(reply.text.split()),
         spans=reply.spans,
         exact=reply.exact,
         conflicts=tuple(conflict.id for conflict in reply.conflicts),
@@ -174,9 +167,3 @@ def words_at(text: str, places: Sequence[DocSpan]) -> frozenset[int]:
 def sides_held(sample: Sample, places: Sequence[DocSpan]) -> int:
     """How many gold pieces at least one of the places touches."""
     return sum(any(shared(place, g) for place in places for g in piece.anywhere) for piece in sample.gold)
-
-
-def str_em(sample: Sample, text: str) -> float:
-    """Share of the asked points of which an accepted string stands in the answer (`eval.metrics.strings.StrEm`)."""
-    answer = normalise(text)
-    return 100 * float(np.mean([any(normalise(a) in answer for a in point) for point in sample.short_answers]))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from discorag.schema.values import digest
 from eval.datasets.acl_verbatim import load_acl_verbatim
-from eval.datasets.asqa import load_asqa_pooled
 from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
@@ -21,7 +19,6 @@ from eval.datasets.wikicontradict import load_wikicontradict
 from eval.sample import Benchmark, Sample
 from eval.splits import Part, groups
 
-STANDARD: Mapping[str, Any] = {"use_tree": False, "use_graph": False, "use_plan": False}
 MANY, SOME, HALF = 300, 200, 150
 FITTED: tuple[Part, ...] = ("train", "choose")
 
@@ -36,13 +33,11 @@ class Run:
         name: Set and way, e.g. ``fairytaleqa/own``; a set of two files has two runs of one name.
         benchmark: The documents that are ingested, and the questions.
         within: The documents over which a question is asked; empty: all.
-        options: Of ``ask``.
     """
 
     name: str
     benchmark: Benchmark
     within: Within
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def forced(self) -> bool:
@@ -137,18 +132,6 @@ def nq(data: Path) -> Iterator[Run]:
     yield Run("nq/own", restrict(benchmark, spread(clean, SOME), "nq"), own)
 
 
-LONG: Mapping[str, Any] = {"detail": "full"}
-"""Its reference answers are long: each reading of the question is answered."""
-
-
-def asqa(data: Path) -> Iterator[Run]:
-    """Over the passages of all questions, with everything on and as standard RAG."""
-    benchmark = load_asqa_pooled(data / "asqa/asqa_eval_pooled.json")
-    with_passages = restrict(benchmark, (s for s in benchmark.samples if s.documents))
-    yield Run("asqa/full", with_passages, everything, LONG)
-    yield Run("asqa/standard", with_passages, everything, {**STANDARD, **LONG})
-
-
 def mtrag_un(data: Path) -> Iterator[Run]:
     """The last turn of each conversation over the passages of all tasks of its collection."""
     for loaded in load_mtrag_un(data / "mtrag-un/tasks.jsonl"):
@@ -171,7 +154,7 @@ def wikicontradict(data: Path) -> Iterator[Run]:
 
 
 SETS: Mapping[str, Callable[[Path], Iterator[Run]]] = {
-    f.__name__: f for f in (clapnq, fairytaleqa, hotpotqa, qasper, nq, mtrag_un, acl_verbatim, wikicontradict, asqa)
+    f.__name__: f for f in (clapnq, fairytaleqa, hotpotqa, qasper, nq, mtrag_un, acl_verbatim, wikicontradict)
 }
 TALES = ("fairytaleqa/with", "fairytaleqa/without")
 PARAGRAPHS = ("hotpotqa/own", "hotpotqa/without")
@@ -184,7 +167,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "acl_verbatim": ("acl_verbatim/own",),
     "both_sides": ("wikicontradict/own",),
     "false_reports": ("fairytaleqa/with", "hotpotqa/own", "qasper/own", "nq/own"),
-    "asqa_str_em": ("asqa/full", "asqa/standard"),
 }
 """The runs that each key is computed from."""
 RANKED = ("first_sentence", "f1", "clapnq", "removed", "mtrag_un", "acl_verbatim", "both_sides")

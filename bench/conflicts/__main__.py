@@ -58,7 +58,8 @@ PLANTED = Path(__file__).with_name("planted")
 QUESTIONS = 150
 """Of RAMDocs."""
 MARKS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("marks.json").read_text("utf-8"))
-"""A pair of sentences each, with both readers' marks; of filings, whose licence is not stated, a digest."""
+"""A pair of sentences each, with both readers' marks (`bench.conflicts.marks`); of filings, whose licence is unknown, a
+digest."""
 SCOPE = frozenset({Relation.CONDITION, Relation.ATTRIBUTION, Relation.CONCESSION, Relation.CIRCUMSTANCE})
 """Relations that limit what a sentence says."""
 ENCODED = 500
@@ -178,13 +179,15 @@ def is_genuine(row: dict[str, Any]) -> bool:
 
 
 def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
-    """Of the sure contradictions and replacements, those that are genuine, with Wilson's interval; and of others."""
-    sure = [row for row in MARKS if row["tier"] == Tier.SURE and row["verdict"] != Verdict.DIFFERS]
-    differs = [row for row in MARKS if row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS]
-    possible = [row for row in MARKS if row["tier"] == Tier.POSSIBLE]
+    """Of the latest round's sure contradictions and replacements, those that are genuine, with Wilson's interval."""
+    latest = max(row["round"] for row in MARKS)
+    marks = [row for row in MARKS if row["round"] == latest]
+    sure = [row for row in marks if row["tier"] == Tier.SURE and row["verdict"] != Verdict.DIFFERS]
+    differs = [row for row in marks if row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS]
+    possible = [row for row in marks if row["tier"] == Tier.POSSIBLE]
     genuine = sum(map(is_genuine, sure))
     interval = binomtest(genuine, len(sure)).proportion_ci(method="wilson")
-    one, other = ([row["marks"][reader] == "genuine" for row in MARKS] for reader in (0, 1))
+    one, other = ([row["marks"][reader] == "genuine" for row in marks] for reader in (0, 1))
     others = {"without_filings": [row for row in sure if "quotes" in row], "possible": possible, "differs": differs}
     return {
         "n": len(sure),
@@ -194,8 +197,8 @@ def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
         "high": round(interval.high, 2),
         "agreement": round(float(np.mean(np.equal(one, other))), 2),
         "kappa": round(kappa(one, other), 2),
-        "same_mark": sum(len(set(row["marks"])) == 1 for row in MARKS),
-        "pairs": len(MARKS),
+        "same_mark": sum(len(set(row["marks"])) == 1 for row in marks),
+        "pairs": len(marks),
     } | {name: {"n": len(rows), "genuine": sum(map(is_genuine, rows))} for name, rows in others.items()}
 
 
@@ -207,7 +210,7 @@ def quotes_digest(finding: Finding) -> str:
 def ablation(rag: DiscoRAG) -> dict[str, Any]:
     """Filings and RAMDocs with less of the audit, or with conditions that hide findings."""
     variants: dict[str, Find] = {
-        "no identity": lambda documents: audit([replace(d, title="", identity=DocumentIdentity()) for d in documents]),
+        "no identity": lambda documents: audit([replace(d, identity=DocumentIdentity()) for d in documents]),
         "no explicit times": lambda documents: list(map(_without_times, audit(documents))),
         "cue words": lambda documents: [f for f in audit(documents) if _agree(f, _has_cue)],
         "RST trees": lambda documents: [f for f in audit(documents) if _agree(f, _has_scope)],

@@ -23,7 +23,7 @@ from discorag.schema.errors import InvariantError
 from interfaces.http.access import Role, new_key
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 """How long a server may take to start, and to end."""
 
 
@@ -80,12 +80,13 @@ class ApiServer:
     Args:
         home: Where it keeps what it is given.
         settings: ``DISCO_RAG_*`` variables without the prefix.
+        workers: How many processes serve; more than one need ``DATABASE_URL``.
 
     Raises:
         InvariantError: It does not start.
     """
 
-    def __init__(self, home: Home, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, home: Home, settings: Mapping[str, str] | None = None, *, workers: int = 1) -> None:
         self.home = home
         self.port = free_port()
         self.log = Log()
@@ -96,6 +97,7 @@ class ApiServer:
             "serve",
             "--port",
             str(self.port),
+            *(("--workers", str(workers)) if workers > 1 else ()),
         ]
         self._process = subprocess.Popen(
             command,
@@ -120,6 +122,11 @@ class ApiServer:
         """A client with the key of this tenant."""
         headers = {"Authorization": f"Bearer {self.home.keys[tenant]}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self._process.poll() is None
 
     def signal(self, number: Signals) -> None:
         """Send a signal."""

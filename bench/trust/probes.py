@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -166,11 +166,11 @@ def report(found: Found, seconds: float) -> Figures:
     }
 
 
-def run(trial: Trial) -> Figures:
+def run(trial: Trial, settings: Mapping[str, str] | None = None, *, workers: int = 1) -> Figures:
     """Against a server of its own."""
     home = Home.create(trial.folder / "home", ["ann", "bob"])
     rng = random.Random(trial.seed)
-    with ApiServer(home) as server:
+    with ApiServer(home, settings, workers=workers) as server:
         owners = [Owner(t, server.client(t), f"Q{rng.getrandbits(48):012x}") for t in home.keys]
         for owner in owners:
             owner.settle_in()

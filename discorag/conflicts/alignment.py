@@ -8,31 +8,28 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement, normalise
-from discorag.conflicts.values import Value, ValueKind
+from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement, is_name, normalise
+from discorag.conflicts.values import Value
 from discorag.models.loops import raise_if_cancelled
 from discorag.schema.values import Vectors
 
 NEIGHBOURS = 8
 NEAR = 0.6
 """Least cosine of two statements that are compared."""
-OVERLAP = 0.2
+CLOSE = 0.55
 """Least share of the words, weighted by idf, that two statements have in common."""
-WINDOW = 4
-"""Tokens on each side of a value that say what it is a value of."""
 _STEM = 5
 _LIKE = 0.75
-_FORM = 4  # documents, each with other values
+_BETWEEN = SMALL_WORDS | {"versi"}
 _BLOCK = 2**23  # cosines in memory at a time
-_RARE = 1000
 
 
 @dataclass(frozen=True)
@@ -45,9 +42,7 @@ class Alignment:
         overlap: Share of their words in common, weighted by idf.
         slots: Values that stand in the same place of both.
         only: Words of the left one alone, and of the right one alone.
-        names: Those of them that are written with a capital inside the sentence.
-        rare: Those of them that hardly another statement has.
-        is_form: Whether many documents have one of them with values of their own.
+        names: Those of them that are names or identifiers, inside the sentence.
     """
 
     left: Statement
@@ -56,63 +51,32 @@ class Alignment:
     slots: tuple[tuple[Value, Value], ...]
     only: tuple[tuple[str, ...], tuple[str, ...]]
     names: tuple[tuple[str, ...], tuple[str, ...]]
-    rare: tuple[tuple[str, ...], tuple[str, ...]]
-    is_form: bool
 
     @property
     def has_other_subject(self) -> bool:
-        """Whether names, or rare words, differ on both sides: then the two speak of different things."""
-        return all(self.names) or all(self.rare)
+        """Whether names differ on both sides: then the two speak of different things."""
+        return all(self.names)
 
     @cached_property
     def common(self) -> frozenset[str]:
         """Words that say something and stand in both."""
         return frozenset(_content(self.left.tokens)) & frozenset(_content(self.right.tokens))
 
-    @cached_property
-    def attributes(self) -> tuple[tuple[Value, Value], ...]:
-        """Values near a word that both sentences have, as in "born 1871"; only of sentences with a name in common.
 
-        A value that the other sentence has too, at any place, is none of them, nor are counts of different things.
-        """
-        one, other = self.left, self.right
-        shared = one.names & other.names
-        stems = {stem(name) for name in one.names | other.names}
-        return tuple(
-            (a, b)
-            for a in one.values
-            for b in other.values
-            if shared and a.excludes(b) and not (a.is_among(other.values) or b.is_among(one.values))
-            if (_around(one, a) & _around(other, b)) - stems
-            if a.kind is not ValueKind.COUNT or _counted(one, a) & _counted(other, b)
-        )
+class Words:
+    """How often the documents of a corpus use words; a word weighs by how rare it is in the two that are compared."""
 
-
-class CorpusWords:
-    """How often words and wordings occur in the statements of a corpus."""
-
-    def __init__(self, statements: Sequence[Statement]) -> None:
-        self._total = len(statements)
-        self._counts = Counter(word for s in statements for word in set(s.frame))
-        self._variants: dict[tuple[str, ...], dict[int, tuple[str, ...]]] = defaultdict(dict)
+    def __init__(self, statements: Iterable[Statement]) -> None:
+        self._sizes = Counter[int]()
+        self._counts: dict[int, Counter[str]] = defaultdict(Counter)
         for s in statements:
-            self._variants[self._form(s)][s.document] = tuple(value.text for value in s.values)
+            self._sizes[s.document] += 1
+            self._counts[s.document].update(set(s.frame))
 
-    def __call__(self, word: str) -> float:
-        """``log(1 + statements / statements with the word)``."""
-        return math.log(1 + self._total / max(1, self._counts[word]))
-
-    def is_rare(self, word: str) -> bool:
-        """Whether fewer than one statement in a thousand has a word; not known of small corpora."""
-        return self._counts[word] * _RARE < self._total
-
-    def _form(self, statement: Statement) -> tuple[str, ...]:
-        """A statement without its values and without the words that hardly another one has."""
-        return tuple(word for word in statement.frame if self._counts[word] >= _FORM)
-
-    def is_form(self, statement: Statement) -> bool:
-        """Whether document after document fills in its own values, as in "The current format is 2"."""
-        return len(set(self._variants[self._form(statement)].values())) >= _FORM
+    def weigh(self, words: Iterable[str], one: int, other: int) -> float:
+        """Sum of ``log(1 + statements / statements with the word)``, of the statements of two documents."""
+        size, left, right = self._sizes[one] + self._sizes[other], self._counts[one], self._counts[other]
+        return sum(math.log(1 + size / max(1, left[word] + right[word])) for word in words)
 
 
 @dataclass(frozen=True)
@@ -134,7 +98,7 @@ def align_corpus(
     documents: Sequence[AuditDocument], statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[Alignment]:
     """All pairs of a corpus, in the order of their first statement."""
-    words = CorpusWords(statements)
+    words = Words(statements)
     for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
         left, right = statements[i], statements[j]
         if not compared.holds(left.document, right.document):
@@ -144,7 +108,7 @@ def align_corpus(
         if normalise(right.text) in documents[left.document].texts:
             continue
         found = align(left, right, words)
-        if found.overlap >= OVERLAP:
+        if found.overlap >= CLOSE:
             yield found
 
 
@@ -197,15 +161,16 @@ def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]
                     yield i, j
 
 
-def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
+def align(left: Statement, right: Statement, words: Words) -> Alignment:
     """Align two statements word by word."""
+    weigh = partial(words.weigh, one=left.document, other=right.document)
     shared = 0.0
     slots: list[tuple[Value, Value]] = []
     only: tuple[list[str], list[str]] = ([], [])
     for tag, a, b, c, d in SequenceMatcher(None, left.frame, right.frame, autojunk=False).get_opcodes():
         mine, theirs = left.tokens[a:b], right.tokens[c:d]
         if tag == "equal":
-            shared += sum(map(words, left.frame[a:b]))
+            shared += weigh(left.frame[a:b])
             slots += [(x, y) for x, y in zip(mine, theirs, strict=True) if isinstance(x, Value) if isinstance(y, Value)]
             continue
         values = [t for t in mine if isinstance(t, Value)], [t for t in theirs if isinstance(t, Value)]
@@ -213,44 +178,35 @@ def align(left: Statement, right: Statement, words: CorpusWords) -> Alignment:
             slots += zip(*values, strict=True)
         for side, tokens in zip(only, (mine, theirs), strict=True):
             side.extend(t for t in tokens if isinstance(t, str))
-    total = max(sum(map(words, left.frame)), sum(map(words, right.frame)), 1e-9)
+    total = max(weigh(left.frame), weigh(right.frame), 1e-9)
     first = {left.tokens[0], right.tokens[0]}
-
-    def pick(holds: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return tuple(filter(holds, only[0])), tuple(filter(holds, only[1]))
-
-    return Alignment(
-        left,
-        right,
-        shared / total,
-        tuple(slots),
-        only=pick(bool),
-        names=_unlike(*pick(lambda word: word[0].isupper() and word not in first)),
-        rare=_unlike(*pick(lambda word: words.is_rare(word.casefold()))),
-        is_form=words.is_form(left) or words.is_form(right),
-    )
+    names = [tuple(word for word in side if is_name(word) and word not in first) for side in only]
+    one, other = only
+    return Alignment(left, right, shared / total, tuple(slots), (tuple(one), tuple(other)), _unlike(*names))
 
 
 def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of two sides without those that are written almost like one of the other: "Jinja", "Jinja2"."""
+    """The words of two sides without those that are written almost like one of the other: "Jinja", "Jinja2".
+
+    Identifiers are other things unless one is the other's start or, after a point, its end: "gcc-defaults",
+    "llvm-defaults".
+    """
+
+    def is_like(word: str, others: tuple[str, ...]) -> bool:
+        near = get_close_matches(word, others, 1, _LIKE) if word.isalpha() else ()
+        affixes = ((a, b) for other in others for a, b in ((word, other), (other, word)))
+        return bool(near) or any(a.startswith(b) or a.endswith(f".{b}") for a, b in affixes)
 
     def alone(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(w for w in words if not get_close_matches(w, others, 1, _LIKE))
+        return tuple(w for w in words if not is_like(w, others))
 
     return alone(one, other), alone(other, one)
 
 
-def _around(statement: Statement, value: Value) -> set[str]:
-    """Stems of the words that say something within `WINDOW` tokens of a value."""
-    at = statement.tokens.index(value)
-    window = statement.tokens[max(0, at - WINDOW) : at + WINDOW + 1]
-    return set(map(stem, _content(window)))
-
-
-def _counted(statement: Statement, value: Value) -> set[str]:
-    """Stems of the words right after a count, which say what is counted: "2,900 deficient adults"."""
-    at = statement.tokens.index(value) + 1
-    return set(map(stem, _content(statement.tokens[at : at + 2])))
+def versioned(statement: Statement, value: Value) -> str:
+    """The word before a version that says of what it is one: "Python" in "Python (version 3.9 or newer)"."""
+    before = statement.tokens[: statement.tokens.index(value)]
+    return next((stem(t) for t in reversed(before) if isinstance(t, str) and stem(t) not in _BETWEEN), "")
 
 
 def _content(tokens: Iterable[str | Value]) -> Iterator[str]:

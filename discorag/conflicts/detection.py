@@ -61,7 +61,7 @@ def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) ->
     for finding in audit(_documents(chunks, table)):
         left, right = (places[side.chunk_id, side.span] for side in (finding.left, finding.right))
         pair = frozenset(table.sentences[i].chunk - 1 for i in (left, right))
-        found.setdefault(pair, Conflict(RELATIONS[finding.verdict], left, right, finding.reason))
+        found.setdefault(pair, Conflict(RELATIONS[finding.verdict], left, right, finding.stated_reason))
     for conflict in _answers_yes_and_no(query, chunks, table):
         found.setdefault(frozenset(table.sentences[i].chunk - 1 for i in (conflict.left, conflict.right)), conflict)
     return found

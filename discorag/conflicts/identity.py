@@ -23,7 +23,9 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
-_VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+){1,3})(?![\w%])")
+_VERSION = re.compile(r"(?<![\w.])(?:v|(?=\d+\.))(\d+(?:\.\d+){0,3})(?![\w%])", re.IGNORECASE)
+_RELEASE = re.compile(r"([A-Za-z][\w+-]*?)[-_]v?(\d+(?:\.\d+)+)[\w.-]*")
+"""A folder such as "celery-5.4.0": whose release the files in it are."""
 _STATED_VERSION = re.compile(r"^\W*(?:version|release)\W{1,3}v?(\d+(?:\.\d+)+)", re.IGNORECASE | re.MULTILINE)
 _STATED_DATE = re.compile(
     r"\b(?:date|dated|effective|effective date|last updated|updated|issued|published)\b\W{0,4}(?:on |from |as of )?"
@@ -60,13 +62,16 @@ class DocumentIdentity(BaseModel, frozen=True):
 
 def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, str]) -> DocumentIdentity:
     """Read a document's identity from its metadata, path, title and first lines."""
-    head, path = text[:_HEAD], " ".join(PurePath(uri).parts[-3:])
+    head, folders = text[:_HEAD], list(reversed(PurePath(uri).parts[:-1]))
+    release = next(filter(None, map(_RELEASE.fullmatch, folders)), None)
     name, stem = f"{title}\n{PurePath(uri).stem.replace('_', ' ')}", PurePath(uri).stem
     registrant, period = _REGISTRANT.search(head), _PERIOD.search(f"{name}\n{head}")
-    version = _VERSION.search(name) or _VERSION.search(path) or _STATED_VERSION.search(head)
+    version = (
+        _VERSION.search(name) or next(filter(None, map(_VERSION.search, folders)), None) or _STATED_VERSION.search(head)
+    )
     year, date, status = _YEAR.search(name), _STATED_DATE.search(head), _STATUS.search(f"{title}\n{stem}")
     found = {
-        "entity": registrant[1] if registrant else "",
+        "entity": registrant[1] if registrant else release[1] if release else "",
         "period": (period[1] or period[2]) if period else year[1] if year else "",
         "version": version[1] if version else "",
         "date": date[1] if date else "",

@@ -25,7 +25,7 @@ from discorag.text.sentences import language_of
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 _MARKUP = re.compile(
     r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://"
-    r"|<\w+[^>]*>|[=_~-]{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
+    r"|<\w+[^>]*>|[=_~]{3,}|-{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
 )
 """What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright."""
 _TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
@@ -37,10 +37,15 @@ SMALL_WORDS = frozenset(
         "as from will can than about over there these those they them their then also which into such each other",
     )
 )
+_POINTS = re.compile(r"\W*(?:it|its|they|their|that|those|there|here|such)\b|.*\bth(?:is|ese)\b", re.IGNORECASE)
+"""Something that only the sentences before it say: "It runs on Unix.", "The tool returns 1 in this case."."""
+_EXAMPLE = re.compile(r"\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
 _LEAST_NAMES = 5
 _IDENTIFIER = re.compile(r"\w-\w|[a-z][A-Z]")
+_PAGE = re.compile(r"(\S+)\(\d\w*\)")
+"""The title of a manual page: "deb(5)"."""
 _RATHER = 3
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
@@ -85,10 +90,20 @@ class Statement:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Its words that are written with a capital."""
+        """Its names and identifiers, and its first word."""
         return frozenset(
-            t for t in self.tokens if isinstance(t, str) and t[0].isupper() and t.casefold() not in SMALL_WORDS
+            t for t in self.tokens if isinstance(t, str) and is_name(t) and t.casefold() not in SMALL_WORDS
         )
+
+    @cached_property
+    def points_beyond_itself(self) -> bool:
+        """Whether a word stands for something that another sentence names."""
+        return bool(_POINTS.match(self.text))
+
+    @cached_property
+    def is_example(self) -> bool:
+        """Whether it introduces an example, whose values claim nothing."""
+        return bool(_EXAMPLE.search(self.text))
 
     @property
     def names_a_default(self) -> bool:
@@ -157,15 +172,34 @@ class AuditDocument:
         inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
         return frozenset(w for w in inside if w.casefold() not in self.words)
 
-    def title_names_rather_than(self, other: Self) -> list[str]:
-        """The names in its title ("Bergen", "git-add", "RateLimit") that it uses far more often than another does."""
-        names = {w for w in _TOKEN.findall(self.title) if w in self.names or _IDENTIFIER.search(w)}
-        return sorted(w for w in names if self.words[w] > _RATHER * other.words[w])
+    def has_other_subject(self, other: Self) -> bool:
+        """Whether the two speak for different entities, are manual pages of two things, or have other names as titles.
+
+        A name in a title ("Bergen", "RateLimit") counts if the other document hardly uses it.
+        """
+        entities, pages = ({a.casefold(), b.casefold()} for a, b in zip(self._subjects, other._subjects, strict=True))
+        if any("" not in two and len(two) == 2 for two in (entities, pages)):
+            return True
+        return self._is_named_otherwise_than(other) and other._is_named_otherwise_than(self)
+
+    @cached_property
+    def _subjects(self) -> tuple[str, str]:
+        page = _PAGE.fullmatch(self.title)
+        return self.identity.entity, page[1] if page else ""
+
+    def _is_named_otherwise_than(self, other: Self) -> bool:
+        names = (w for w in _TOKEN.findall(self.title) if w in self.names or _IDENTIFIER.search(w))
+        return any(self.words[w] > _RATHER * other.words[w] for w in names)
 
     def shared_names(self, other: Self) -> float:
         """Share of the names of the document with fewer that the other one has too; 1 if there are hardly any."""
         fewer = min(len(self.names), len(other.names))
         return len(self.names & other.names) / fewer if fewer >= _LEAST_NAMES else 1
+
+
+def is_name(word: str) -> bool:
+    """Whether a word has a capital or an underscore."""
+    return "_" in word or any(map(str.isupper, word))
 
 
 def normalise(text: str) -> str:

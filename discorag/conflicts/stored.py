@@ -36,7 +36,7 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
             relation=RELATIONS[finding.verdict],
             a=EvidenceSpan.of(chunks[finding.left.chunk_id], finding.left.span),
             b=EvidenceSpan.of(chunks[finding.right.chunk_id], finding.right.span),
-            reason=finding.reason,
+            reason=finding.stated_reason,
         )
         for finding in found[:MOST]
     ]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import StrEnum
+from textwrap import shorten
 
 from pydantic import BaseModel
 
-from discorag.conflicts.alignment import Alignment
+from discorag.conflicts.alignment import Alignment, versioned
 from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
@@ -85,6 +86,11 @@ class Finding(BaseModel, frozen=True):
     reason: str
     score: float
 
+    @property
+    def stated_reason(self) -> str:
+        """The reason as an answer gives it, which shows no tier."""
+        return self.reason if self.tier is Tier.SURE else f"Possibly: {self.reason}"
+
 
 _NOTED_CHANGE = re.compile(
     r"\b(?:as amended|no longer|formerly|previously|used to|until (?:then|now)"
@@ -104,13 +110,16 @@ _OPPOSITES = (
     ("permitted", "prohibited"), ("mandatory", "voluntary"), ("minimum", "maximum"), ("open", "closed"),
     ("if", "unless"), ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
 )  # fmt: skip
+_AS_OF = re.compile(r"\b(?:as (?:of|at)|ended|during) $", re.IGNORECASE)
+"""Before a date on which a statement holds, which is no claim itself."""
+_CONVERTED = re.compile(r" ?\((?:[A-Z]{2,3} ?)?[$€£]?[\d,.]+(?: ?[A-Z]{3})?\)")
+"""After an amount that the same sentence gives in another currency."""
 _RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
-CLOSE = 0.55
-"""Least overlap of two statements of which a finding is sure."""
+_TITLE = 60
 LEAST_COMMON = 2
 """Words that two sentences without a common name need in common to speak of one subject."""
-SOME_SUBJECT, SAME_SUBJECT = 0.15, 0.4
-"""Least shares of common names of two documents that may speak, and that do speak, of one subject."""
+SOME_SUBJECT = 0.15
+"""Least share of common names of two documents that may speak of one subject."""
 CLOSE_WORDING = 0.7
 """Least overlap of two statements that differ in a name, an opposite or a negation."""
 
@@ -118,9 +127,8 @@ CLOSE_WORDING = 0.7
 def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
     """The finding about two aligned statements, None if they do not disagree."""
     left, right = documents[pair.left.document], documents[pair.right.document]
-    if pair.overlap < CLOSE:
-        attribute = next(iter(pair.attributes), None) if left.shared_names(right) >= SAME_SUBJECT else None
-        return _value_finding(pair, documents, Tier.POSSIBLE, attribute, []) if attribute else None
+    if left.has_other_subject(right):
+        return None
     differing = _differing(pair)
     others = [s for s in differing if s[0].kind is not ValueKind.DATE]
     dates = [s for s in pair.slots if s[0].kind is ValueKind.DATE and s[0].excludes(s[1])]
@@ -131,8 +139,20 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
         return _wording_finding(pair, documents)
     if pair.has_other_subject and not left.is_version_of(right):
         return None
-    tier = Tier.SURE if _is_sure(pair, left, right) else Tier.POSSIBLE
-    return _value_finding(pair, documents, tier, (others or times)[0], times if others else [])
+    slot = (others or times)[0]
+    if all(map(_is_own_version, slot, (left.identity, right.identity))):
+        return None
+    tier = Tier.SURE if _is_sure(pair, slot, left, right) else Tier.POSSIBLE
+    says_when = any(map(_says_when, (pair.left, pair.right), slot))
+    return _value_finding(pair, documents, tier, slot, times if others or says_when else [])
+
+
+def _says_when(statement: Statement, value: Value) -> bool:
+    return value.kind is ValueKind.DATE and bool(_AS_OF.search(statement.text[: value.span.start]))
+
+
+def _is_converted(statement: Statement, value: Value) -> bool:
+    return bool(_CONVERTED.match(statement.text, value.span.end))
 
 
 def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
@@ -145,16 +165,20 @@ def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
     return [(a, b) for a, b in pair.slots if a.excludes(b) and not (a.is_among(right) or b.is_among(left))]
 
 
-def _is_sure(pair: Alignment, left: AuditDocument, right: AuditDocument) -> bool:
+def _is_sure(pair: Alignment, slot: tuple[Value, Value], left: AuditDocument, right: AuditDocument) -> bool:
     """Whether near-identical sentences speak of one subject: "The median age was 40 years" does not say whose."""
-    if pair.has_other_subject:
+    statements = (pair.left, pair.right)
+    if pair.has_other_subject or any(s.is_example for s in statements) or left.shared_names(right) < SOME_SUBJECT:
+        return False
+    if slot[0].kind is ValueKind.VERSION and versioned(pair.left, slot[0]) != versioned(pair.right, slot[1]):
         return False
     if left.is_version_of(right) or pair.left.names_a_default:
         return True
     says_of_what = bool(pair.left.names & pair.right.names) or len(pair.common) >= LEAST_COMMON
-    is_numbered = any(word[0].isdigit() for words in pair.only for word in words)  # "section 3", "section 4"
-    alike = says_of_what and not any(pair.names) and not is_numbered
-    return alike and left.shared_names(right) >= SOME_SUBJECT
+    if not left.identity.entity or left.identity.entity != right.identity.entity:
+        says_of_what &= not any(s.points_beyond_itself for s in statements)
+    is_numbered = all(any(word[0].isdigit() for word in words) for words in pair.only)  # "section 3", "section 4"
+    return says_of_what and not any(pair.names) and not is_numbered
 
 
 def _value_finding(
@@ -166,8 +190,6 @@ def _value_finding(
 ) -> Finding:
     said = (slot[0].text, slot[1].text)
     verdict, reason = _explain(pair, documents, said, times, slot)
-    if verdict is Verdict.CONTRADICTS and pair.is_form:
-        tier = Tier.POSSIBLE
     return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, slot)
 
 
@@ -195,16 +217,14 @@ def _explain(
     """The verdict, and the reason in one sentence; ``said``: what differs, None if one side denies the other."""
     left, right = documents[pair.left.document], documents[pair.right.document]
     one, other = left.identity, right.identity
-    claim = f"One says {said[0]}, the other says {said[1]}" if said else "One says the opposite of the other"
+    claim = _claim(left, right, said)
     change = f"Changed from {said[0]} to {said[1]}" if said else "Changed to the opposite"
+    if times and slot == times[0]:
+        return Verdict.DIFFERS, f"The same is said of {times[0][0].text} and of {times[0][1].text}."
     if times:
         return Verdict.DIFFERS, f"{claim}; they speak of {times[0][0].text} and of {times[0][1].text}."
-    if one.entity and other.entity and one.entity.casefold() != other.entity.casefold():
-        return Verdict.DIFFERS, f"{claim}; the documents speak for {one.entity} and for {other.entity}."
-    if names := _other_names(left, right):
-        return Verdict.DIFFERS, f"{claim}; the documents are about {names[0]} and about {names[1]}."
-    if slot and all(_is_own_version(v, d) for v, d in zip(slot, (one, other), strict=True)):
-        return Verdict.DIFFERS, f"{claim}; each document speaks of its own version."
+    if slot and slot[0].kind is ValueKind.MONEY and all(map(_is_converted, (pair.left, pair.right), slot)):
+        return Verdict.DIFFERS, f"{claim}, for an amount in another currency."
     if one.version and other.version and one.version != other.version:
         return Verdict.REPLACED, f"{change} between version {one.version} and version {other.version}."
     if one.status != other.status:
@@ -218,7 +238,15 @@ def _explain(
         return Verdict.DIFFERS, f"{claim}; the documents report on {one.period} and on {other.period}."
     if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
         return _replaced_if_ordered(one, other), f"{claim}; one of the sentences says that this has changed."
-    return Verdict.CONTRADICTS, f"{claim}."
+    newer = " and is newer" if age(one) < age(other) and one.date and other.date else ""
+    return Verdict.CONTRADICTS, f"{claim}{newer}."
+
+
+def _claim(left: AuditDocument, right: AuditDocument, said: tuple[str, str] | None) -> str:
+    """Which document says what, by their titles if these differ."""
+    titles = [shorten(d.title, _TITLE, placeholder="…") for d in (left, right)]
+    one, other = (f'"{t}"' for t in titles) if titles[0] != titles[1] else ("The first", "the second")
+    return f"{one} says {said[0]}, {other} says {said[1]}" if said else f"{one} says the opposite of {other}"
 
 
 def _replaced_if_ordered(one: DocumentIdentity, other: DocumentIdentity) -> Verdict:
@@ -229,8 +257,10 @@ def _replaced_if_ordered(one: DocumentIdentity, other: DocumentIdentity) -> Verd
 
 
 def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
-    major = re.match(r"\d+", identity.version)
-    return value.kind is ValueKind.VERSION and major is not None and value.parts[0] == int(major[0])
+    """Whether a version is the one that a document speaks for, or the major one before, as in a guide to upgrading."""
+    own = _numbers(identity.version)
+    is_own = value.parts == own[: len(value.parts)] or value.parts == tuple(n - 1 for n in own[:1])
+    return value.kind is ValueKind.VERSION and bool(own) and is_own
 
 
 def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
@@ -240,12 +270,6 @@ def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
 
 def _years(identity: DocumentIdentity) -> list[int]:
     return [v.parts[0] for v in find_values(identity.period) if v.kind is ValueKind.DATE]
-
-
-def _other_names(left: AuditDocument, right: AuditDocument) -> tuple[str, str] | None:
-    """The names in the two titles if neither document uses the other's much: two subjects."""
-    one, other = left.title_names_rather_than(right), right.title_names_rather_than(left)
-    return (" ".join(one), " ".join(other)) if one and other else None
 
 
 def _finding(
@@ -280,6 +304,9 @@ def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Si
 
 def age(identity: DocumentIdentity) -> tuple[bool, tuple[int, ...], tuple[int, ...]]:
     """What orders documents from old to new: retired ones first, then version, then date."""
-    version = tuple(int(part) for part in re.findall(r"\d+", identity.version))
     date = next((v.parts for v in find_values(identity.date) if v.kind is ValueKind.DATE), ())
-    return identity.status not in _RETIRED, version, date
+    return identity.status not in _RETIRED, _numbers(identity.version), date
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))

@@ -1,7 +1,7 @@
-"""What a reranker's logits mean: whether anything answers the question, and whether one more sentence adds to that.
+"""What a reranker's logits mean: whether anything answers the question, and which sentences belong to the answer.
 
-Two logistic regressions of two inputs each, fitted on questions with labelled evidence (``python -m
-training.answers``). They belong to the reranker that they were fitted on and are not used with another.
+The numbers were fitted on questions with labelled evidence (``python -m training.answers``). They belong to the
+reranker that they were fitted on and are not used with another.
 """
 
 from __future__ import annotations
@@ -18,10 +18,17 @@ from discorag.models.fitted import Fitted
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError
 from discorag.text.sentences import CJK
+from discorag.text.terms import terms
 
 PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
 _WORD = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:[.\-'’/](?:(?!{CJK.pattern})[^\W_])+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
+_WHOLE = frozenset(
+    terms(
+        "article book chapter content contents describe discussed document file gist idea ideas main meeting overview "
+        "page paper point points policy purpose report story subject summarise summarize summary tale text topic topics"
+    )
+)
 
 
 class Logistic(BaseModel):
@@ -44,23 +51,24 @@ class Calibration(Fitted):
 
     Args:
         fitted_on: Its version.
-        answers: Whether the evidence answers the question; inputs as of `answer_inputs`. Below its ``threshold`` the
-            question is refused.
+        answers: Whether the evidence answers the question; its inputs are the logit of
+            `discorag.generation.relevance.read_evidence` and the `absent_share`. Below its ``threshold`` the question
+            is refused.
         sure: Probability of ``answers`` below which an answer is shown as unsure.
-        adds: Whether a further sentence adds to the answer; inputs are its logit and how far it is below the best one.
-        strong: Logit from which the best sentence of any source is part of the answer.
-        second: The same for the second best source, so that its view is not lost.
+        gap: How far below a best logit of 0 that of a further sentence may be.
+        narrowing: By how much that shrinks for each unit that the best logit is higher: a sure answer is short.
+        relevant: Logit from which a sentence is about the question at all.
     """
 
     answers: Logistic
     sure: float
-    adds: Logistic
-    strong: float
-    second: float
+    gap: float
+    narrowing: float
+    relevant: float
 
-    def addition(self, logit: float, best: float) -> float:
-        """Probability that a sentence adds to an answer whose best sentence has the logit ``best``."""
-        return self.adds.probability([logit, best - logit])
+    def lowest(self, best: float) -> float:
+        """The logit from which a sentence belongs to an answer whose best sentence has the logit ``best``."""
+        return best - self.gap + self.narrowing * best
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration
 
     There is at least one chunk, and the calibration is that of the reranker that gave the logit.
     """
-    probability = calibration.answers.probability(answer_inputs(inputs, logit))
+    probability = calibration.answers.probability([logit, absent_share(inputs)])
     if probability >= calibration.answers.threshold:
         return Assessment(round(probability, 4), unsure=probability < calibration.sure)
     absent = absent_terms(inputs)
@@ -89,20 +97,21 @@ def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration
     return Assessment(round(probability, 4), refusal)
 
 
-def answer_inputs(inputs: AnswerInputs, logit: float) -> tuple[float, float]:
-    """The logit of the best evidence, and the share of the question's names and numbers that no source holds."""
-    exact = exact_terms(inputs.query)
-    return logit, len(absent_terms(inputs)) / len(exact) if exact else 0.0
+def asks_about_the_whole(question: str) -> bool:
+    """Whether a question is about a document as a whole ("What is this paper about?"): no one sentence answers it."""
+    return _WHOLE.issuperset(terms(question))
 
 
 def exact_terms(question: str) -> list[str]:
-    """Names, numbers and codes of a question: words with a digit, or with a capital that does not begin the question.
+    """Names, numbers and codes of a question: words with a digit, or with a capital that does not begin a sentence.
 
-    >>> exact_terms("Does Marta's HTTP client return 429?")
+    >>> exact_terms("Does Marta's HTTP client return 429? Why?")
     ['Marta', 'HTTP', '429']
     """
-    words = [(m.start(), _POSSESSIVE.sub("", m[0])) for m in _WORD.finditer(question.strip())]
-    named = (w for at, w in words if any(map(str.isdigit, w)) or any(map(str.isupper, w if at else w[1:])))
+    text = question.strip()
+    begins = {0, *(m.end() for m in re.finditer(r"[.?!]\s+", text))}
+    words = [(m.start() in begins, _POSSESSIVE.sub("", m[0])) for m in _WORD.finditer(text)]
+    named = (w for is_first, w in words if any(map(str.isdigit, w)) or any(map(str.isupper, w[is_first:])))
     return list(dict.fromkeys(named))
 
 
@@ -112,32 +121,29 @@ def absent_terms(inputs: AnswerInputs) -> list[str]:
     return [term for term in exact_terms(inputs.query) if term.casefold() not in sources]
 
 
+def absent_share(inputs: AnswerInputs) -> float:
+    """The share of `absent_terms` among the question's `exact_terms`, 0 if it has none."""
+    exact = exact_terms(inputs.query)
+    return len(absent_terms(inputs)) / len(exact) if exact else 0.0
+
+
 def find_calibration(reranker: str, file: Path | None = None) -> Calibration:
     """The calibration of a reranker's version: the user's, from a file of ``python -m training.answers``, else ours.
 
     Raises:
         ConfigError: There is none for it, or the file cannot be read.
     """
-    known = [*(read_calibrations(file) if file else ()), *read_calibrations(PACKAGED)]
+    known = [read_calibration(source) for source in (file, PACKAGED) if source]
     found = next((c for c in known if c.matches(reranker=reranker)), known[0])
     found.check(reranker=reranker)
     return found
 
 
-def read_calibrations(file: Path) -> tuple[Calibration, ...]:
-    """The calibrations in a file. Raises `ConfigError` if it does not exist or holds none."""
+def read_calibration(file: Path) -> Calibration:
+    """The calibration in a file. Raises `ConfigError` if it does not exist or holds none."""
     try:
-        return _File.model_validate_json(file.read_bytes()).calibrations
+        return Calibration.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
         raise ConfigError(
             f"{file} holds no calibration: {error}", hint="Unset DISCO_RAG_CALIBRATION, or name another file."
         ) from error
-
-
-class _File(BaseModel):
-    calibrations: tuple[Calibration, ...]
-
-
-def write_calibrations(file: Path, calibrations: Sequence[Calibration]) -> None:
-    """Write them as `read_calibrations` reads them."""
-    file.write_text(_File(calibrations=tuple(calibrations)).model_dump_json(indent=1) + "\n", "utf-8")

@@ -12,7 +12,7 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Span
-from discorag.text.citations import escape_references, marked, steps, unknown_passages
+from discorag.text.citations import escape_references, format_reference, steps, unknown_passages
 from discorag.text.escaping import one_line
 from discorag.text.sentences import language_of
 
@@ -198,9 +198,9 @@ def missing_references(plan: Plan, inputs: AnswerInputs, table: SentenceTable) -
     unknown = unknown_passages(cited, [chunk.text for chunk in inputs.chunks])
     for r in cited:
         if r in unknown:
-            found[r] = f"The plan cites {marked(r)}; there are {len(inputs.chunks)} passages."
+            found[r] = f"The plan cites {format_reference(r)}; there are {len(inputs.chunks)} passages."
         elif r.chunk <= len(inputs.chunks) and (r.last or 0) > (units := len(table.of_chunk(r.chunk))):
-            found[r] = f"The plan cites {marked(r)}; the sentences of passage {r.chunk} end at {units}."
+            found[r] = f"The plan cites {format_reference(r)}; the sentences of passage {r.chunk} end at {units}."
     return found
 
 
@@ -262,7 +262,7 @@ class _Writer:
         name = chunk.title if is_new else section if section not in (last, chunk.title) else ""
         text = unit.plain if is_new or unit.kind is UnitKind.TURN else unit.body  # a heading is named once
         last_unit = self.table.sentences[self.table.group(selected.index)[-1]]
-        citation = marked(Reference(chunk=unit.chunk, first=unit.number, last=last_unit.number))
+        citation = format_reference(Reference(chunk=unit.chunk, first=unit.number, last=last_unit.number))
         return self.wording.name(name), self.wording.gist(text, citation)
 
     def _relation(self, new: int, old: int) -> Words | None:

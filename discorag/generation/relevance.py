@@ -25,8 +25,8 @@ Floats = NDArray[np.float64]
 
 PAIRS = 12
 """Sentences that the reranker reads. With 24 no more first sentences are right, and F1 is half a point higher."""
-SENTENCES, PASSAGES = 3, 2
-"""How many of the best are read once more to decide whether anything answers the question. More change nothing."""
+SENTENCES = 3
+"""How many of the best are read once more to decide whether anything answers the question."""
 _BEGINNING = 24  # characters of a sentence within which a code is what it is about
 _ABOVE = 0.1  # of a logit, from the best other sentence to the last one that holds a rare code
 _CODE = re.compile(
@@ -86,16 +86,16 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
     """The sentences about a code of the question: they rank above sentences that share more words with it.
 
     A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047"). A
-    sentence is about it if it begins with it or is under a heading that holds it. A code that most sentences are about
-    does not say which one answers.
+    sentence is about it ("v8.1.4" too) if it begins with it or is under a heading that holds it. A code that most
+    sentences are about does not say which one answers.
     """
 
     def subject(unit: Sentence) -> str:
-        return " ".join((*inputs.chunks[unit.chunk - 1].headings, *unit.headings, unit.plain[:_BEGINNING]))
+        return " ".join((*unit.headings, unit.body[:_BEGINNING]))
 
     statements, found = statements_of(table), list[int]()
     for code in dict.fromkeys(_CODE.findall(inputs.query)):
-        pattern = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
+        pattern = re.compile(rf"(?<![\w-])v?{re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
         about = [i for i in statements if pattern.search(subject(table.sentences[i]))]
         if 2 * len(about) <= len(statements):
             found += about
@@ -103,16 +103,18 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
 
 
 async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:
-    """The highest logit of the best sentences and the first passages, read without title and headings.
+    """The mean logit of the best sentence and of the passage around it, both read without title and headings.
 
     Under a title that names the subject of the question, sentences that do not answer it look as if they did. There is
-    at least one chunk.
+    at least one chunk; without a statement, the first chunk's logit counts alone.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.
     """
-    sentences = [table.sentences[i].plain for i in relevance.ranked[:SENTENCES]]
-    return max(await reranker.scores(inputs.query, [*sentences, *(chunk.text for chunk in inputs.chunks[:PASSAGES])]))
+    best = [table.sentences[i] for i in relevance.ranked[:SENTENCES]]
+    passage = inputs.chunks[best[0].chunk - 1 if best else 0].text
+    *sentences, around = await reranker.scores(inputs.query, [*(unit.plain for unit in best), passage])
+    return (max(sentences) + around) / 2 if sentences else around
 
 
 def rank_by_search(inputs: AnswerInputs, table: SentenceTable, query: Vectors) -> Relevance:
@@ -154,6 +156,5 @@ def find_candidates(
 
 def in_context(inputs: AnswerInputs, unit: Sentence) -> str:
     """A sentence under the title of its document and its headings, as it is searched and as the reranker reads it."""
-    chunk = inputs.chunks[unit.chunk - 1]
-    path = dict.fromkeys(filter(None, (chunk.title, *chunk.headings, *unit.headings)))
+    path = dict.fromkeys(filter(None, (inputs.chunks[unit.chunk - 1].title, *unit.headings)))
     return f"{' > '.join(path)}: {unit.plain}" if path else unit.plain

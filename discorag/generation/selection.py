@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,12 +19,10 @@ from discorag.schema.values import Span
 from discorag.text import cues
 from discorag.text.terms import terms
 
-LIMIT = 6
+LIMIT = 5
 """Sentences of an answer, not counting those that oppose one."""
 FULL_LIMIT = 12
 """The same for ``detail="full"``."""
-OF_TWO = -9.0
-"""Between two documents, the second one's best sentence is included from this logit: below, it is off the subject."""
 UNCALIBRATED = 3
 """Sentences of an answer where nothing says what the reranker's logits mean."""
 
@@ -96,12 +95,11 @@ def select_sentences(
 ) -> Selection:
     """Select what answers, then what opposes it, what supports it, and what adds to it.
 
-    Every source with a strong sentence gives its best one before any source gives a second. A conflict counts when one
-    of its sides is relevant; its other side is then selected too. Without a calibration of the reranker that gave
-    ``relevance`` the answer has `UNCALIBRATED` sentences.
+    A conflict counts when one of its sides is relevant; its other side is then selected too. Without a calibration of
+    the reranker that gave ``relevance`` the answer has `UNCALIBRATED` sentences.
     """
     limit = FULL_LIMIT if inputs.detail == "full" else LIMIT
-    conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)[: 2 * limit]))
+    conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)))
     chosen = list(dict.fromkeys(i for pair in conflicts[: limit // 2] for i in pair))
     for i in _answering(inputs, table, relevance, calibration):
         if len(chosen) < limit and i not in chosen and not _repeats(i, chosen, table):
@@ -117,37 +115,22 @@ def _relevant(relevance: Relevance, calibration: Calibration | None) -> list[int
     ranked = relevance.ranked
     if calibration is None:
         return ranked[:UNCALIBRATED]
-    return ranked[:1] + [i for i in ranked[1:] if relevance.logits[i] >= calibration.second]
+    return ranked[:1] + [i for i in ranked[1:] if relevance.logits[i] >= calibration.relevant]
 
 
 def _answering(
     inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, calibration: Calibration | None
-) -> Iterator[int]:
-    """The best sentence of each source that has a strong one, then every sentence that adds to the answer."""
-    ranked = relevance.ranked
+) -> list[int]:
+    """The best sentence of each of the two best sources, then those close to the best one, or all that are relevant."""
+    relevant, first = _relevant(relevance, calibration), dict[str, int]()
     if calibration is None:
-        yield from ranked[:UNCALIBRATED]
-        return
-    first = _first_of_each_source(inputs, table, ranked)
-    second = OF_TWO if len({chunk.doc_id for chunk in inputs.chunks}) == 2 else calibration.second
-    limits = [-float("inf"), second, *[calibration.strong] * len(first)]
-    yield from (i for i, limit in zip(first, limits, strict=False) if relevance.logits[i] >= limit)
-    for i in ranked:
-        if _adds(float(relevance.logits[i]), relevance.best, inputs, calibration):
-            yield i
-
-
-def _adds(logit: float, best: float, inputs: AnswerInputs, calibration: Calibration) -> bool:
-    if inputs.detail == "full":
-        return logit >= calibration.second
-    return calibration.addition(logit, best) >= calibration.adds.threshold
-
-
-def _first_of_each_source(inputs: AnswerInputs, table: SentenceTable, ranked: Iterable[int]) -> list[int]:
-    first: dict[str, int] = {}
-    for i in ranked:
+        return relevant
+    for i in relevance.ranked:
         first.setdefault(inputs.chunks[table.sentences[i].chunk - 1].doc_id, i)
-    return list(first.values())
+    is_pair = len({chunk.doc_id for chunk in inputs.chunks}) == 2
+    two = [i for i in [*first.values()][:2] if is_pair or i in relevant]
+    lowest = -math.inf if inputs.detail == "full" else calibration.lowest(relevance.best)
+    return [*two, *(i for i in relevant if relevance.logits[i] >= lowest)]
 
 
 def _repeats(i: int, chosen: Iterable[int], table: SentenceTable) -> bool:

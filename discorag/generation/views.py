@@ -1,4 +1,4 @@
-"""What every view of an answer shows: the Markdown of chats and the HTML of notebooks.
+"""What every view of an answer shows, and an answer as Markdown and HTML.
 
 All views (terminal, notebook, page, file) take numbers, states and reasons from `AnswerView`, so that a source has the
 same number everywhere.
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 
-from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
+from markdown_it import MarkdownIt
+
+from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, AnswerSentence, EvidenceSpan
 from discorag.text.escaping import markdown
 
 CLOSEST = "Closest passages:"
@@ -89,42 +90,5 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
 
 
 def answer_html(answer: Answer) -> str:
-    """The answer as HTML; for a refusal, its reason and the nearest passages."""
-    if answer.abstained:
-        return _paragraph(answer.text) + _paragraph(answer.abstained) + _list(map(_source, answer.nearest), "ul")
-    view = AnswerView(answer)
-    sentences = " ".join(_sentence(s, view) for s in answer.sentences)
-    between = _list(map(_between, answer.disagreements), "ul")
-    heading = "<p><b>The sources disagree</b></p>" if answer.disagreements else ""
-    notes = "".join(_paragraph(note) for note in answer.notes)
-    unsure = _paragraph(NOT_SURE) if answer.unsure else ""
-    return f"{unsure}<p>{sentences}</p>{notes}{_list(map(_source, view.sources), 'ol')}{heading}{between}"
-
-
-def _sentence(sentence: AnswerSentence, view: AnswerView) -> str:
-    wavy = ' style="text-decoration:underline wavy"' if sentence.support is Support.NOT_SUPPORTED else ""
-    state = "" if sentence.supported else f" <small>[{sentence.support}]</small>"
-    numbers = ", ".join(map(str, view.numbers(sentence)))
-    cited = f" <sup>[{numbers}]</sup>" if numbers else ""
-    text = f"<bdi>{escape(sentence.text)}</bdi>"
-    return f'<span{wavy} title="{escape(sentence.reason)}">{text}</span>{cited}{state}'
-
-
-def _source(source: EvidenceSpan) -> str:
-    page = f", page {source.page}" if source.page else ""
-    place = f"{escape(source.title)}{page}, characters {source.span.start}-{source.span.end}"
-    return f"{place}: <q><bdi>{escape(' '.join(source.text.split()))}</bdi></q>"
-
-
-def _between(pair: Disagreement) -> str:
-    relation = pair.relation.value.replace("_", " ").lower()
-    return f"{_source(pair.a)}<br><i>{relation}</i> {escape(pair.reason)}<br>{_source(pair.b)}"
-
-
-def _list(items: Iterator[str], kind: str) -> str:
-    rows = "".join(f"<li>{item}</li>" for item in items)
-    return f"<{kind}>{rows}</{kind}>" if rows else ""
-
-
-def _paragraph(text: str) -> str:
-    return f"<p><bdi>{escape(text)}</bdi></p>"
+    """The answer as HTML, for notebooks."""
+    return MarkdownIt("commonmark").render("".join(answer_markdown(answer)))

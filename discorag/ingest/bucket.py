@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from discorag.extras import extra
 from discorag.ingest import survey as disk
-from discorag.ingest.loaders import SUFFIXES, Source
+from discorag.ingest.loaders import SUFFIXES, Source, unknown_format
 from discorag.ingest.survey import DocumentOutcome, Status, Survey, find_vanished, survey
 from discorag.schema.errors import ConfigError, DocumentTooLargeError, InputError, MissingPathError
 from discorag.store.records import Manifest
@@ -157,5 +157,4 @@ def _hidden(name: str, root: str) -> bool:
 
 
 def _aside(name: str) -> DocumentOutcome:
-    note = f"unknown format {_suffix(name) or 'without suffix'}"
-    return DocumentOutcome(uri=SCHEME + name, status=Status.SKIPPED, note=note)
+    return DocumentOutcome(uri=SCHEME + name, status=Status.SKIPPED, note=unknown_format(_suffix(name)))

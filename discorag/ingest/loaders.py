@@ -15,9 +15,9 @@ from frontmatter.default_handlers import YAMLHandler
 from yaml import BaseLoader, YAMLError
 
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.encoding import WESTERN, decoded
+from discorag.ingest.convert.encoding import WESTERN, decode_text
 from discorag.ingest.convert.formats import LIBRARIES, convert
-from discorag.ingest.segment.blocks import MARKDOWN, first_heading
+from discorag.ingest.segment.blocks import MARKDOWN, title_of
 from discorag.schema.document import Document
 from discorag.schema.errors import (
     ChangedFileError,
@@ -28,11 +28,17 @@ from discorag.schema.errors import (
     UnknownFormatError,
 )
 
-CONVERTER_VERSION = "3"
+CONVERTER_VERSION = "4"
 _TEXT_VERSION = "1"
 _TEXTS = {".txt": "text/plain", ".text": "text/plain", ".rst": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
 _SUPPORTED = ", ".join(SUFFIXES)
+_SAVE_AS = {
+    **dict.fromkeys((".doc", ".odt", ".rtf"), ".docx"),
+    **dict.fromkeys((".ppt", ".odp"), ".pptx"),
+    **dict.fromkeys((".xls", ".ods"), ".xlsx"),
+    **dict.fromkeys((".mobi", ".azw3"), ".epub"),
+}
 _MAX_FRONT_MATTER = 65_536
 ENCODING = "encoding"
 """Metadata of a document whose file does not say its encoding: the one that was assumed."""
@@ -104,7 +110,7 @@ def find_files(path: Path) -> Found:
 
 
 def load(source: Source, *, max_bytes: int) -> Document:
-    """Read one file. HTML, PDF, DOCX, CSV and JSON are converted to Markdown (`discorag.ingest.convert`).
+    """Read one file. All but text and Markdown is converted to Markdown (`discorag.ingest.convert`).
 
     Text and Markdown are UTF-8, what their byte order mark names, or Windows-1252 (noted as metadata, `ENCODING`), with
     any line ends, which are made line feeds; nothing else is changed. YAML front matter of Markdown becomes metadata:
@@ -160,7 +166,7 @@ def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
 
 def text_document(source: Source, data: bytes) -> Document:
     """The document of a file that `is_converted` says is text. Raises as `load`."""
-    file = decoded(data, source.path)
+    file = decode_text(data, source.path)
     if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
         return document_of(source, file, media_type="text/plain")
     metadata, text = _front_matter(file.text)
@@ -174,7 +180,7 @@ def document_of(
     """The document of a file's text. Raises `EmptyDocumentError` if that is white space."""
     if not file.text.strip():
         raise EmptyDocumentError(f"{source.path} holds no text.", hint="Remove the file or fill it.")
-    heading = first_heading(file.text) if media_type == MARKDOWN else ""
+    heading = title_of(file.text) if media_type == MARKDOWN else ""
     return Document(
         uri=source.uri,
         title=file.title or heading or _printable(source.path.stem),
@@ -226,7 +232,14 @@ def _unreadable(path: Path) -> str:
         return "link to a folder"
     if not os.path.isfile(path):
         return "not a regular file"
-    return "" if path.suffix.lower() in SUFFIXES else f"unknown format {path.suffix or 'without suffix'}"
+    return "" if path.suffix.lower() in SUFFIXES else unknown_format(path.suffix)
+
+
+def unknown_format(suffix: str) -> str:
+    """Why files of a suffix that is none of `SUFFIXES` are not read, and what to do."""
+    other = _SAVE_AS.get(suffix.lower())
+    hint = f"save it as {other}" if other else "if it is text, name it .txt"
+    return f"unknown format {suffix or 'without suffix'}; {hint}"
 
 
 def _outside(path: Path, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""An endpoint that hangs or refuses is left alone for a while; then one call tries it, and all others fail at once."""
+"""A circuit breaker: an endpoint that keeps failing is not called for a while; then one call tests it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _breakers: WeakValueDictionary[tuple[str, str], Breaker] = WeakValueDictionary()
 
 
 class Breaker:
-    """Counts the failures of one endpoint; shared by all calls of this process.
+    """The circuit breaker of one endpoint, shared by all calls of this process.
 
-    Only calls that found no server, timed out or met 5xx to the end count as failures: a server that refuses a request,
-    or answers nonsense, is there.
+    A call counts as failed if it reached no server, timed out, or met 5xx at every attempt. A server that refuses a
+    request, or returns nonsense, is up.
 
     Args:
-        failures: Failures in a row after which the endpoint is left alone.
-        pause_s: Seconds for which it is left alone; after that, one call every ``pause_s`` seconds tries it.
+        failures: Failures in a row after which the breaker opens.
+        pause_s: Seconds for which all calls fail at once; after that, one call every ``pause_s`` seconds is sent.
     """
 
     def __init__(self, failures: int, pause_s: float) -> None:
@@ -36,15 +36,15 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether the endpoint is left alone."""
+        """Whether calls fail without being sent."""
         return self._failed >= self._limit
 
     @contextmanager
     def guard(self) -> Generator[None]:
-        """Around one call, whose outcome is counted; a call that its caller cancels counts neither way.
+        """Wrap one call and count its outcome; a cancelled call does not count.
 
         Raises:
-            ModelUnavailableError: The endpoint is left alone.
+            ModelUnavailableError: The breaker is open.
         """
         self._admit()
         try:

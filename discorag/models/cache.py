@@ -49,7 +49,7 @@ class ReplyCache:
 
     def _get(self, key: str) -> str | None:
         try:
-            with self._opened() as database:
+            with self._open() as database:
                 row = database.execute("SELECT text FROM replies WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             _LOG.warning("The reply cache %s cannot be read: %s", self._file, error)
@@ -58,13 +58,13 @@ class ReplyCache:
 
     def _put(self, key: str, text: str) -> None:
         try:
-            with self._opened() as database:
+            with self._open() as database:
                 database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, text))
         except sqlite3.Error as error:
             _LOG.warning("The reply cache %s cannot be written: %s", self._file, error)
 
     @contextmanager
-    def _opened(self) -> Generator[sqlite3.Connection]:
+    def _open(self) -> Generator[sqlite3.Connection]:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self._file, timeout=_PATIENCE_S)

@@ -1,4 +1,4 @@
-"""One call of a chat model: bounded, in a free slot, before the deadline; nothing is judged about its text."""
+"""Calls of a chat model, limited in number, time and length of the output. The text is not checked here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REASONS = {"max_tokens": "length"} | dict.fromkeys(("end_turn", "stop_sequence"
 
 @dataclass
 class Draft:
-    """What the model wrote, unjudged; built up piece by piece when streamed.
+    """The unchecked output of a model; it grows piece by piece while it is streamed.
 
     Args:
         max_characters: What is longer is cut off, and ``finish_reason`` is ``length``. None: no limit.
@@ -77,18 +77,18 @@ class ChatClient:
         self._refused: dict[str, None] = {}
 
     async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         return (await self._open()).context_tokens
 
     async def send(self, request: Request[Any]) -> Draft:
-        """One call, waited for as a whole. It ends at the run's deadline if it has one (`discorag.models.deadline`).
+        """Make one call and return its whole output. It ends at the run's deadline (`discorag.models.deadline`).
 
         Raises:
             ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint; or, at once, after
                 several calls in a row without an answer (`discorag.models.breaker`).
             ConfigError: There is no such provider.
         """
-        async with self._connected() as connection:
+        async with self._connect() as connection:
             sent = replace(request, **self._refused)
             while True:
                 draft = _draft_of(request)
@@ -96,7 +96,7 @@ class ChatClient:
                     with connection.typed_errors():
                         async with in_time():
                             draft.add(await connection.chat.ainvoke(_turns(sent), **connection.parameters(sent, False)))
-                    return self._finished(draft, request, sent, connection)
+                    return self._finish(draft, request, sent, connection)
                 except ModelRejectedError as error:
                     sent = _without_refused(sent, error)
 
@@ -109,7 +109,7 @@ class ChatClient:
         Raises:
             ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
         """
-        async with self._connected() as connection:
+        async with self._connect() as connection:
             sent, draft = replace(request, **self._refused), _draft_of(request)
             while True:
                 try:
@@ -122,10 +122,10 @@ class ChatClient:
                     if draft.text:
                         raise
                     sent = _without_refused(sent, error)
-            yield self._finished(draft, request, sent, connection)
+            yield self._finish(draft, request, sent, connection)
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncGenerator[Connection]:
+    async def _connect(self) -> AsyncGenerator[Connection]:
         """The running loop's connection, in a free slot and under the breaker."""
         slots = await self._slots.get()
         with typed_errors(VARIABLES):
@@ -147,7 +147,7 @@ class ChatClient:
                 with self._breaker.guard(), typed_errors(VARIABLES):
                     return await self._connections.get()
 
-    def _finished(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
+    def _finish(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
         """The draft, after what was refused is remembered."""
         self._refused |= {name: None for name in _REFUSABLE if getattr(sent, name) != getattr(request, name)}
         if not connection.says_why_it_ends:

@@ -1,6 +1,6 @@
-"""A time by which models must have answered, set around a run and seen by every call that the run makes.
+"""A deadline for all model calls of a run.
 
-A call that would end later fails like one that timed out, so what is used instead still has time.
+A call that misses it fails like a timeout, early enough for the fallback to be used.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def in_time() -> asyncio.Timeout:
 
 
 async def each_in_time(parts: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-    """The same parts. Raises ``TimeoutError`` where the next has not come by the deadline."""
+    """Yield the parts. Raises ``TimeoutError`` if the next one does not arrive before the deadline."""
     while True:
         try:
             async with in_time():

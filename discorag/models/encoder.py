@@ -97,6 +97,10 @@ class BaseEncoder(ABC):
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors: ...
 
 
+_AT_ONCE = 4096
+"""Texts that are tokenized at once: their tokens take far more memory than their vectors."""
+
+
 class LocalEncoder(BaseEncoder):
     """An encoder in this process. One batch is tokenized at a time: fast tokenizers must not be shared by threads."""
 
@@ -105,7 +109,11 @@ class LocalEncoder(BaseEncoder):
         self._lock = FairLock()
 
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
-        return await asyncio.to_thread(self._checked_vectors, texts, prefix, too_long)
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        for i in range(0, len(texts), _AT_ONCE):
+            some = texts[i : i + _AT_ONCE]
+            vectors[i : i + _AT_ONCE] = await asyncio.to_thread(self._checked_vectors, some, prefix, too_long)
+        return vectors
 
     def _checked_vectors(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
         with self._lock:

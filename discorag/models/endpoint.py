@@ -42,7 +42,7 @@ _TOO_LONG = re.compile(
 
 
 class Endpoint:
-    """A server that is asked through the openai client, which posts to any path.
+    """A model server, called through the openai client, which can post to any path.
 
     Args:
         settings: Its address, key and limits.

@@ -1,4 +1,4 @@
-"""Numbers that were fitted on a model's output, and that mean nothing on another model's."""
+"""Numbers that were fitted on one model's output and are meaningless for another model."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
 """The gateway to a language model: every output is checked, repaired once, counted, and cached when it is valid.
 
-An output that was cut off at its limit is kept as far as it goes, if that is worth anything; else it is asked for again
-with a higher limit, never as before.
+Of an output that hit its token limit the usable part is kept; if there is none, it is requested once more with a higher
+limit.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
 from discorag.models.cache import ReplyCache, reply_key
@@ -48,26 +48,10 @@ _REPAIR_TOKENS = 1024
 """Room for the two turns by which a repair is asked for."""
 
 
-class Chat(Protocol):
-    """What is behind a gateway: a `ChatClient`, or a script in a test."""
-
-    async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError`."""
-        ...
-
-    async def send(self, request: Request[Any]) -> Draft:
-        """One call, waited for as a whole. Raises `ModelError`."""
-        ...
-
-    def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
-        """Pieces of text as they come, at last the whole draft. Raises `ModelError`."""
-        ...
-
-
 class Gateway:
     """A `LanguageModel` over any chat model.
 
-    May be used from several event loops, one after the other.
+    It may be used from several event loops, one after the other.
 
     Args:
         settings: Model, limits and cache.
@@ -77,11 +61,11 @@ class Gateway:
         ConfigError: No model is configured, and there is no ``chat``.
     """
 
-    def __init__(self, settings: LlmSettings, *, chat: Chat | None = None) -> None:
+    def __init__(self, settings: LlmSettings, *, chat: ChatClient | None = None) -> None:
         if chat is None and not settings.provider:
             raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
         self._settings = settings
-        self._chat: Chat = chat or ChatClient(settings)
+        self._chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
         self._has_beams = True
 
@@ -91,7 +75,7 @@ class Gateway:
         return self._settings.model
 
     async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         return await self._chat.context_tokens()
 
     async def complete(self, request: Request[T]) -> Reply[T]:
@@ -105,10 +89,10 @@ class Gateway:
             OutputTruncatedError: Cut off at ``max_tokens``, also after the repair.
             InvalidOutputError: Empty, refused or not accepted by ``parse``, also after the repair.
         """
-        if cached := await self._cached(request):
+        if cached := await self._read_cache(request):
             return cached
         await self._check_fits(request)
-        return await self._settle(request, await self._sent(request))
+        return await self._settle(request, await self._send(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
         """Pieces of text as they come, at last the checked reply.
@@ -119,7 +103,7 @@ class Gateway:
         Raises:
             ModelError: As `complete`.
         """
-        reply = await (self.complete(request) if request.beam_width > 1 else self._cached(request))
+        reply = await (self.complete(request) if request.beam_width > 1 else self._read_cache(request))
         if reply is not None:
             yield reply.text
             yield reply
@@ -129,7 +113,7 @@ class Gateway:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
 
-    async def _sent(self, request: Request[Any]) -> Draft:
+    async def _send(self, request: Request[Any]) -> Draft:
         """The draft; without beam search where the server refuses it, which is counted."""
         if request.beam_width == 1:
             return await self._chat.send(request)
@@ -143,20 +127,20 @@ class Gateway:
 
     async def _settle(self, request: Request[T], draft: Draft) -> Reply[T]:
         try:
-            good = _accepted(request, draft)
+            good = _accept(request, draft)
         except (InvalidOutputError, OutputTruncatedError) as error:
-            good = await self._repaired(request, draft, error)
+            good = await self._repair(request, draft, error)
         if self._cache:
             await self._cache.put(self._key(request) + _CUT * good.cut, good.text)
         return replace(good, prompt_hash=self._prompt_hash(request))
 
-    async def _repaired(self, request: Request[T], bad: Draft, error: ModelError) -> Reply[T]:
+    async def _repair(self, request: Request[T], bad: Draft, error: ModelError) -> Reply[T]:
         spent = bad.usage + Usage(repairs=1)
         repair = _repair_of(request, bad, error)
         if bad.finish_reason == "length":
             repair = replace(repair, max_tokens=await self._higher(request, bad))
         try:
-            good = _accepted(repair, await self._chat.send(repair))
+            good = _accept(repair, await self._chat.send(repair))
             return replace(good, usage=spent + good.usage)
         except ModelError as final:
             final.usage = spent + (final.usage or Usage())
@@ -167,7 +151,7 @@ class Gateway:
         room = await self.context_tokens() - (bad.usage.tokens_in or _fewest(request)) - _REPAIR_TOKENS
         return max(request.max_tokens, min(2 * request.max_tokens, room))
 
-    async def _cached(self, request: Request[T]) -> Reply[T] | None:
+    async def _read_cache(self, request: Request[T]) -> Reply[T] | None:
         for mark in ("", _CUT):
             text = await self._cache.get(self._key(request) + mark) if self._cache else None
             if text is None:
@@ -202,11 +186,11 @@ def gateway_from(settings: Settings, role: Role = "reader") -> Gateway | None:
     return Gateway(llm) if llm.provider else None
 
 
-def _accepted(request: Request[T], draft: Draft) -> Reply[T]:
+def _accept(request: Request[T], draft: Draft) -> Reply[T]:
     """The reply, if the draft is one. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
     is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
-        text = _usable_part(request, draft.text) if is_cut else _finished(draft)
+        text = _usable_part(request, draft.text) if is_cut else _finished_text(draft)
         return Reply(text=text, value=request.parse(text), usage=draft.usage, cut=is_cut)
     except (ValueError, RecursionError) as error:
         if is_cut and not isinstance(error, AskAgainError):
@@ -235,7 +219,7 @@ def _fewest(request: Request[Any]) -> int:
     return sum(fewest_tokens(m.content) for m in request.messages)
 
 
-def _finished(draft: Draft) -> str:
+def _finished_text(draft: Draft) -> str:
     """The text of a draft that ended by itself."""
     if draft.refusal:
         raise ValueError(f"The model refused: {draft.refusal}")

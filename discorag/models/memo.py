@@ -1,6 +1,6 @@
-"""An encoder that remembers: the stages of one query look at the same sentences again and again.
+"""An encoder with a cache: the stages of a question encode the same sentences several times.
 
-What an ingest has encoded comes back with the chunks: `packed`, then `MemoEncoder.remember`.
+An ingest stores its vectors with the chunks (`pack_vectors`); a question loads them (`MemoEncoder.remember`).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from discorag.schema.values import Vectors
 from discorag.text.tokens import TokenCounter
 
 QUESTIONS = 16
-"""Questions remembered: those under way, each of which four stages look at."""
+"""Questions in the cache: those in progress, each of which four stages encode."""
 
 
 _KEY = 16  # bytes
 _LAYOUT = "2:"
 
 
-def packed(texts: Sequence[str], vectors: Vectors) -> str:
-    """Texts' digests (16 bytes each) and vectors (2 bytes a number), as base64 behind the number of this layout.
+def pack_vectors(texts: Sequence[str], vectors: Vectors) -> str:
+    """Serialise vectors with the digests of their texts, as base64 after the number of this layout.
 
     Args:
         texts: n texts.
-        vectors: Theirs, shape (n, d).
+        vectors: Their vectors, shape (n, d); stored as float16.
     """
     return _LAYOUT + b64encode(b"".join(map(_key, texts)) + vectors.astype("<f2").tobytes()).decode("ascii")
 
@@ -41,11 +41,11 @@ def _key(text: str) -> bytes:
 
 
 class MemoEncoder:
-    """Wraps an encoder with a least-recently-used memory of document vectors, and of the last few questions'.
+    """Wraps an encoder with an LRU cache of document vectors and of the last few questions.
 
     Args:
         encoder: The encoder that does the work.
-        size: Texts remembered; at 384 dimensions 1.5 kB each.
+        size: Texts in the cache; 1.5 kB each at 384 dimensions.
     """
 
     def __init__(self, encoder: Encoder, *, size: int = 4096) -> None:
@@ -70,7 +70,7 @@ class MemoEncoder:
         return self._encoder.dimension
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d); only texts not remembered are encoded, each once."""
+        """Unit vectors, shape (len(texts), d); only texts that are not in the cache are encoded, each once."""
         keys = [_key(text) for text in texts]
         with self._lock:
             known = {key: self._memory[key] for key in keys if key in self._memory}
@@ -85,7 +85,7 @@ class MemoEncoder:
         return np.stack([known[key] for key in keys])
 
     def remember(self, units: str) -> None:
-        """What `packed` made of vectors of this encoder; nothing of an empty text, or of another layout."""
+        """Load what `pack_vectors` wrote for this encoder; an empty text, or one of another layout, is ignored."""
         if not units.startswith(_LAYOUT):
             return
         content = b64decode(units.removeprefix(_LAYOUT))

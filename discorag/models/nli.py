@@ -52,7 +52,6 @@ NLI_MODELS = Registry[MakeNliModel]("NLI model", "disco_rag.nli_models")
 
 register_nli_model = NLI_MODELS.register
 
-NLI_MODELS.offer("packaged", "discorag.models.nli:packaged_nli", "none yet")
 NLI_MODELS.offer("cross-encoder", "discorag.models.nli:named_nli", "a classifier by name or folder")
 NLI_MODELS.offer("endpoint", "discorag.models.nli:ServerNli", "a server's /predict")
 
@@ -64,22 +63,14 @@ def nli_from(settings: NliSettings) -> NliModel | None:
         UnknownNameError: There is no NLI model of this kind.
         ConfigError: As the kind's own.
     """
-    return _made(settings)  # pyright: ignore[reportArgumentType]: settings are frozen, which pydantic hashes
+    return _make(settings)  # pyright: ignore[reportArgumentType]: settings are frozen, which pydantic hashes
 
 
 @cache
-def _made(settings: NliSettings) -> NliModel | None:
+def _make(settings: NliSettings) -> NliModel | None:
     auto = "endpoint" if settings.base_url else "cross-encoder" if settings.model else None
     kind = auto if settings.kind == "auto" else settings.kind
     return NLI_MODELS[kind](settings) if kind else None
-
-
-def packaged_nli(_settings: NliSettings) -> NliModel:
-    """For the registry. Raises `ConfigError`: no package carries an NLI model under a free licence."""
-    raise ConfigError(
-        "No NLI model is packaged.",
-        hint=f"Pull one (`disco-rag models list` recommends one) and set {VARIABLES}__MODEL, or {VARIABLES}__BASE_URL.",
-    )
 
 
 def named_nli(settings: NliSettings) -> CrossEncoderNli:

@@ -65,7 +65,7 @@ class Message(BaseModel):
 
 
 class AskAgainError(ValueError):
-    """Raised by a request's ``parse`` that knows how its one repair is to be asked for.
+    """Raised by a request's ``parse`` to word the turn that asks for a repair.
 
     Args:
         reason: What is wrong with the output; for people.
@@ -85,8 +85,8 @@ class Request(Generic[T]):
         stage: Name under which tokens and failures are counted.
         messages: The conversation so far, the last turn being the user's.
         parse: Turns the text into a value; raises ``ValueError`` with a message that a model can act on.
-        cut: What is worth keeping of a text that was cut off at its limit; it is then parsed like any other. Raises
-            ``ValueError`` if that is nothing. None: JSON is closed where a schema was sent, other texts are not kept.
+        cut: Returns the usable part of a text that hit its token limit, which is then parsed like any other; raises
+            ``ValueError`` if there is none. None: JSON is closed where a schema was sent, other texts are dropped.
         schema: JSON schema that the server is asked to enforce; ``parse`` checks again, always.
         max_tokens: Limit of the output.
         temperature: Sampling temperature; None: the model's own.
@@ -126,7 +126,7 @@ class LanguageModel(Protocol):
         ...
 
     async def context_tokens(self) -> int:
-        """How long prompt and output may be together. Raises `ModelError` if the server has to be asked and fails."""
+        """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         ...
 
     async def complete(self, request: Request[T]) -> Reply[T]:

@@ -24,17 +24,8 @@ class _RerankReply(BaseModel):
     results: list[_Ranked]
 
 
-class _Scored(BaseModel):
-    index: int
-    score: FiniteFloat
-
-
-class _ScoreReply(BaseModel):
-    data: list[_Scored]
-
-
 class ServerReranker:
-    """A `Reranker` over an endpoint: ``/rerank`` as Cohere and Jina have it, or vLLM's ``/score``.
+    """A `Reranker` over an endpoint's ``/rerank``, as Cohere, Jina and vLLM have it.
 
     Args:
         settings: Address, model and limits.
@@ -42,11 +33,11 @@ class ServerReranker:
     Raises:
         ConfigError: No address is configured.
 
-    Source: vLLM documentation, "Re-rank API" and "Score API".
+    Source: vLLM documentation, "Re-rank API".
     """
 
     def __init__(self, settings: RerankerSettings) -> None:
-        self._path, self._model = settings.path, settings.model or "default"
+        self._model = settings.model or "default"
         self._endpoint = Endpoint(settings, self._model, VARIABLES)
 
     @property
@@ -64,21 +55,13 @@ class ServerReranker:
         return tuple(score for batch in batches for score in batch)
 
     async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
-        one, many = ("query", "documents") if self._path == "/rerank" else ("text_1", "text_2")
-        reply = await self._endpoint.post(self._path, {"model": self._model, one: query, many: list(texts)})
+        reply = await self._endpoint.post("/rerank", {"model": self._model, "query": query, "documents": list(texts)})
         with typed_errors(VARIABLES):
-            found = _indexed(reply)
-        if sorted(index for index, _ in found) != list(range(len(texts))):
+            found = sorted((item.index, item.relevance_score) for item in _RerankReply.model_validate(reply).results)
+        if [index for index, _ in found] != list(range(len(texts))):
             raise InvalidOutputError(
                 f"The reranker scored the texts {[index for index, _ in found][:10]}; one score for each of "
                 f"{len(texts)} texts was expected.",
                 hint=f"Check the server at {VARIABLES}__BASE_URL.",
             )
-        return [score for _, score in sorted(found)]
-
-
-def _indexed(reply: object) -> list[tuple[int, float]]:
-    """Each text's place in the request, and its score. Raises ``ValueError`` if the reply has neither form."""
-    if isinstance(reply, dict) and "data" in reply:
-        return [(item.index, item.score) for item in _ScoreReply.model_validate(reply).data]
-    return [(item.index, item.relevance_score) for item in _RerankReply.model_validate(reply).results]
+        return [score for _, score in found]

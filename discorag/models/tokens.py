@@ -47,7 +47,8 @@ class FastTokens:
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         """For each text the number of tokens that the encoder would see, special tokens included."""
-        return [len(offsets) + self.special_tokens for offsets in self.token_offsets(texts)]
+        found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [len(encoding.ids) + self.special_tokens for encoding in found]
 
     def ids(self, text: str) -> list[int]:
         """What the encoder is given for a text, special tokens included."""
@@ -77,11 +78,11 @@ def pieces(word: str) -> list[int]:
     >>> pieces("tides")
     [22487]
     """
-    return _packaged().encode(word, add_special_tokens=False).ids
+    return _tokenizer_of_package().encode(word, add_special_tokens=False).ids
 
 
 @cache
-def _packaged() -> Tokenizer:
+def _tokenizer_of_package() -> Tokenizer:
     """Never changed once it is made, so that threads may share it."""
     tokenizer = Tokenizer.from_file(str(packaged_folder(MINILM.name) / "tokenizer.json"))
     tokenizer.no_truncation()
@@ -106,7 +107,7 @@ def tokenizer_named(name: str) -> Tokenizer:
 
 
 def fewest_tokens(text: str) -> int:
-    """How many tokens ``text`` has at the very least, for any usual tokenizer.
+    """A lower bound for the tokens of a text, for any common tokenizer.
 
     Eight characters a token, two for Chinese, Japanese and Korean; runs of one character count once, since a tokenizer
     may have a token for them. English really has four to five characters a token, so what this refuses can never fit.
@@ -117,5 +118,5 @@ def fewest_tokens(text: str) -> int:
 
 
 def likely_tokens(text: str) -> int:
-    """How many tokens ``text`` may well have, for any usual tokenizer: 3.2 characters a token, 0.8 for Chinese."""
+    """A generous estimate of the tokens of a text: 3.2 characters a token, 0.8 for Chinese."""
     return 5 * fewest_tokens(text) // 2

@@ -1,4 +1,4 @@
-"""What a part may use when it is made: the settings, the models and the prompts of the running pipeline."""
+"""What the factories of registered parts may use: settings, models and prompts of the running pipeline."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Toolbox(Protocol):
 
     @property
     def encoder(self) -> Encoder:
-        """The configured encoder, with a memory of what it has encoded."""
+        """The configured encoder, with a cache."""
         ...
 
     @property
     def bare_encoder(self) -> Encoder:
-        """The same without the memory: what it is made of can be shared."""
+        """The same encoder without the cache."""
         ...
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Self, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +43,6 @@ class Forest:
         leaves = [t.leaves for t in self._trees]
         self._first_leaf = np.cumsum([0, *leaves])[places]
         self._first_inner = sum(leaves) + np.cumsum([0, *(t.inner for t in self._trees)])[places]
-
-    @classmethod
-    def with_texts(cls, trees: Mapping[str, RetrievalTree]) -> Self:
-        """A forest of whole trees."""
-        return cls({doc_id: TreeArrays.of(tree) for doc_id, tree in trees.items()}, trees)
 
     @cached_property
     def tree(self) -> TreeArrays:

@@ -71,8 +71,8 @@ class TreeIndex:
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
 
-        ``by_any_parser``: whether trees that another parser's parses went into will do, so that a question takes what
-        an ingest made.
+        ``by_any_parser``: accept trees that were built with another parser, so that a question uses what an ingest
+        built.
 
         Raises:
             NotFoundError: A document is not stored.
@@ -131,11 +131,11 @@ class TreeIndex:
             terms = TermCounts.joined([outlines[d].terms for d in trees])
             return Bm25(terms).scores(query.text, forest.tree.groups)
 
-        nodes = fused(by, lambda: forest.join([cosines[d] for d in trees]), bm25)
+        nodes = fuse_scores(by, lambda: forest.join([cosines[d] for d in trees]), bm25)
         return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
 
 
-def fused(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
+def fuse_scores(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
     """One kind of scores, each of shape (n,), or the reciprocal ranks of both added up, k = 60, ties in order.
 
     Source: Cormack, Clarke and Büttcher, SIGIR 2009.

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from pydantic import BaseModel
 
@@ -20,7 +20,7 @@ from discorag.schema.document import Document, Hierarchy, Kind, Scope
 from discorag.schema.errors import NotFoundError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, first_words
-from discorag.store.outline import TreeArrays
+from discorag.store.outline import leaf_runs
 from discorag.store.recent import Recent
 from discorag.store.store import Store
 
@@ -93,27 +93,27 @@ def unfold(
     if builder is None and not stored:
         return Levels()
     chosen = builder or stored[0]
-    tree = _levelled(store.tree(scope, doc_id, chosen), document)
+    tree = _with_levels(store.tree(scope, doc_id, chosen), document)
     nodes = tuple(show_nodes(tree, below, offset, limit))
     return Levels(builder=chosen, builders=stored, leaves=tree.leaves, roots=len(tree.roots), nodes=nodes)
 
 
-def _levelled(tree: RetrievalTree, document: Document) -> RetrievalTree:
+def _with_levels(tree: RetrievalTree, document: Document) -> RetrievalTree:
     """The tree itself, or, where it has no levels of its own, the author's over its leaves."""
-    if not overlapping(tree):
+    if not has_no_levels(tree):
         return tree
     key = f"{document.content_hash} {tree.builder} {tree.leaves}"
-    return _REMEMBERED.get(key) or _REMEMBERED.put(key, author_levels(tree, build_hierarchy(document)))
+    return _REMEMBERED.get(key) or _REMEMBERED.put(key, build_author_levels(tree, build_hierarchy(document)))
 
 
-def overlapping(tree: RetrievalTree) -> bool:
+def has_no_levels(tree: RetrievalTree) -> bool:
     """Whether all that it has are leaves and runs of neighbouring leaves, some of which overlap, or no runs at all."""
     runs = [node.children for node in tree.nodes[tree.leaves :]]
     flat = all(run[-1] < tree.leaves and run[-1] - run[0] == len(run) - 1 for run in runs)
     return flat and (not runs or any(len(parents) > 1 for parents in tree.parents))
 
 
-def author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
+def build_author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalTree:
     """The leaves of a tree below the sections and paragraphs in which they stand.
 
     A node with a single child is left out, and the child takes its place.
@@ -158,43 +158,39 @@ def show_nodes(tree: RetrievalTree, below: Sequence[int], offset: int, limit: in
     for parent in below:
         if parent >= len(tree.nodes):
             raise NotFoundError(f"The tree has no node {parent}.", hint=f"It has {len(tree.nodes)}, from 0.")
-    arrays = TreeArrays.of(tree)
+    runs = leaf_runs(tree)
     groups = [(parent, tree.nodes[parent].children) for parent in below] or [(None, tree.roots)]
     for parent, children in groups:
         ordered = sorted(children, key=lambda n: tree.nodes[n].spans[0].start)
         for node in ordered[offset : offset + limit]:
-            yield _shown(tree, node, parent, arrays.leaves_below(node).tolist())
+            yield _show(tree, node, parent, runs[node])
 
 
-def _shown(tree: RetrievalTree, at: int, parent: int | None, leaves: Sequence[int]) -> ShownNode:
+def _show(tree: RetrievalTree, at: int, parent: int | None, runs: Sequence[tuple[int, int]]) -> ShownNode:
+    """A node whose leaves are these runs."""
     node = tree.nodes[at]
+    leaves = [leaf for start, stop in runs for leaf in tree.nodes[start:stop]]
+    spans = [Span(start=tree.nodes[a].spans[0].start, end=tree.nodes[b - 1].spans[0].end) for a, b in runs[:STRETCHES]]
     return ShownNode(
         node=at,
         parent=parent,
-        kind=_kind(tree, node, leaves),
+        kind=_kind(node, leaves),
         text=node.text if len(node.text) <= TEXT else f"{node.text[:TEXT].rstrip()}…",
         heading=node.heading,
         relation=node.relation,
-        spans=_stretches(tree, leaves)[:STRETCHES],
+        spans=tuple(spans),
         leaves=len(leaves),
         children=len(node.children),
     )
 
 
-def _kind(tree: RetrievalTree, node: RetrievalNode, leaves: Sequence[int]) -> NodeKind:
+def _kind(node: RetrievalNode, leaves: Sequence[RetrievalNode]) -> NodeKind:
     if not node.children:
         return NodeKind.TEXT
     if node.heading:
         return NodeKind.SECTION
-    below = (word for leaf in leaves for word in tree.nodes[leaf].text.split())
+    below = (word for leaf in leaves for word in leaf.text.split())
     own_words = node.text.split()[:-1]  # the last word may be cut
     if any(own != there for own, there in zip(own_words, below, strict=False)):
         return NodeKind.SUMMARY
     return NodeKind.RELATION if node.relation else NodeKind.GROUP
-
-
-def _stretches(tree: RetrievalTree, leaves: Sequence[int]) -> tuple[Span, ...]:
-    """The leaves' characters, neighbours as one."""
-    cuts = [0, *(i + 1 for i, (a, b) in enumerate(pairwise(leaves)) if b > a + 1), len(leaves)]
-    runs = ((leaves[start], leaves[end - 1]) for start, end in pairwise(cuts))
-    return tuple(Span(start=tree.nodes[a].spans[0].start, end=tree.nodes[b].spans[0].end) for a, b in runs)

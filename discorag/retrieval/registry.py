@@ -15,7 +15,7 @@ from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.retrieval.builders.base import Builder
 from discorag.retrieval.forest import NodeVectors, Scores
-from discorag.retrieval.routers.walk import Router
+from discorag.retrieval.routers.walk import Router, WalkRules
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Scope
 from discorag.schema.errors import Usage
@@ -31,7 +31,7 @@ UNFOLD = 5
 
 @dataclass(frozen=True)
 class TreeTools:
-    """What builders are made of; the parser joins sentences and paragraphs, ``parses`` are known by their texts."""
+    """What builders need: a parser that joins sentences and paragraphs, and the cache of its parses."""
 
     backends: Toolbox
     parser: UnitParser
@@ -84,7 +84,8 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
-        rounds: Whether it can be driven a round at a time as well (`discorag.retrieval.rounds`).
+        walk: How a router walks the headings, of a retriever that is driven a round at a time
+            (`discorag.retrieval.rounds`).
     """
 
     builder: str
@@ -93,7 +94,7 @@ class TreeRetriever:
     vectors: NodeVectors = "mean"
     summaries: bool = False
     reads: bool = False
-    rounds: bool = False
+    walk: WalkRules | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ for _name, _help in {
     "raptor-traversal": "RAPTOR: the same from the roots down, layer by layer",
     "htsir": "HTSIR: the author's sections and their summaries, reranked",
     "rdr2": "RDR2: a router walks the headings",
+    "rdr2-passages": "the same, once from each retrieved passage (RDR2, appendix D)",
 }.items():
     RETRIEVERS.offer(_name, f"discorag.retrieval.retrievers:{_name.upper().replace('-', '_')}", _help)
 

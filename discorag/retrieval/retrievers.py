@@ -17,6 +17,7 @@ from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSumma
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
 from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
 from discorag.retrieval.rounds import Rounds
+from discorag.retrieval.routers.walk import WalkRules
 from discorag.retrieval.selectors import (
     Nodes,
     Variant,
@@ -49,7 +50,7 @@ HYBRID = ChunkRetriever(partial(_search, retrieval="hybrid"))
 ALL = ChunkRetriever(None)
 
 
-async def _select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
+async def select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
     """By a selector; ``k`` is its paper's, of one that has any."""
     s, own = query.scores, {} if k is None else {"k": query.k or k}
     return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, **own))
@@ -72,12 +73,24 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 
 
-async def _select_routed(query: TreeQuery) -> SelectedNodes:
+async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
     """RDR²: all rounds at once."""
-    rounds = Rounds.begin(query)
-    while not rounds.over:
+    rounds = Rounds.begin(query, rules)
+    while rounds.unfinished:
         rounds = await rounds.next(query)
     return rounds.selection(query)
+
+
+def by_router(rules: WalkRules) -> TreeRetriever:
+    """RDR² by these rules: all share their trees."""
+    return TreeRetriever(
+        "headings",
+        lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
+        partial(_select_routed, rules=rules),
+        "text",
+        reads=True,
+        walk=rules,
+    )
 
 
 def _clusters(tools: TreeTools) -> ClusterBuilder:
@@ -90,14 +103,13 @@ def _sections(tools: TreeTools) -> SectionBuilder:
     return SectionBuilder(tools.backends.encoder, summariser_of(tools), sizes)
 
 
-_ALGORITHM_1: Choose = partial(_select_by_score, selector=algorithm1, k=LEAVES_OF_A_NODE)
-_LEAVES: Choose = partial(_select_by_score, selector=partial(algorithm1, variant=Variant.LEAVES))
+_ALGORITHM_1: Choose = partial(select_by_score, selector=algorithm1, k=LEAVES_OF_A_NODE)
+_LEAVES: Choose = partial(select_by_score, selector=partial(algorithm1, variant=Variant.LEAVES))
 
 SENTENCES = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), _LEAVES)
 CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
 SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
-WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(
     "discourse",
     lambda tools: DiscourseBuilder(tools.parser, text_of(tools), cache=tools.parses),
@@ -110,9 +122,11 @@ UNIFIED = TreeRetriever(
     _ALGORITHM_1,
     summaries=True,
 )
-RAPTOR = TreeRetriever("clusters", _clusters, partial(_select_by_score, selector=collapsed_tree), "text", True)
+_COLLAPSED: Choose = partial(select_by_score, selector=collapsed_tree)
+WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _COLLAPSED, "text", True)
+RAPTOR = TreeRetriever("clusters", _clusters, _COLLAPSED, "text", True)
 RAPTOR_TRAVERSAL = TreeRetriever(
-    "clusters", _clusters, partial(_select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
+    "clusters", _clusters, partial(select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
 )
 HTSIR = TreeRetriever(
     "sections",
@@ -122,14 +136,8 @@ HTSIR = TreeRetriever(
     summaries=True,
     reads=True,
 )
-RDR2 = TreeRetriever(
-    "headings",
-    lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
-    _select_routed,
-    "text",
-    reads=True,
-    rounds=True,
-)
+RDR2 = by_router(WalkRules())
+RDR2_PASSAGES = by_router(WalkRules(by_passage=True))
 
 
 def text_of(tools: TreeTools) -> NodeText:

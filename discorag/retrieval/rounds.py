@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from discorag.retrieval.registry import SelectedNodes, TreeQuery
-from discorag.retrieval.routers.walk import Ending, RetrievalSubtree, Routed, derive, step_all
+from discorag.retrieval.routers.walk import Walk, WalkRules
 from discorag.retrieval.selectors import leaf_ranking, within_budget
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
+from discorag.schema.retrieval_tree import RetrievalTree
 
 PASSAGES = 5
 """RDR² section 4.3."""
@@ -29,45 +31,48 @@ class Rounds:
     Source: RDR² section 3.1.
     """
 
-    walks: Mapping[int, Routed]
+    walks: Mapping[int, Walk]
 
     @classmethod
-    def begin(cls, query: TreeQuery) -> Rounds:
-        """Where the walks start: the best passages and their siblings are shown."""
+    def begin(cls, query: TreeQuery, rules: WalkRules) -> Rounds:
+        """Where the walks start."""
         forest, retrieved = query.scores.forest, dict[int, list[int]]()
         for leaf in _best(query):
             retrieved.setdefault(int(forest.owners[leaf]), []).append(forest.local(leaf))
-        return cls({d: Routed(subtree=derive(forest.of(d), leaves)) for d, leaves in retrieved.items()})
+        return cls({d: Walk.begin(forest.of(d), leaves, rules, query.question) for d, leaves in retrieved.items()})
 
     @classmethod
-    def from_json(cls, query: TreeQuery, walks: list[dict[str, Any]]) -> Rounds:
+    def from_json(cls, query: TreeQuery, rules: WalkRules, walks: list[dict[str, Any]]) -> Rounds:
         """Rounds from what `to_json` gave, over the same documents; walks of deleted documents are left out."""
-        places = {doc_id: place for place, doc_id in enumerate(query.scores.forest.documents)}
+        forest = query.scores.forest
+        places = {doc_id: place for place, doc_id in enumerate(forest.documents)}
         known = ((places[w["document"]], w) for w in walks if w["document"] in places)
-        return cls({place: _walk(query, place, walk) for place, walk in known})
+        return cls({place: _walk(forest.of(place), rules, walk) for place, walk in known})
 
     def to_json(self, query: TreeQuery) -> list[dict[str, Any]]:
-        """The walks as JSON: the document, the leaves that are shown and were, those selected by step, the ending."""
+        """The walks as JSON, their leaves by number."""
         return [
             {
                 "document": query.scores.forest.documents[place],
-                "shown": list(walk.subtree.lit),
-                "seen": sorted(walk.subtree.seen),
+                "retrieved": list(walk.retrieved),
+                "queue": [list(leaves) for leaves in walk.queue],
+                "seen": sorted(walk.seen),
+                "expansions": walk.expansions,
                 "selected": [list(step) for step in walk.steps],
-                "ending": walk.ending,
+                "failed": walk.failed,
             }
             for place, walk in self.walks.items()
         ]
 
     async def next(self, query: TreeQuery) -> Rounds:
-        """Take every unfinished walk one step further."""
-        walks = await step_all(query.question, list(self.walks.values()), query.router, query.unfold)
-        return Rounds(dict(zip(self.walks, walks, strict=True)))
+        """Take every unfinished walk one step further, all at the same time."""
+        steps = (walk.next(query.question, query.router, query.unfold) for walk in self.walks.values())
+        return Rounds(dict(zip(self.walks, await asyncio.gather(*steps), strict=True)))
 
     @property
-    def over(self) -> bool:
-        """Whether all walks have ended."""
-        return all(walk.ending is not None for walk in self.walks.values())
+    def unfinished(self) -> int:
+        """Walks that go on."""
+        return sum(bool(walk.queue) for walk in self.walks.values())
 
     @property
     def usage(self) -> Usage:
@@ -86,11 +91,11 @@ class Rounds:
         passages are used instead, and a failure says so.
         """
         forest, scores = query.scores.forest, query.scores
-        routed = [forest.number(d, leaf) for d, walk in self.walks.items() for leaf in walk.in_step_order]
+        routed = [forest.number(d, leaf) for d, walk in self.walks.items() for leaf in walk.selected]
         if routed:
             return SelectedNodes(within_budget(routed, scores.sizes, query.words), self.usage, self.failures)
         nearest = within_budget(_best(query), scores.sizes, query.words)
-        if any(walk.ending is Ending.FAILED for walk in self.walks.values()):
+        if any(walk.failed for walk in self.walks.values()):
             return SelectedNodes(nearest, self.usage, (*self.failures, _UNROUTED))
         return SelectedNodes(nearest, self.usage, refused=True)
 
@@ -100,8 +105,14 @@ def _best(query: TreeQuery) -> list[int]:
     return leaf_ranking(scores.nodes[: scores.forest.tree.leaves])[: query.k or PASSAGES]
 
 
-def _walk(query: TreeQuery, place: int, walk: dict[str, Any]) -> Routed:
-    tree = query.scores.forest.of(place)
-    subtree = RetrievalSubtree(tree, tuple(walk["shown"]), frozenset(walk["seen"]))
-    ending = Ending(walk["ending"]) if walk["ending"] else None
-    return Routed(tuple(tuple(step) for step in walk["selected"]), subtree=subtree, ending=ending)
+def _walk(tree: RetrievalTree, rules: WalkRules, walk: dict[str, Any]) -> Walk:
+    return Walk(
+        tree,
+        rules,
+        retrieved=tuple(walk["retrieved"]),
+        queue=tuple(map(tuple, walk["queue"])),
+        seen=frozenset(walk["seen"]),
+        expansions=walk["expansions"],
+        steps=tuple(map(tuple, walk["selected"])),
+        failed=walk["failed"],
+    )

@@ -13,8 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from discorag.discourse.relate.follow import WIDER, RelationFilter, follow_relations
-from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.models.toolbox import Toolbox
 from discorag.retrieval.forest import NodeScores, Scores, in_tokens
 from discorag.retrieval.index import TreeIndex
@@ -22,7 +20,6 @@ from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever, SelectedNode
 from discorag.retrieval.retrievers import DENSE
 from discorag.retrieval.routers.decide import router_of
 from discorag.retrieval.selectors import within_budget
-from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
 from discorag.store.index import Filters
@@ -65,7 +62,13 @@ class TreeOptions:
 
 
 async def search_chunks(
-    backends: SearchBackends, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
+    backends: SearchBackends,
+    scope: Scope,
+    question: str,
+    retriever: str,
+    *,
+    top_k: int,
+    filters: Filters,
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """The ``top_k`` best chunks by a retriever over chunks, those of one text once, and the chunks by id.
 
@@ -83,24 +86,6 @@ async def search_chunks(
         return search(backends.store, scope, query.model_copy(update={"top_k": n}))
 
     return await asyncio.to_thread(distinct_chunks, backends.store, scope, find, top_k)
-
-
-async def search_following(
-    backends: SearchBackends,
-    scope: Scope,
-    question: str,
-    relations: RelationFilter,
-    retriever: str,
-    *,
-    top_k: int,
-    filters: Filters,
-) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """`search_chunks`, where up to a third gives way to chunks that one of the relations joins to the best ones."""
-    wide, read = await search_chunks(backends, scope, question, retriever, top_k=top_k * WIDER, filters=filters)
-    chunks = tuple(read[hit.chunk_id] for hit in wide.best)
-    engine = RELATION_ENGINES["local"](backends)
-    graph = (await engine.relate(AnswerInputs(query=question, chunks=chunks))).value
-    return Distinct([wide.best[i] for i in follow_relations(chunks, graph, relations, top_k)], wide.copies), read
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:

@@ -193,7 +193,7 @@ def _preorder(by_span: dict[tuple[int, int], Split], n: int) -> Iterator[Split]:
             continue
         split = by_span.get((start, end))
         if split is None:
-            raise InvariantError(f"No split covers EDUs [{start}, {end}): the tree is not whole.")
+            raise InvariantError(f"No node joins EDUs {start + 1} to {end}: the tree is not whole.")
         yield split
         stack += [(split.mid, end), (start, split.mid)]
 

@@ -202,7 +202,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
         stands_for: Of a summary the characters of the document that it is a summary of; ``span``, ``sentences`` and
             ``tree`` then are places in its own text. Empty where the text is the document's.
         also_in: Names of other files with the same document; known of what a question found, and not stored.
-        unit_vectors: Vectors of its units (`discorag.models.memo.packed`), so that no question encodes them again;
+        unit_vectors: Vectors of its units (`discorag.models.memo.pack_vectors`), so that questions do not encode them;
             empty if they are not known. Not part of its JSON.
     """
 

@@ -10,12 +10,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from discorag.config import StoreSettings
 from discorag.schema.errors import InputError, MissingPathError, StoreDamagedError, StoreError
 from discorag.store import tables
 from discorag.store.database import FILE, Database
+from discorag.store.sqlite import SqliteFile
 from discorag.store.store import open_store
 
 Progress = Callable[[str], None]
@@ -38,14 +39,14 @@ def backup(database: Database, file: Path, progress: Progress = lambda _: None, 
         InputError: The file is a folder, or one of the store's.
         StoreError: A disk fails or is full.
     """
-    if file.is_dir() or file.resolve().parent == database.file.resolve().parent:
+    if file.is_dir() or (database.file and file.resolve().parent == database.file.resolve().parent):
         raise InputError(f"{file} is a folder, or part of the store.", hint="Name another file.")
     part = file.with_name(f"{file.name}.part")
     try:
         with TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
             copy = Path(folder) / FILE
-            encoder = (database.identity.encoder, database.identity.dimension)
-            with closing(Database(copy, encoder, safe=False)) as target, database.read() as read, target.write() as db:
+            target = Database(SqliteFile(copy, safe=False), (database.identity.encoder, database.identity.dimension))
+            with closing(target), database.read() as read, target.write() as db:
                 count = _copy(read, db, progress, tenant)
             _append_checksum(copy)
             copy.replace(part)
@@ -78,6 +79,7 @@ def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: 
                     hint = "Restore into a new place (DISCO_RAG_STORE__PATH)."
                     raise InputError("The store has documents already.", hint=hint)
                 count = _copy(read, db, progress, None)
+                store.database.place.number_after(db, D)
                 db.execute(insert(tables.outbox).from_select(["doc_id"], select(D.c.doc_id)))
             store.index.changed()
     return count
@@ -97,7 +99,10 @@ def _copy(source: Connection, target: Connection, progress: Progress, tenant: st
                 progress(row["uri"])
     notes = select(S) if tenant is None else select(S).where(S.c.tenant == tenant)
     if rows := source.execute(notes).mappings().all():
-        target.execute(insert(S).prefix_with("OR REPLACE"), [dict(row) for row in rows])
+        for row in rows:
+            key = (column == row[column.name] for column in S.primary_key.columns)
+            target.execute(delete(S).where(*key))
+        target.execute(insert(S), [dict(row) for row in rows])
     return documents
 
 
@@ -123,4 +128,4 @@ def _verified(file: Path, folder: Path) -> Database:
         content.seek(0)
         if hashlib.file_digest(content, "sha256").digest() != checksum:
             raise StoreDamagedError(f"{file} is not a backup, or not as it was written.", hint="Use another one.")
-    return Database(copy)
+    return Database(SqliteFile(copy))

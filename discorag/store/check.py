@@ -12,7 +12,6 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import StoreDamagedError
 from discorag.store import tables
 from discorag.store.database import Database
-from discorag.store.sqlite import integrity
 from discorag.store.tables import unpack
 
 Part = Literal["document", "chunks", "tree", "database", "index"]
@@ -55,7 +54,7 @@ def check_store(database: Database, points: int | None) -> Report:
     with database.read() as db:
         documents, chunks, trees = (db.scalar(select(func.count()).select_from(table)) or 0 for table in (D, C, T))
         nodes = db.scalar(select(func.sum(T.c.nodes))) or 0
-        found = [Difference(part="database", note=line) for line in integrity(db)]
+        found = [Difference(part="database", note=line) for line in database.place.integrity(db)]
         found += [*_damages(db), *_miscounted(db)]
     if points is not None and points != documents + chunks:
         found.append(Difference(part="index", note=f"it has {points} of {documents + chunks} points"))

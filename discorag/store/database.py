@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, insert, inspect, select
 
-from discorag.models.loops import FairLock
 from discorag.schema.document import Scope
 from discorag.schema.errors import (
     EncoderMismatchError,
@@ -22,7 +20,8 @@ from discorag.schema.errors import (
     StoreFullError,
 )
 from discorag.store import tables
-from discorag.store.sqlite import WRITES, database_errors, open_database
+from discorag.store.postgres import PostgresServer
+from discorag.store.sqlite import SqliteFile
 
 FILE = "documents.sqlite"
 STALE = "It may have been deleted or replaced: search again."
@@ -38,31 +37,24 @@ class Identity:
 
 
 class Database:
-    """One database, of all tenants. Any number of threads and processes may read while one writes.
+    """One database, of all tenants: a SQLite file, or on a PostgreSQL server.
 
-    Writers wait for each other. A change is one transaction: every reader sees a document whole, old or new.
+    Any number of threads and processes may use it. A change is one transaction: every reader sees a document whole,
+    old or new.
 
     Args:
-        file: The SQLite file; created if it does not exist.
+        place: Where it is; its tables are created if they do not exist.
         encoder: `Encoder.version` and dimension of the encoder in use. None: that of the database.
-        safe: Whether what was committed survives a power failure.
-        min_free: With fewer bytes free its disk counts as nearly full.
 
     Raises:
         EncoderMismatchError: Another encoder filled it.
         StoreFormatError: Another version of this package made it.
         StoreDamagedError: It is not a database, or damaged. By all methods.
-        StoreError: The disk fails; `StoreFullError`, `StoreLockedError`. By all methods.
+        StoreError: The disk or the server fails; `StoreFullError`, `StoreLockedError`. By all methods.
     """
 
-    def __init__(
-        self, file: Path, encoder: tuple[str, int] | None = None, *, safe: bool = True, min_free: int = 0
-    ) -> None:
-        self.file, self._min_free = file, min_free
-        if encoder is None and not file.is_file():
-            raise NotFoundError(f"There is no store in {file.parent}.", hint="Check DISCO_RAG_STORE__PATH.")
-        self._engine, self.read_only = open_database(file, safe=safe)
-        self._writers = FairLock()
+    def __init__(self, place: SqliteFile | PostgresServer, encoder: tuple[str, int] | None = None) -> None:
+        self.place, self.read_only = place, place.read_only
         self._thread = local()
         try:
             self.identity = self._identified(encoder)
@@ -71,49 +63,56 @@ class Database:
             raise
 
     def _identified(self, encoder: tuple[str, int] | None) -> Identity:
-        with database_errors(self.file), self._engine.connect() as db:
-            there = inspect(db).has_table(tables.about.name)
-        if not there and encoder:
-            with self.write() as db:
+        missing = self._missing_tables()
+        if encoder is None and tables.about.name in missing:
+            raise NotFoundError(f"{self.place.name} holds no store.", hint="Ingest something first.")
+        if missing and not self.read_only:
+            with self.write("tables") as db:
                 tables.metadata.create_all(db)
-                row = {"id": uuid4().hex, "format": tables.FORMAT, "encoder": encoder[0], "dimension": encoder[1]}
-                db.execute(insert(tables.about), row)
+                if encoder and not db.execute(select(tables.about)).first():
+                    row = {"id": uuid4().hex, "format": tables.FORMAT, "encoder": encoder[0], "dimension": encoder[1]}
+                    db.execute(insert(tables.about), row)
         with self.read() as db:
             about = db.execute(select(tables.about)).one()
         if about.format != tables.FORMAT:
-            message = f"{self.file} has format {about.format}, this version writes {tables.FORMAT}."
+            message = f"{self.place.name} has format {about.format}, this version writes {tables.FORMAT}."
             raise StoreFormatError(message, hint="Ingest again into a new place (DISCO_RAG_STORE__PATH).")
         if encoder and encoder != (about.encoder, about.dimension):
             raise EncoderMismatchError(
-                f"{self.file} was filled by encoder {about.encoder!r} ({about.dimension} numbers per vector); "
+                f"{self.place.name} was filled by encoder {about.encoder!r} ({about.dimension} numbers per vector); "
                 f"the one configured is {encoder[0]!r} ({encoder[1]}).",
                 hint="Switch the encoder back, or ingest again into a new place (DISCO_RAG_STORE__PATH).",
             )
         return Identity(about.id, about.encoder, about.dimension)
 
+    def _missing_tables(self) -> set[str]:
+        with self.read() as db:
+            return tables.metadata.tables.keys() - set(inspect(db).get_table_names())
+
+    @property
+    def file(self) -> Path | None:
+        """The file, if it is one."""
+        return self.place.file if isinstance(self.place, SqliteFile) else None
+
     @property
     def is_nearly_full(self) -> bool:
-        """Whether its disk is."""
-        return shutil.disk_usage(self.file.parent).free < self._min_free
+        """Whether its disk is; that of a server is not looked at."""
+        return isinstance(self.place, SqliteFile) and self.place.room < 0
 
     def check_room(self) -> None:
         """Raise `StoreFullError` if the disk is nearly full."""
-        if (free := shutil.disk_usage(self.file.parent).free) < self._min_free:
-            raise StoreFullError(
-                f"The disk of {self.file.parent} is nearly full ({free / 1e6:.0f} MB free, "
-                f"{self._min_free / 1e6:.0f} MB must stay free): nothing is stored.",
-                hint="Free disk space; writing then resumes by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
-            )
+        if isinstance(self.place, SqliteFile):
+            self.place.check_room()
 
     @contextmanager
     def read(self) -> Generator[Connection]:
         """A connection that sees one state of the database; within `write` or another `read` the one of that block."""
         current: Connection | None = getattr(self._thread, "current", None)
-        with database_errors(self.file):
+        with self.place.errors():
             if current is not None:
                 yield current
                 return
-            with self._engine.connect() as db:
+            with self.place.reading() as db:
                 self._thread.current = db
                 try:
                     yield db
@@ -121,12 +120,16 @@ class Database:
                     self._thread.current = None
 
     @contextmanager
-    def write(self) -> Generator[Connection]:
-        """A transaction, committed at the end of the block; an error in it undoes it."""
+    def write(self, what: str = "") -> Generator[Connection]:
+        """A transaction, committed at the end of the block; an error in it undoes it.
+
+        ``what`` names what is changed, such as a document's id. Changes of the same wait for each other; so do all
+        changes of a SQLite file.
+        """
         if self.read_only:
             kind = StoreFullError if "full" in self.read_only else ReadOnlyStoreError
             raise kind(f"{self.read_only}: nothing can be stored.", hint="Make room, or check the permissions.")
-        with database_errors(self.file), self._writers, self._engine.execution_options(**{WRITES: True}).begin() as db:
+        with self.place.errors(), self.place.writing(what) as db:
             self._thread.current = db
             try:
                 yield db
@@ -135,7 +138,7 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
-        self._engine.dispose()
+        self.place.close()
 
 
 def is_in(scope: Scope, table: Table = tables.documents) -> ColumnElement[bool]:

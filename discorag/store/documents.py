@@ -79,7 +79,7 @@ class Documents:
             "terms": pack_terms(terms),
         }
         rows = [_chunk_row(chunk, at) for at, chunk in enumerate(chunks)]
-        with self.database.write() as db:
+        with self.database.write(manifest.doc_id) as db:
             number = self._put_row(db, _document_row(scope, document, manifest))
             db.execute(insert(K), {"document": number, **content})
             db.execute(insert(C), [{"document": number, **row} for row in rows])
@@ -99,7 +99,7 @@ class Documents:
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """Remove a document with all its chunks and trees; whether it was there."""
-        with self.database.write() as db:
+        with self.database.write(doc_id) as db:
             found = db.execute(delete(D).where(is_in(scope), D.c.doc_id == doc_id)).rowcount > 0
             if found:
                 db.execute(insert(tables.outbox), {"doc_id": doc_id})
@@ -110,6 +110,13 @@ class Documents:
         """All documents of the scope, or those of ``doc_ids`` that are stored, by uri."""
         found = self._rows(scope, select(D.c.manifest, D.c.uri), doc_ids)
         return [manifest_from(row.manifest) for row in sorted(found, key=lambda row: row.uri)]
+
+    def page(self, scope: Scope, offset: int, limit: int) -> tuple[list[Manifest], int]:
+        """Some documents of the scope, by uri, and how many it has."""
+        every = select(D.c.manifest).where(is_in(scope)).order_by(D.c.uri)
+        with self.database.read() as db:
+            total = db.scalar(select(func.count()).select_from(D).where(is_in(scope))) or 0
+            return [manifest_from(m) for m in db.scalars(every.offset(offset).limit(limit))], total
 
     def under(self, scope: Scope, folder: str) -> list[Manifest]:
         """The documents of the scope whose uri begins with this."""

@@ -48,7 +48,7 @@ class Findings:
             audited: All documents of the scope, id -> fingerprint.
         """
         own = scope.model_dump()
-        with self._database.write() as db:
+        with self._database.write(f"findings of {scope.folder}") as db:
             for part in in_parts(list(stale)):
                 touched = or_(F.c.left_doc.in_(part), F.c.right_doc.in_(part))
                 db.execute(delete(F).where(is_in(scope, F), touched))
@@ -85,7 +85,7 @@ class Findings:
 
     def settle(self, scope: Scope, finding_id: str, note: str | None) -> None:
         """Settle a finding with a note, or reopen it with None. Settled findings stay settled in later audits."""
-        with self._database.write() as db:
+        with self._database.write(finding_id) as db:
             db.execute(delete(S).where(is_in(scope, S), S.c.id == finding_id))
             if note is not None:
                 db.execute(insert(S), scope.model_dump() | {"id": finding_id, "note": note})

@@ -138,12 +138,21 @@ class OpenIndex(Protocol):
         ...
 
 
+def open_none(place: IndexPlace, *, fresh: bool) -> Index:
+    """For the registry."""
+    del place, fresh
+    raise IndexUnusableError("there is none: name a Qdrant server (DISCO_RAG_STORE__URL)")
+
+
 INDEXES = Registry[OpenIndex]("index", "disco_rag.indexes")
 """Indexes by name, as ``DISCO_RAG_STORE__KIND`` knows them."""
 
 register_index = INDEXES.register
 
 INDEXES.offer("edge", "discorag.store.edge:open_edge", "Qdrant Edge, in the store's folder")
+INDEXES.offer(
+    "none", "discorag.store.index:open_none", "no index: a corpus of up to 200,000 chunks is searched exactly"
+)
 INDEXES.offer("memory", "discorag.store.qdrant:open_memory", "Qdrant in memory; documents are lost at exit, too")
 INDEXES.offer("server", "discorag.store.qdrant:open_server", "a Qdrant server; chosen by its url")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
@@ -14,16 +14,19 @@ from discorag.models.loops import FairLock
 from discorag.schema.errors import DiscoRagError, StoreError, StoreFullError
 from discorag.store import tables
 from discorag.store.database import Database
-from discorag.store.documents import indexed_documents
+from discorag.store.documents import in_parts, indexed_documents
 from discorag.store.index import Index, IndexedDocument, IndexUnusableError, Searcher
 from discorag.store.search import ExactSearch
 
 T = TypeVar("T")
 FLUSHED = 2_000
 """Changed points after which the index is made safe, and the outbox emptied."""
+FEED_S = 2.0
+"""How long a search waits, in seconds, while another process brings the index up to date."""
 RETRY_S = 30.0
 """How long an index that could not be used is left alone, in seconds."""
 _LOG = logging.getLogger("disco_rag.store")
+_FEEDER = "index"
 _FULL = "the disk is nearly full"
 
 D, OUTBOX = tables.documents, tables.outbox
@@ -78,10 +81,15 @@ class LiveIndex:
         with self._turn, self._given_up_on_error():
             index = self._usable()
             if index is None and self.lost and not self._is_full() and not self._database.read_only:
-                self._fill()
-                index = self._index
-            if index:
-                self._catch_up(index)
+                with self._locked():
+                    try:
+                        self._open()  # another process may have built it
+                    except IndexUnusableError as error:
+                        if not error.lost:
+                            raise
+                        self._fill()
+            elif index:
+                self._catch_up(index, wait_s=0.0)
 
     def rebuild(self) -> int:
         """Build the index again from the database; how many documents it has.
@@ -94,7 +102,8 @@ class LiveIndex:
             if self._is_full():
                 raise StoreFullError(f"The index cannot be made: {_FULL}.", hint="Make room, and run it again.")
             try:
-                return self._fill()
+                with self._locked():
+                    return self._fill()
             except IndexUnusableError as error:
                 raise StoreError(f"The index cannot be made: {error}.", hint="Stop that process, or wait.") from error
 
@@ -139,7 +148,8 @@ class LiveIndex:
                 self._retry_later(self._database.read_only)
             else:
                 try:
-                    self._open()
+                    with self._locked():
+                        self._open()
                 except IndexUnusableError as error:
                     self._retry_later(str(error), lost=error.lost)
         return self._index
@@ -155,22 +165,22 @@ class LiveIndex:
             return
         self._applied, self._unsafe = 0, 0
         with self._abandoned_on_error(index), _index_errors():
-            self._catch_up(index)
-            if index.count() != self._size():
+            size = self._apply_changes(index)
+            if index.count() != size:
                 raise IndexUnusableError("it is not complete", lost=True)
         self._use(index)
 
     def _fill(self) -> int:
         """Build a new index of all documents; how many there are. Raises `IndexUnusableError`."""
         index, count = self._opening(True), 0
+        self._applied, self._unsafe = 0, FLUSHED
         with self._abandoned_on_error(index, is_new=True):
-            with self._database.read() as db:
-                last = db.scalar(select(func.max(OUTBOX.c.number))) or 0
+            changes = self._changes()
             with _index_errors():
                 for document in self._documents(D.c.number > 0):
                     index.apply(document.doc_id, document)
                     count += 1
-                self._applied, self._unsafe = last, FLUSHED
+                self._note_applied(index, changes)
                 self._make_safe(index)
         self._use(index)
         return count
@@ -186,27 +196,63 @@ class LiveIndex:
     def _use(self, index: Index) -> None:
         self._index, self.reason, self.lost = index, "", False
 
-    def _catch_up(self, index: Index) -> None:
-        """Apply what the outbox has and the index has not."""
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        """A block in which no other process changes the index. Raises `IndexUnusableError`."""
+        with self._database.place.lock(_FEEDER, FEED_S) as is_taken:
+            if not is_taken:
+                raise IndexUnusableError("another process is building it")
+            yield
+
+    def _catch_up(self, index: Index, wait_s: float = FEED_S) -> None:
+        """Apply what the outbox has and the index has not, or wait so long for another process that does it."""
+        if self._changes():
+            with self._database.place.lock(_FEEDER, wait_s) as is_taken:
+                if is_taken:
+                    self._apply_changes(index)
+
+    def _changes(self) -> Sequence[tuple[int, str]]:
+        """Rows of the outbox that the index does not have."""
         with self._database.read() as db:
             query = select(OUTBOX).where(OUTBOX.c.number > self._applied).order_by(OUTBOX.c.number)
-            changes = db.execute(query).tuples().all()
-        for doc_id in dict.fromkeys(doc_id for _, doc_id in changes):
-            document = next(self._documents(D.c.doc_id == doc_id), None)
-            index.apply(doc_id, document)
-            self._unsafe += 1 + (len(document.chunk_ids) if document else 0)
-        if changes:
+            return db.execute(query).tuples().all()
+
+    def _apply_changes(self, index: Index) -> int:
+        """Apply the outbox until it is empty; how many points the index should have then."""
+        while True:
+            with self._database.read():  # one state of the database
+                changes, size = self._changes(), self._size()
+            if not changes:
+                return size
+            for doc_id in dict.fromkeys(doc_id for _, doc_id in changes):
+                document = next(self._documents(D.c.doc_id == doc_id), None)
+                index.apply(doc_id, document)
+                self._unsafe += 1 + (len(document.chunk_ids) if document else 0)
+            self._note_applied(index, changes)
+            if self._unsafe >= FLUSHED:
+                self._make_safe(index)
+
+    def _note_applied(self, index: Index, changes: Sequence[tuple[int, str]]) -> None:
+        """Remember which rows of the outbox the index has.
+
+        Those of a shared index are deleted one by one: a transaction with a lower number may commit later.
+        """
+        if index.shared:
+            for part in in_parts([number for number, _ in changes]):
+                self._forget_changes(OUTBOX.c.number.in_(part))
+        elif changes:
             self._applied = changes[-1][0]
-        if self._unsafe >= FLUSHED:
-            self._make_safe(index)
 
     def _make_safe(self, index: Index) -> None:
         """Flush the index; then the outbox need not keep what it has."""
         if self._unsafe:
             index.flush()
-            with self._database.write() as db:
-                db.execute(delete(OUTBOX).where(OUTBOX.c.number <= self._applied))
+            self._forget_changes(OUTBOX.c.number <= self._applied)
             self._unsafe = 0
+
+    def _forget_changes(self, which: ColumnElement[bool]) -> None:
+        with self._database.write("outbox") as db:
+            db.execute(delete(OUTBOX).where(which))
 
     def _documents(self, where: ColumnElement[bool]) -> Iterator[IndexedDocument]:
         with self._database.read() as db:

@@ -48,7 +48,11 @@ class TreeArrays:
         children = [c for n in inner for c in n.children]
         ends = [0, *accumulate(len(n.children) for n in inner)]
         words = [count_words(n.text) for n in tree.nodes]
-        return cls(_ints(words), _ints(spans), _ints(ends), _ints(children), _below(tree))
+        runs = leaf_runs(tree)[tree.leaves :]
+        firsts = [0, *accumulate(map(len, runs))][:-1]
+        bounds = _ints([run for of_node in runs for run in of_node]).reshape(-1, 2)
+        below = Runs(_ints(firsts), bounds[:, 0], bounds[:, 1])
+        return cls(_ints(words), _ints(spans), _ints(ends), _ints(children), below)
 
     @classmethod
     def joined(cls, trees: Sequence[TreeArrays]) -> TreeArrays:
@@ -184,8 +188,8 @@ def _lengths(tree: TreeArrays, leaves: Vectors) -> NDArray[np.float32]:
     return np.sqrt(squares).clip(_SHORTEST).astype(np.float32)
 
 
-def _below(tree: RetrievalTree) -> Runs:
-    """The leaves below every inner node as runs: those of its children, merged where they touch or overlap."""
+def leaf_runs(tree: RetrievalTree) -> list[list[tuple[int, int]]]:
+    """For every node the leaves at or below it, as runs ``[start, stop)`` of adjacent ones."""
     of: list[list[tuple[int, int]]] = [[(i, i + 1)] for i in range(tree.leaves)]
     for node in tree.nodes[tree.leaves :]:
         merged: list[tuple[int, int]] = []
@@ -195,10 +199,7 @@ def _below(tree: RetrievalTree) -> Runs:
             else:
                 merged.append((start, stop))
         of.append(merged)
-    inner = of[tree.leaves :]
-    first = [0, *accumulate(map(len, inner))][:-1]
-    runs = _ints([run for runs in inner for run in runs]).reshape(-1, 2)
-    return Runs(_ints(first), runs[:, 0], runs[:, 1])
+    return of
 
 
 def _before(counts: Sequence[int]) -> Ints:

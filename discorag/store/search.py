@@ -43,7 +43,7 @@ def best(query: SearchQuery, searcher: Searcher, scope: Scope) -> list[Hit]:
     depth = max(query.top_k, FUSION_DEPTH)
     terms = sparse_query(query.text)
     vectors: list[Vectors | SparseVector] = [query.vector, terms] if terms[0] else [query.vector]
-    return fused([ranking(vector, depth) for vector in vectors])[: query.top_k]
+    return fuse_rankings([ranking(vector, depth) for vector in vectors])[: query.top_k]
 
 
 def nearest_documents(query: SearchQuery, searcher: Searcher, scope: Scope, count: int) -> list[Hit]:
@@ -85,7 +85,7 @@ def _rounded(hits: Sequence[Hit]) -> list[Hit]:
     return [Hit(hit.chunk_id, round(hit.score, DIGITS)) for hit in hits]
 
 
-def fused(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+def fuse_rankings(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Reciprocal rank fusion: the score of a chunk is the sum of 1 / (60 + rank), ranks from 1.
 
     Qdrant's own fusion is not used: it ranks equal scores (duplicated chunks have them) in the order of writing.
@@ -122,7 +122,7 @@ D = tables.documents
 class _Corpus:
     """All of a scope as arrays; ``owners``: the document of each chunk, ``term_owners``: the chunk of each term."""
 
-    stamp: tuple[int, int]
+    stamp: tuple[int, int, int]
     documents: Mapping[int, IndexedDocument]
     owners: NDArray[np.int64]
     chunk_ids: Sequence[str]
@@ -133,7 +133,7 @@ class _Corpus:
     term_owners: NDArray[np.int64]
 
     @classmethod
-    def of(cls, stamp: tuple[int, int], documents: Mapping[int, IndexedDocument]) -> _Corpus:
+    def of(cls, stamp: tuple[int, int, int], documents: Mapping[int, IndexedDocument]) -> _Corpus:
         parts = list(documents.values())
         counts = np.concatenate([d.term_counts for d in parts])
         return cls(
@@ -198,14 +198,15 @@ class ExactSearch:
     def _corpus(self, scope: Scope) -> _Corpus | None:
         """The scope as it is now, None if it is empty.
 
-        How many documents it has and the highest number of one tell whether it changed: numbers are given once.
+        The count, the highest and the sum of its documents' numbers tell whether it changed: numbers are given once,
+        but another transaction may commit a lower one later.
         """
         with self._lock, self._database.read() as db:
-            count, last, size = db.execute(
-                select(func.count(), func.max(D.c.number), func.sum(D.c.chunks)).where(is_in(scope))
-            ).one()
+            counted = (func.count(), func.max(D.c.number), func.sum(D.c.number), func.sum(D.c.chunks))
+            *counts, size = db.execute(select(*counted).where(is_in(scope))).one()
+            count, stamp = counts[0], (counts[0], counts[1], counts[2])
             known = self._known.get(scope)
-            if not count or (known and known.stamp == (count, last)):
+            if not count or (known and known.stamp == stamp):
                 return known if count else None
             if size > MOST:
                 raise StoreError(
@@ -217,7 +218,7 @@ class ExactSearch:
             found |= {d.number: d for d in indexed_documents(self._database, numbers - found.keys())}
             if len(found) < count:
                 raise StoreDamagedError(f"Texts of corpus {scope.corpus!r} are missing in the database.", hint=DAMAGED)
-            self._known[scope] = _Corpus.of((count, last), dict(sorted(found.items())))
+            self._known[scope] = _Corpus.of(stamp, dict(sorted(found.items())))
             return self._known[scope]
 
 

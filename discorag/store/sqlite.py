@@ -1,6 +1,6 @@
 """The database as a SQLite file: how it is opened, also where nothing can be written, and what its errors mean.
 
-All that is SQLite's own is in this module.
+All that is SQLite's own is in this module; what is PostgreSQL's own in `discorag.store.postgres`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy import Connection, Delete, Engine, QueuePool, Select, Table, create_engine, event
 from sqlalchemy.exc import DatabaseError
 
+from discorag.models.loops import FairLock
 from discorag.schema.errors import ReadOnlyStoreError, StoreDamagedError, StoreError, StoreFullError, StoreLockedError
 from discorag.store.tables import DAMAGED
 
@@ -36,25 +37,110 @@ def make_private_folder(folder: Path) -> None:
         folder.chmod(_PRIVATE_FOLDER)
 
 
-def open_database(file: Path, *, safe: bool = True) -> tuple[Engine, str]:
-    """Open a database file, creating it if it does not exist.
+class FileHold:
+    """A row that is held until `end`."""
+
+    def __init__(self, place: SqliteFile) -> None:
+        self._place = place
+
+    def end(self, last: Delete | None = None) -> None:
+        """Release the row, after a last statement."""
+        if last is not None:
+            with self._place.errors(), self._place.writing("") as db:
+                db.execute(last)
+
+
+class SqliteFile:
+    """A database file, created if it does not exist. Any number of processes may read while one writes.
 
     Args:
         file: The file.
         safe: Whether what was committed survives a power failure.
+        min_free: With fewer bytes free its disk counts as nearly full.
 
-    Returns:
-        The engine, and why nothing can be written: empty where it can.
+    ``is_shared``: whether other processes may serve it at the same time.
 
     Raises:
         StoreError: It can neither be created nor read; `StoreFullError` where the disk is full.
         StoreDamagedError: It is not a database.
     """
-    with database_errors(file):
-        _create(file)
-        if reason := _read_only_because(file):
-            return _read_only(file), reason
-        return _engine(lambda: _connect(f"{file.absolute().as_uri()}?mode=rw", safe=safe)), ""
+
+    is_shared = False
+
+    def __init__(self, file: Path, *, safe: bool = True, min_free: int = 0) -> None:
+        self.file, self.name, self._min_free = file, str(file), min_free
+        self._writers = FairLock()
+        with self.errors():
+            _create(file)
+            self.read_only = _read_only_because(file)
+            if self.read_only:
+                self.engine = _read_only(file)
+            else:
+                self.engine = _engine(lambda: _connect(f"{file.absolute().as_uri()}?mode=rw", safe=safe))
+
+    @contextmanager
+    def reading(self) -> Generator[Connection]:
+        """A connection that sees one state of the database."""
+        with self.engine.connect() as db:
+            yield db
+
+    @contextmanager
+    def writing(self, what: str) -> Generator[Connection]:
+        """A transaction; all others wait, whatever they change."""
+        del what
+        with self._writers, self.engine.execution_options(**{WRITES: True}).begin() as db:
+            yield db
+
+    def hold(self, row: Select[Any]) -> FileHold:
+        """Hold a row: one process serves a folder, and knows itself which rows it holds."""
+        del row
+        return FileHold(self)
+
+    @contextmanager
+    def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
+        """One process serves a folder: it has all locks."""
+        del name, wait_s
+        yield True
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    @property
+    def room(self) -> int:
+        """Bytes free on its disk beyond those that must stay free."""
+        return shutil.disk_usage(self.file.parent).free - self._min_free
+
+    def check_room(self) -> None:
+        """Raise `StoreFullError` if the disk is nearly full."""
+        if (room := self.room) < 0:
+            raise StoreFullError(
+                f"The disk of {self.file.parent} is nearly full ({(room + self._min_free) / 1e6:.0f} MB free, "
+                f"{self._min_free / 1e6:.0f} MB must stay free): nothing is stored.",
+                hint="Free disk space; writing then resumes by itself. DISCO_RAG_STORE__MIN_FREE_MB sets the limit.",
+            )
+
+    @contextmanager
+    def errors(self) -> Generator[None]:
+        """Raise what SQLite or the system raises as an error of ours."""
+        try:
+            yield
+        except (DatabaseError, sqlite3.DatabaseError) as error:
+            raise _translated(error, self.file) from error
+        except OSError as error:
+            message = f"{self.file} cannot be used: {error.strerror or error}."
+            raise StoreError(message, hint=_READ_ONLY_HINT) from error
+
+    def number_after(self, connection: Connection, table: Table) -> None:
+        """Nothing: SQLite numbers above all rows that ever were."""
+
+    def integrity(self, connection: Connection) -> list[str]:
+        """What SQLite itself finds wrong with the file."""
+        lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+        strays = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+        return [line for line in lines if line != "ok"] + [
+            f"a row of {row[0]} belongs to no document" for row in strays
+        ]
 
 
 def _create(file: Path) -> None:
@@ -121,24 +207,6 @@ def _connect(uri: str, *, safe: bool = True, alone: bool = False) -> sqlite3.Con
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute(f"PRAGMA synchronous={'FULL' if safe else 'OFF'}")
     return connection
-
-
-def integrity(connection: Connection) -> list[str]:
-    """What SQLite itself finds wrong with the file."""
-    lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
-    strays = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
-    return [line for line in lines if line != "ok"] + [f"a row of {row[0]} belongs to no document" for row in strays]
-
-
-@contextmanager
-def database_errors(file: Path) -> Generator[None]:
-    """Raise what SQLite or the system raises as an error of ours."""
-    try:
-        yield
-    except (DatabaseError, sqlite3.DatabaseError) as error:
-        raise _translated(error, file) from error
-    except OSError as error:
-        raise StoreError(f"{file} cannot be used: {error.strerror or error}.", hint=_READ_ONLY_HINT) from error
 
 
 def _code(error: DatabaseError | sqlite3.DatabaseError) -> int:

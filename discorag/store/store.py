@@ -10,15 +10,17 @@ from typing import Self
 
 from discorag.config import StoreSettings
 from discorag.schema.document import Chunk, Document, Scope
-from discorag.schema.errors import ConfigError, InputError
+from discorag.schema.errors import ConfigError, InputError, NotFoundError
 from discorag.schema.values import Vectors
 from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import INDEXES, IndexPlace
 from discorag.store.live import LiveIndex
+from discorag.store.postgres import PostgresServer
 from discorag.store.records import Hit, Manifest, SearchQuery, check_vector
 from discorag.store.search import best, find_enough, nearest_documents
+from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
 from discorag.store.uploads import Conversions
 
@@ -34,8 +36,12 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
         NotFoundError: There is no store, and no encoder was given.
         StoreError: See `discorag.store.database.Database`.
     """
-    kind = "server" if settings.url is not None and settings.kind == "edge" else settings.kind
+    kind = settings.kind
+    if kind == "edge" and (settings.url or settings.database_url):
+        kind = "server" if settings.url else "none"
     INDEXES.check(kind)
+    if kind == "memory" and settings.database_url:
+        raise ConfigError("The store is to be in memory and in a database.", hint="Unset one: DISCO_RAG_DATABASE_URL.")
     if (kind == "memory") == (settings.url is not None) and kind in ("memory", "server"):
         message = (
             f"The index is to be in memory and at {settings.url}." if settings.url else "The server has no address."
@@ -44,12 +50,24 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
     return Store(settings, kind, encoder)
 
 
+def _place(
+    settings: StoreSettings, folder: Path, encoder: tuple[str, int] | None, *, is_temporary: bool
+) -> SqliteFile | PostgresServer:
+    """Where the database is. Raises `NotFoundError` if there is no file, and no encoder to create one for."""
+    if settings.database_url:
+        return PostgresServer(settings.database_url)
+    if encoder is None and not (folder / FILE).is_file():
+        raise NotFoundError(f"There is no store in {folder}.", hint="Check DISCO_RAG_STORE__PATH.")
+    min_free = 0 if is_temporary else int(settings.min_free_mb * 1_000_000)
+    return SqliteFile(folder / FILE, safe=not is_temporary, min_free=min_free)
+
+
 class Store(DocumentTrees):
     """Documents of all tenants. All methods may block: call them from a thread. Also a context manager.
 
-    Any number of threads and processes may use one folder at a time. Writers wait for each other; a change is one
-    transaction, which every reader sees whole or not at all, and which survives the end of the process. One process
-    has the index; the others search exactly.
+    Any number of threads and processes may use one folder or database at a time. A change is one transaction, which
+    every reader sees whole or not at all, and which survives the end of the process. One process has the index of a
+    folder; the others search exactly.
 
     Raises:
         StoreError: As `open_store`; by any method: the disk fails, is full (`StoreFullError`), another process writes
@@ -59,8 +77,7 @@ class Store(DocumentTrees):
     def __init__(self, settings: StoreSettings, kind: str, encoder: tuple[str, int] | None) -> None:
         self._temporary = TemporaryDirectory(prefix="disco-rag-") if kind == "memory" else None
         folder = Path(self._temporary.name) if self._temporary else settings.path
-        min_free = 0 if self._temporary else int(settings.min_free_mb * 1_000_000)
-        super().__init__(Database(folder / FILE, encoder, safe=self._temporary is None, min_free=min_free))
+        super().__init__(Database(_place(settings, folder, encoder, is_temporary=kind == "memory"), encoder))
         identity, opening = self.database.identity, INDEXES[kind]
         place = IndexPlace(settings, folder, identity.id, identity.dimension)
         self.index = LiveIndex(self.database, lambda fresh: opening(place, fresh=fresh), in_folder=kind == "edge")

@@ -1,6 +1,6 @@
 """The tables of the database (SQLAlchemy Core), and values as bytes in them, each compared with its checksum when read.
 
-Nothing here is SQLite's own: see `discorag.store.sqlite`.
+What is SQLite's or PostgreSQL's own is in `discorag.store.sqlite` and `discorag.store.postgres`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table
+from sqlalchemy import Text as AnyText
 from xxhash import xxh3_64_digest
 
 from discorag.schema.errors import StoreDamagedError
@@ -23,6 +24,8 @@ FORMAT: Final = 3
 """Of these tables; a database of another format is refused."""
 
 metadata = MetaData()
+Text: Final = AnyText().with_variant(AnyText(collation="C"), "postgresql")
+"""Text that is compared by code points, as SQLite does: `Documents.under` relies on it."""
 
 
 def _document() -> Column[int]:
@@ -125,6 +128,21 @@ jobs = Table(
 )
 """Ingest jobs of the server; ``ended`` is empty while a job runs."""
 
+queue = Table(
+    "queue",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("job", Text, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("corpus", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Index("queue_by_job", "job"),
+    Index("queue_by_file", "tenant", "corpus", "name"),
+    sqlite_autoincrement=True,
+)
+"""Files of jobs that were not read yet, with their positions in the job. The server that reads one holds its row."""
+
 uploads = Table(
     "uploads",
     metadata,
@@ -172,6 +190,38 @@ settled = Table(
     Column("note", Text, nullable=False),
 )
 """Findings that a reader has settled; they outlive the findings' rows."""
+
+
+rates = Table(
+    "rates",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("minute", Integer, nullable=False),
+    Column("count", Integer, nullable=False),
+)
+"""Requests and questions of the last minute that had any, where several servers share the database."""
+
+threads = Table(
+    "threads",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("touched", Float, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("threads_by_tenant", "tenant", "touched"),
+)
+"""Conversations with the server; their checkpoints are LangGraph's. ``touched``: when one was last used."""
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("thread", Text, ForeignKey("threads.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("question", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("reply", Text, nullable=False),
+)
+"""Questions that were answered in threads."""
 
 
 _CHECKSUM = 8  # bytes

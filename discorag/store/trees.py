@@ -57,7 +57,7 @@ class DocumentTrees(Documents):
         if manifest is None or manifest.content_hash != document.content_hash:
             raise no_document(scope, doc_id)
         row = _tree_row(manifest, tree, vectors, version)
-        with self.database.write() as db:
+        with self.database.write(doc_id) as db:
             now = select(D.c.number).where(is_in(scope), D.c.doc_id == doc_id, D.c.fingerprint == manifest.fingerprint)
             number = db.scalar(now)
             if number is None:

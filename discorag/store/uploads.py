@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import RefusedFileError
 from discorag.store import tables
 from discorag.store.database import Database, is_in
+from discorag.store.postgres import RowHold
+from discorag.store.sqlite import FileHold
 
 TRIES = 2
 """How often a file is converted that runs into a limit or ends its process."""
 
-J, U, V = tables.jobs, tables.uploads, tables.conversions
+J, Q, U, V = tables.jobs, tables.queue, tables.uploads, tables.conversions
 
 
 @dataclass(frozen=True)
@@ -29,33 +31,91 @@ class JobRow:
     body: str
 
 
+@dataclass(frozen=True)
+class QueuedFile:
+    """The file of a job that waits at ``position`` in it; ``number`` counts all that were ever queued."""
+
+    number: int
+    job: str
+    position: int
+    scope: Scope
+    name: str
+
+
+Edit = Callable[[str], tuple[JobRow, Sequence[tuple[int, str]]] | None]
+"""The JSON of a job -> what the job becomes, and files to queue: positions and names; None: nothing changes."""
+
+
 class JobTable:
-    """Jobs and uploaded files. All methods block, and raise `StoreError` where the database fails."""
+    """Jobs, their files that wait, and uploaded files. All methods block, and raise `StoreError` if the database fails.
+
+    Any number of servers may share them, if the database is a PostgreSQL server.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.is_shared = database.place.is_shared
 
-    def add(self, job: JobRow, scope: Scope, sizes: Mapping[str, int]) -> None:
-        """Add a job, and the files that were sent with it with their sizes in bytes."""
-        with self._database.write() as db:
+    def add(self, job: JobRow, scope: Scope, sizes: Mapping[str, int], publish: Callable[[], None]) -> None:
+        """Add a job and the files that were sent with it, with their sizes in bytes, and queue them.
+
+        ``publish`` is called before the transaction is committed; if it raises, nothing was added.
+        """
+        with self._database.write(f"uploads of {job.tenant}") as db:
             db.execute(insert(J), vars(job))
             for name, size in sizes.items():
                 db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
                 db.execute(insert(U), scope.model_dump() | {"name": name, "size": size})
+            _queue(db, scope, job.id, enumerate(sizes))
+            publish()
 
-    def save(self, job: JobRow) -> None:
-        """Update a job."""
-        with self._database.write() as db:
-            db.execute(update(J).where(J.c.id == job.id).values(ended=job.ended, body=job.body))
+    def change(self, job_id: str, scope: Scope, edit: Edit) -> bool:
+        """Change a job in one transaction: ``edit`` gets its JSON, and returns what it becomes; None: it stays.
 
-    def remove(self, job_id: str) -> None:
-        """Forget a job."""
-        with self._database.write() as db:
-            db.execute(delete(J).where(J.c.id == job_id))
+        Returns whether it was changed.
+        """
+        with self._database.write(job_id) as db:
+            body = db.scalar(select(J.c.body).where(J.c.id == job_id))
+            if body is None or (changed := edit(body)) is None:
+                return False
+            row, waiting = changed
+            db.execute(update(J).where(J.c.id == job_id).values(ended=row.ended, body=row.body))
+            _queue(db, scope, job_id, waiting)
+            if row.ended:
+                idle = select(Q.c.number).where(Q.c.job == job_id).with_for_update(skip_locked=True)
+                db.execute(delete(Q).where(Q.c.number.in_(idle)))
+        return True
+
+    def next_files(self, most: int) -> list[QueuedFile]:
+        """The first files of every job that has not ended, ``most`` of each, also those that are held.
+
+        A file does not appear while an earlier one of the same name waits or is held.
+        """
+        turns = [
+            func.row_number().over(partition_by=columns, order_by=Q.c.number)
+            for columns in ((Q.c.job,), (Q.c.tenant, Q.c.corpus, Q.c.name))
+        ]
+        queued = select(Q, turns[0].label("in_job"), turns[1].label("of_name")).join(J).where(J.c.ended.is_(None))
+        queued = queued.subquery()
+        query = select(queued).where(queued.c.in_job <= most, queued.c.of_name == 1)
+        with self._database.read() as db:
+            rows = db.execute(query.order_by(queued.c.number)).all()
+        return [
+            QueuedFile(row.number, row.job, row.position, Scope(tenant=row.tenant, corpus=row.corpus), row.name)
+            for row in rows
+        ]
+
+    def claim(self, file: QueuedFile) -> FileHold | RowHold | None:
+        """Hold a file that is to be read, until `done` or its ``end``; None if another server has it."""
+        return self._database.place.hold(select(Q).where(Q.c.number == file.number))
+
+    def done(self, file: QueuedFile, hold: FileHold | RowHold) -> None:
+        """Remove a file that was read from the queue."""
+        hold.end(delete(Q).where(Q.c.number == file.number))
 
     def forget(self, before: str) -> None:
         """Forget the jobs that ended before this time."""
-        with self._database.write() as db:
+        with self._database.write("jobs") as db:
             db.execute(delete(J).where(J.c.ended < before))
 
     def body(self, job_id: str) -> str | None:
@@ -63,10 +123,10 @@ class JobTable:
         with self._database.read() as db:
             return db.scalar(select(J.c.body).where(J.c.id == job_id))
 
-    def unfinished(self) -> list[str]:
-        """The JSON of all jobs that have not ended, in the order in which they were accepted."""
+    def ended(self, job_ids: Collection[str]) -> set[str]:
+        """Those of these jobs that have ended."""
         with self._database.read() as db:
-            return list(db.scalars(select(J.c.body).where(J.c.ended.is_(None)).order_by(J.c.created)))
+            return set(db.scalars(select(J.c.id).where(J.c.id.in_(job_ids), J.c.ended.is_not(None))))
 
     def under_way(self, tenant: str) -> int:
         """Jobs of a tenant that have not ended."""
@@ -86,8 +146,14 @@ class JobTable:
 
     def remove_upload(self, scope: Scope, name: str) -> None:
         """Forget an uploaded file."""
-        with self._database.write() as db:
+        with self._database.write(f"uploads of {scope.tenant}") as db:
             db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
+
+
+def _queue(db: Connection, scope: Scope, job_id: str, files: Iterable[tuple[int, str]]) -> None:
+    own = scope.model_dump() | {"job": job_id}
+    if rows := [own | {"position": position, "name": name} for position, name in files]:
+        db.execute(insert(Q), rows)
 
 
 class Conversions:
@@ -110,7 +176,7 @@ class Conversions:
 
     def failed(self, file: str, reason: str) -> None:
         """Count a failure."""
-        with self._database.write() as db:
+        with self._database.write(file) as db:
             counted = update(V).where(V.c.file == file).values(failures=V.c.failures + 1, reason=reason)
             if not db.execute(counted).rowcount:
                 db.execute(insert(V), {"file": file, "failures": 1, "reason": reason})
@@ -120,5 +186,5 @@ class Conversions:
         with self._database.read() as db:
             known = db.scalar(select(V.c.file).where(V.c.file == file))
         if known:
-            with self._database.write() as db:
+            with self._database.write(file) as db:
                 db.execute(delete(V).where(V.c.file == file))

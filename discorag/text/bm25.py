@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
-from discorag.text.terms import K1, B, terms
+from discorag.text.terms import K1, B, term_id, terms
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer]
@@ -71,7 +70,7 @@ class TermCounts:
     @classmethod
     def of(cls, texts: Sequence[str]) -> TermCounts:
         """The terms of texts (`discorag.text.terms.terms`)."""
-        found = [Counter(map(_id, terms(text))) for text in texts]
+        found = [Counter(map(term_id, terms(text))) for text in texts]
         ids, counts = ([n for c in found for n in part(c)] for part in (Counter[int].keys, Counter[int].values))
         ends = np.cumsum([0, *map(len, found)], dtype=np.uint32)
         return cls(ends, np.array(ids, np.uint32), np.array(counts, np.uint32))
@@ -111,7 +110,7 @@ class Bm25:
 
         A group's length is normalised by the groups' mean. Each term of the query counts once.
         """
-        ids = np.array(sorted(set(map(_id, terms(query)))), np.uint32)
+        ids = np.array(sorted(set(map(term_id, terms(query)))), np.uint32)
         table = self._counts.table(ids)
         seen = (table > 0).sum(axis=0)
         weights = np.log1p((len(table) - seen + 0.5) / (seen + 0.5))
@@ -119,7 +118,3 @@ class Bm25:
         lengths = groups.sums(self._lengths)
         norm = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1e-9))
         return (found * (K1 + 1) / (found + norm[:, None])) @ weights
-
-
-def _id(term: str) -> int:
-    return xxhash.xxh32_intdigest(term.encode("utf-8", "surrogatepass"))

@@ -24,7 +24,7 @@ def references(text: str) -> tuple[Reference, ...]:
     return tuple(found)
 
 
-def marked(reference: Reference) -> str:
+def format_reference(reference: Reference) -> str:
     """A reference as it is written."""
     first, last = reference.first, reference.last
     unit = "" if first is None else f".{first}" if last in (None, first) else f".{first}-{last}"
@@ -34,7 +34,7 @@ def marked(reference: Reference) -> str:
 def unknown_passages(found: Iterable[Reference], passages: Sequence[str]) -> list[Reference]:
     """References to passages that do not exist, each once; one that a passage itself contains does not count."""
     beyond = dict.fromkeys(r for r in found if r.chunk > len(passages))
-    return [r for r in beyond if not any(marked(r) in passage for passage in passages)]
+    return [r for r in beyond if not any(format_reference(r) in passage for passage in passages)]
 
 
 def steps(plan: Plan) -> tuple[PlanStep, ...]:
@@ -86,7 +86,7 @@ def without_copied(text: str, passages: Sequence[str]) -> str:
     return _REFERENCE.sub(escape_copied, text)
 
 
-def marked_pieces(text: str) -> Iterator[tuple[str, bool]]:
+def split_references(text: str) -> Iterator[tuple[str, bool]]:
     """``text`` of a plan in pieces, and whether each is a reference; escapes in the others are undone."""
     at = 0
     for match in _REFERENCE.finditer(text):
@@ -96,9 +96,9 @@ def marked_pieces(text: str) -> Iterator[tuple[str, bool]]:
     yield _ESCAPED.sub(r"\1", text[at:]), False
 
 
-def escaped_brackets(text: str) -> str:
+def escape_brackets(text: str) -> str:
     """``text`` of a plan with a backslash before every opening square bracket that is not a reference's."""
-    pieces = marked_pieces(text)
+    pieces = split_references(text)
     return "".join(piece if is_reference else piece.replace("[", "\\[") for piece, is_reference in pieces)
 
 

@@ -71,10 +71,15 @@ def sparse_query(text: str) -> SparseVector:
     return _hashed(dict.fromkeys(terms(text), 1.0))
 
 
+def term_id(term: str) -> int:
+    """The 32-bit xxHash of a term."""
+    return xxhash.xxh32_intdigest(term.encode("utf-8", "surrogatepass"))
+
+
 def _hashed(weights: dict[str, float]) -> SparseVector:
     by_id: dict[int, float] = {}
     for term, weight in weights.items():
-        at = xxhash.xxh32_intdigest(term.encode("utf-8", "surrogatepass"))
+        at = term_id(term)
         by_id[at] = by_id.get(at, 0.0) + weight
     ids = sorted(by_id)
     return ids, [by_id[i] for i in ids]

@@ -1,6 +1,6 @@
 """Figures, dates, quotations and names of a sentence, looked up exactly: its evidence has each of them.
 
-A lookup that fails shows that the evidence does not say the sentence; one that succeeds shows nothing.
+A failed lookup shows that the evidence does not support the sentence; a successful one proves nothing.
 """
 
 from __future__ import annotations

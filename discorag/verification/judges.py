@@ -118,10 +118,10 @@ class LlmJudge:
         return Outcome(value=verdicts, usage=reply.usage, prompt_hash=self.template.hash)
 
     def _request(self, claims: Sequence[Claim], passages: Sequence[str]) -> Request[list[_Verdict]]:
-        prompt = self.template.render(passages=_numbered(passages), sentences=_numbered([c.sentence for c in claims]))
+        prompt = self.template.render(passages=_number(passages), sentences=_number([c.sentence for c in claims]))
 
         def parse(text: str) -> list[_Verdict]:
-            return _checked(text, len(claims), len(passages))
+            return _check(text, len(claims), len(passages))
 
         return Request(
             stage="verify",
@@ -132,11 +132,11 @@ class LlmJudge:
         )
 
 
-def _numbered(texts: Sequence[str]) -> str:
+def _number(texts: Sequence[str]) -> str:
     return "\n".join(f"{n}. {escape(' '.join(text.split()))}" for n, text in enumerate(texts, start=1))
 
 
-def _checked(text: str, sentences: int, passages: int) -> list[_Verdict]:
+def _check(text: str, sentences: int, passages: int) -> list[_Verdict]:
     """The verdicts. Raises ``ValueError`` unless there is one for each sentence, in order, with a passage's number."""
     found = _Verdicts.model_validate_json(text).verdicts
     if [v.sentence for v in found] != list(range(1, sentences + 1)):

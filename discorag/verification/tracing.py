@@ -66,7 +66,7 @@ def _around(inputs: AnswerInputs, table: SentenceTable, i: int) -> list[Place]:
 def _place(inputs: AnswerInputs, table: SentenceTable, first: int, last: int) -> Place:
     units = table.sentences[first : last + 1]
     chunk = inputs.chunks[units[0].chunk - 1]
-    context = dict.fromkeys((chunk.title, *chunk.headings, *(h for u in units for h in u.headings)))
+    context = dict.fromkeys((chunk.title, *(h for u in units for h in u.headings)))
     return Place(tuple(range(first, last + 1)), " ".join(u.plain for u in units), "\n".join(context))
 
 
@@ -134,7 +134,7 @@ class TracingVerifier:
         """
         table = await sentences_of(inputs, self.encoder)
         copies = _copies(table)
-        drafts = _drafted(draft, len(inputs.chunks), copies)
+        drafts = _split_draft(draft, len(inputs.chunks), copies)
         found = {i: t for i, d in enumerate(drafts) if (t := _trace_at_once(d, inputs, table, copies))}
         claims = await self._claims(inputs, table, {i: d for i, d in enumerate(drafts) if i not in found})
         for i, claim in list(claims.items()):
@@ -181,7 +181,7 @@ def _copies(table: SentenceTable) -> Copies:
     return found
 
 
-def _drafted(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
+def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
     """The sentences of a draft; a line that copies a whole unit is one, whatever full stops it has inside."""
 
     def is_copy(text: str) -> bool:

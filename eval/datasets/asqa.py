@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, Field
 
+from discorag.ingest.convert.html import from_html
 from discorag.schema.values import Span
-from eval.datasets.reading import TextBuilder, checked, read_json, unique
+from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -19,6 +20,9 @@ _INSTRUCTION = (
 )
 _NO_PASSAGE = "pairs whose answer is in no passage"
 _ARTICLES = ("a", "an", "the")
+_HEADING = re.compile(r"(#+)\s+(.*)")
+_LINKS = ("external links", "further reading", "gallery", "notes", "references", "see also", "sources", "citations")
+"""Sections that the authors of RDR² leave out as well."""
 
 
 class _Pair(BaseModel):
@@ -36,12 +40,17 @@ class _LongAnswer(BaseModel):
     long_answer: str
 
 
+class _Page(BaseModel):
+    title: str
+
+
 class _Entry(BaseModel):
     sample_id: str = Field(min_length=1)
     question: str = Field(min_length=1)
     qa_pairs: tuple[_Pair, ...] = Field(min_length=1)
     annotations: tuple[_LongAnswer, ...] = Field(min_length=1)
     docs: tuple[_Passage, ...]
+    wikipages: tuple[_Page, ...] = ()
 
 
 class Passages:
@@ -104,30 +113,93 @@ def load_asqa_pooled(path: Path) -> Benchmark:
         MissingPathError: No such file.
         DataError: The file is cut off, a field is missing, or an id repeats; names file, entry and field.
     """
-    passages, dropped = Passages(), Counter[str]()
-    samples: list[Sample] = []
-    for entry in checked(tuple[_Entry, ...], read_json(path), str(path)):
-        place = f"{path}: {entry.sample_id}"
-        own = dict.fromkeys(passages.add(doc.id, doc.title, _body(doc), place) for doc in entry.docs)
-        documents = [passages.documents[one] for one in own]
-        found = [(pair.question, answer_places(documents, pair.short_answers)) for pair in entry.qa_pairs]
-        gold = tuple(Gold(label=question, anywhere=places) for question, places in found if places)
-        dropped[_NO_PASSAGE] += len(found) - len(gold)
+    passages = Passages()
+
+    def own(entry: _Entry) -> Iterable[str]:
+        return (passages.add(doc.id, doc.title, _body(doc), f"{path}: {entry.sample_id}") for doc in entry.docs)
+
+    return _benchmark("asqa_pooled", path, _entries(path), passages.documents, own)
+
+
+def load_asqa_pages(path: Path) -> Benchmark:
+    """ASQA questions over whole pages of Wikipedia with their headings, as RDR² has them; all pages are one corpus.
+
+    A question's own pages are those that annotators used, and those of its retrieved passages, as far as they are
+    there; a question without any is left out. Sections of links and notes are left out, as by the paper's authors.
+
+    Args:
+        path: Folder of saved pages, ``*.html``, next to ``asqa_eval_pooled.json``; their titles are their own.
+
+    Raises:
+        MissingPathError: No such file.
+        DataError: As `load_asqa_pooled`, or there is no page.
+    """
+    pages = {page.title: page for file in sorted(path.glob("*.html")) if (page := _page(file))}
+    if not pages:
+        raise DataError(f"{path} holds no page.", hint="Save the pages that the entries name as HTML.")
+
+    def own(entry: _Entry) -> Iterable[str]:
+        titles = [page.title for page in entry.wikipages] + [doc.title for doc in entry.docs]
+        return (title for title in titles if title in pages)
+
+    file = path.parent / "asqa_eval_pooled.json"
+    entries = _entries(file)
+    asked = [entry for entry in entries if any(own(entry))]
+    benchmark = _benchmark("asqa_pages", file, asked, pages, own)
+    dropped = {"questions without a page": len(entries) - len(asked), **benchmark.dropped}
+    return benchmark.model_copy(update={"dropped": dropped})
+
+
+def _entries(file: Path) -> tuple[_Entry, ...]:
+    return checked(tuple[_Entry, ...], read_json(file), str(file))
+
+
+def _page(file: Path) -> SourceDocument | None:
+    """A page as Markdown, by the title that it gives itself; None where nothing is left of it."""
+    page = from_html(file.read_bytes(), file)
+    title = re.sub(r"\s+[-–—]\s+Wikipedia$", "", page.title)
+    text = normal("\n".join(_without_links(page.text.split("\n"))))
+    return SourceDocument(id=title, title=title, text=text) if title and text else None
+
+
+def _without_links(lines: Iterable[str]) -> Iterator[str]:
+    left_out = 0  # level of the section
+    for line in lines:
+        if heading := _HEADING.match(line):
+            level = len(heading[1])
+            if not left_out or level <= left_out:
+                left_out = level if heading[2].lower().startswith(_LINKS) else 0
+        if not left_out:
+            yield line
+
+
+def _benchmark(
+    name: str,
+    file: Path,
+    entries: Iterable[_Entry],
+    documents: Mapping[str, SourceDocument],
+    own: Callable[[_Entry], Iterable[str]],
+) -> Benchmark:
+    """The entries of a file; ``own`` gives the ids of an entry's documents."""
+    samples, dropped = list[Sample](), Counter[str]()
+    for entry in entries:
+        ids = tuple(dict.fromkeys(own(entry)))
+        places = [(p.question, answer_places([documents[d] for d in ids], p.short_answers)) for p in entry.qa_pairs]
+        gold = tuple(Gold(label=question, anywhere=found) for question, found in places if found)
+        dropped[_NO_PASSAGE] += len(places) - len(gold)
         samples.append(
             Sample(
                 id=entry.sample_id,
                 query=entry.question,
                 instruction=_INSTRUCTION,
-                documents=tuple(own),
+                documents=ids,
                 references=tuple(annotation.long_answer for annotation in entry.annotations),
                 short_answers=tuple(pair.short_answers for pair in entry.qa_pairs),
                 disambiguated=tuple(pair.question for pair in entry.qa_pairs),
                 gold=gold,
             )
         )
-    return Benchmark(
-        name="asqa_pooled", documents=passages.documents, samples=unique(samples, path), dropped=dict(+dropped)
-    )
+    return Benchmark(name=name, documents=dict(documents), samples=unique(samples, file), dropped=dict(+dropped))
 
 
 def _body(passage: _Passage) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
@@ -23,7 +23,6 @@ _VERDICTS = "阅读以上判决文书，我将给你若干份判决结果"
 """How a question begins that has verdicts matched to judgments: they must not stand in the judgments."""
 _LEGAL = "legal questions (doc/legal/legal.json is missing)"
 _SHORTENED = "questions shortened to the encoder's window"
-_NO_TITLE = "answer titles that head no document"
 _NO_SPAN = "spotlight answers whose number is in no document"
 
 _Answer: TypeAlias = str | dict[str, Any] | list[Any]
@@ -158,7 +157,6 @@ def _sample(question: _Question, documents: Sequence[SourceDocument], dropped: C
         documents=tuple(dict.fromkeys(document.id for document in documents)),
         references=(str(question.answer),),  # as the official code puts it into the judge's prompt
         short_answers=_short_answers(question, numbers),
-        titles=_answer_titles(question.answer, documents, dropped) if question.type == "paper" else (),
         gold=gold,
         strata={name: str(getattr(question, name)) for name in ("level", "set", "type", "language")},
         prompt=_prompt(question),
@@ -200,32 +198,6 @@ def _prompt(question: _Question) -> str:
 
 def _title(line: str) -> str:
     return " ".join(line.replace("<br>", " ").lstrip("# ").split())
-
-
-def _letters(title: str) -> str:
-    return "".join(character for character in title.casefold() if character.isalnum())
-
-
-def _answer_titles(answer: _Answer, documents: Sequence[SourceDocument], dropped: Counter[str]) -> tuple[str, ...]:
-    """Titles in a gold answer (a list, or lists by relation) that head one of the documents."""
-    heads = [_letters(document.title) for document in documents]
-    titles: dict[str, None] = {}
-    for title in filter(_letters, map(_title, _strings(answer))):
-        if any(_letters(title) in head for head in heads):
-            titles[title] = None
-        else:
-            dropped[_NO_TITLE] += 1
-    return tuple(titles)
-
-
-def _strings(answer: Any) -> Iterator[str]:
-    """The strings in a JSON value, keys left out."""
-    if isinstance(answer, str):
-        yield answer
-    elif isinstance(answer, dict | list):
-        values = cast("dict[str, Any] | list[Any]", answer)
-        for item in values.values() if isinstance(values, dict) else values:
-            yield from _strings(item)
 
 
 # --- spotlight questions --------------------------------------------------------------------------

@@ -32,6 +32,15 @@ class _Answer(BaseModel):
     highlighted_evidence: list[str]
 
     @property
+    def type(self) -> str:
+        """As the official evaluator names it."""
+        if self.unanswerable:
+            return "none"
+        if self.extractive_spans:
+            return "extractive"
+        return "abstractive" if self.free_form_answer else "boolean"
+
+    @property
     def text(self) -> str:
         """The answer string of the official evaluator (``get_answers_and_evidence``); empty if there is none."""
         if self.unanswerable:
@@ -71,6 +80,8 @@ def load_qasper(path: Path) -> Benchmark:
     ``references[i]`` is the answer of annotator ``i`` as the official evaluator writes it; ``Gold.annotator`` is that
     ``i``. Gold pieces are labelled ``evidence`` (paragraphs, as the official Evidence-F1 counts them) or ``highlight``
     (stretches of them, as DISRetrieval counts them). Evidence in figures and tables is dropped.
+
+    Stratum ``type`` is that of the first annotator's answer (DISRetrieval table 6).
 
     Raises:
         MissingPathError: No such file.
@@ -133,6 +144,7 @@ def _sample(question: _Question, document: SourceDocument, place: str, dropped: 
         documents=(document.id,),
         references=references,
         gold=tuple(gold for n, answer in enumerate(answers) for gold in _gold(answer, n, document, dropped)),
+        strata={"type": answers[0].type},
         answerable=2 * sum(answer.unanswerable for answer in answers) <= len(answers),
     )
 

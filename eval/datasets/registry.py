@@ -7,7 +7,7 @@ from pathlib import Path
 
 from discorag.schema.errors import ConfigError, MissingPathError
 from eval.datasets.alce import load_eli5, load_qampari
-from eval.datasets.asqa import load_asqa_pooled
+from eval.datasets.asqa import load_asqa_pages, load_asqa_pooled
 from eval.datasets.clapnq import load_clapnq
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
@@ -24,6 +24,7 @@ from eval.datasets.triviaqa import load_triviaqa
 from eval.sample import Benchmark
 
 LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
+    "asqa-pages": load_asqa_pages,
     "asqa-pooled": load_asqa_pooled,
     "clapnq": load_clapnq,
     "eli5": load_eli5,

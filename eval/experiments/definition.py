@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
+from discorag.config import Settings
 from discorag.schema.errors import ConfigError
 from eval.running.bill import Bill
 from eval.running.summary import DERIVED
 from eval.suite import FOLDER, Suite, checked, find_system, load_suite, read_yaml
 
-BILLS = FOLDER / "experiments" / "bills.json"
+BILLS = FOLDER / "results" / "experiments.json"
 """What the systems of experiments were counted to take, by experiment."""
+OTHERS = FOLDER / "experiments" / "others.yaml"
+"""Name -> an experiment that another command runs, or nothing."""
 
 
 class Point(BaseModel, frozen=True, extra="forbid"):
@@ -24,17 +28,39 @@ class Point(BaseModel, frozen=True, extra="forbid"):
         label: As in the table; empty where nothing varies.
         suite: Another suite than the experiment's.
         options: Fields of the suite, over the experiment's own.
-        chunk_tokens: Another chunk size.
-        model: Environment variable that names another language model than the configured one.
+        switches: Options of all systems, over the experiment's own.
+        settings: Section of the product's settings -> field -> value; ``$NAME`` is an environment variable's.
         rows: Only these rows; empty: all.
     """
 
     label: str = ""
     suite: str = ""
     options: dict[str, Any] = {}
-    chunk_tokens: int | None = Field(default=None, ge=16)
-    model: str = ""
+    switches: dict[str, Any] = {}
+    settings: dict[str, dict[str, Any]] = {}
     rows: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder of its run."""
+        return self.label.replace(" ", "-") or "run"
+
+    @property
+    def variables(self) -> list[str]:
+        """Environment variables that it reads."""
+        values = [value for fields in self.settings.values() for value in fields.values()]
+        return [value[1:] for value in values if isinstance(value, str) and value.startswith("$")]
+
+    def settings_over(self, base: Settings) -> Settings:
+        """The product's settings with its own. Raises `ConfigError` for a wrong value or an unset variable."""
+        if unset := [name for name in self.variables if not os.environ.get(name)]:
+            raise ConfigError(f"{', '.join(unset)} is not set.", hint="What it names is in the experiment's note.")
+        sections: dict[str, BaseModel] = {}
+        for name, fields in self.settings.items():
+            section: BaseModel = getattr(base, name)
+            given = {k: os.environ[v[1:]] if str(v).startswith("$") else v for k, v in fields.items()}
+            sections[name] = checked(type(section), {**section.model_dump(), **given}, self.label)
+        return base.model_copy(update=sections)
 
 
 class Printed(BaseModel, frozen=True, extra="forbid"):
@@ -53,8 +79,9 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         name: As on the command line.
         item: Paper and table or figure.
         about: One line.
-        suite: The suite; empty where ``command`` runs it, or each point names its own.
+        suite: The suite; empty where each point names its own, or nothing is run from here.
         options: Fields of the suite that differ.
+        switches: Options of all systems, over their own.
         points: What varies.
         rows: Row of the table -> system.
         reference: The row from which the others are subtracted.
@@ -63,7 +90,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         models: Language models of the printed numbers.
         printed: The numbers.
         needs: What no option can give: people, a corpus under a licence, servers.
-        command: The command that runs it, where it is another.
+        command: The command that runs it, where it has no rows.
         form: ``ratings``: summaries on a scale of 1 to 3 (table 5); ``acceptable``: structures, yes or no (appendix D).
         sample: Questions that are rated.
         note: How it differs from the paper.
@@ -74,6 +101,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
     about: str
     suite: str = ""
     options: dict[str, Any] = {}
+    switches: dict[str, Any] = {}
     points: tuple[Point, ...] = (Point(),)
     rows: dict[str, str] = {}
     reference: str = ""
@@ -101,13 +129,16 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
             "metrics": metrics,
             "main": metrics[:1],
         }
-        label = "-".join(filter(None, (self.name, point.label.replace(" ", "-"))))
-        changed = checked(Suite, {**options, "name": label}, self.name)
+        changed = checked(Suite, {**options, "name": f"{self.name}-{point.folder}"}, self.name)
         return changed.model_copy(update={"limit": limit}) if limit else changed
 
     def systems_at(self, point: Point) -> dict[str, str]:
         """Row -> system."""
-        return {row: system for row, system in self.rows.items() if not point.rows or row in point.rows}
+        given = {**self.switches, **point.switches}.items()
+        options = "".join(f"+{name}={v if isinstance(v, str) else json.dumps(v)}" for name, v in given)
+        chosen = {row: system for row, system in self.rows.items() if not point.rows or row in point.rows}
+        parts = {row: system.partition("~") for row, system in chosen.items()}
+        return {row: f"{root}{options}{sign}{change}" for row, (root, sign, change) in parts.items()}
 
     def printed_for(self, row: str, point: str, where: dict[str, str], column: str) -> str:
         """The paper's numbers of a cell, one a model, or a dash."""
@@ -132,21 +163,24 @@ MODELS = {
 
 def experiment_names() -> list[str]:
     """The experiments there are."""
-    return sorted(p.stem for p in (FOLDER / "experiments").glob("*.yaml"))
+    files = {path.stem for path in OTHERS.parent.glob("*.yaml")} - {OTHERS.stem}
+    return sorted(files | read_yaml(OTHERS).keys())
 
 
 def load_experiment(name: str) -> Experiment:
-    """The experiment ``eval/experiments/<name>.yaml``.
+    """The experiment of this name: of ``eval/experiments/<name>.yaml``, or of ``others.yaml``.
 
     Raises:
         ConfigError: There is none, or it names a field, a suite, a system or a row that does not exist.
     """
-    path = FOLDER / "experiments" / f"{name}.yaml"
-    if not path.is_file():
+    if name not in experiment_names():
         raise ConfigError(f"There is no experiment {name!r}.", hint=f"There are {', '.join(experiment_names())}.")
-    experiment = checked(Experiment, read_yaml(path), path.name)
-    for system in experiment.rows.values():
-        find_system(system)
+    path = OTHERS.parent / f"{name}.yaml"
+    body = read_yaml(path) if path.is_file() else read_yaml(OTHERS)[name]
+    experiment = checked(Experiment, {"name": name, **body}, path.name)
+    for point in experiment.points:
+        for system in experiment.systems_at(point).values():
+            find_system(system)
     named = {p.row for p in experiment.printed}.union(*(p.rows for p in experiment.points), [experiment.reference])
     if unknown := sorted(named - {"", *experiment.rows}):
         raise ConfigError(f"{path.name} has no rows {unknown}.", hint=f"Its rows: {', '.join(experiment.rows)}.")
@@ -155,11 +189,12 @@ def load_experiment(name: str) -> Experiment:
 
 def state(experiment: Experiment, data: Path | None, *, has_model: bool) -> str:
     """Whether an experiment runs here, else what it lacks: data and from where, an endpoint and the bill, people."""
-    names = dict.fromkeys(p.suite or experiment.suite for p in experiment.points)
-    suites = [load_suite(name) for name in names if name]
+    points = experiment.points
+    suites = [load_suite(name) for name in dict.fromkeys(p.suite or experiment.suite for p in points) if name]
     lacking = [f"data: {s.path} from {s.source}" for s in suites if data is None or not (data / s.path).exists()]
-    lacking += [f"a language model in {p.model}" for p in experiment.points if p.model and not os.environ.get(p.model)]
-    if not has_model and any(find_system(s).needs_llm for s in experiment.rows.values()):
+    lacking += [f"the variable {name}" for p in points for name in p.variables if not os.environ.get(name)]
+    systems = [system for point in points for system in experiment.systems_at(point).values()]
+    if not has_model and any(find_system(name).needs_llm for name in systems):
         lacking.append(f"an endpoint{_committed_bill(experiment)}")
     lacking += [MODELS[metric] for metric in experiment.columns.values() if metric in MODELS]
     lacking += [*experiment.needs, *([f"the command {experiment.command}"] if experiment.command else [])]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -14,18 +13,19 @@ from random import Random
 from rich.console import Console
 
 from discorag.config import Settings
+from discorag.schema.values import digest
 from eval.experiments.attention import Attention
 from eval.experiments.definition import Experiment, Point
 from eval.experiments.ratings import PEOPLE, Thing, structures, write_form
 from eval.experiments.table import Line, lines_of, markdown
 from eval.metrics.base import MetricModels
+from eval.metrics.registry import build
 from eval.reporting.report import remarks
 from eval.running.bill import Bill
 from eval.running.folder import load_run
 from eval.running.record import Record
 from eval.running.session import Place, Session, open_pipeline
 from eval.sample import Sample
-from nodes.backends import name_model
 
 BILLED = 5
 """Questions whose prompts are counted for a bill that is then scaled."""
@@ -59,8 +59,9 @@ class ExperimentRun:
         """Column -> why it cannot be computed here, and what else the experiment needs; before anything is run."""
         found = {need: "not at hand here" for need in self.experiment.needs}
         metrics = {metric: column for column, metric in self.experiment.columns.items()}
-        for _, session in self._sessions():
-            found |= {metrics.get(metric, metric): why for metric, why in session.metrics.missing.items()}
+        for point in self.experiment.points:
+            lacking = build(self.experiment.suite_at(point).metrics, self.models).missing
+            found |= {metrics.get(metric, metric): why for metric, why in lacking.items()}
         if "attention_entropy" in metrics and self.attention is None:
             found[metrics["attention_entropy"]] = "no model is given with --attention"
         return found
@@ -71,13 +72,13 @@ class ExperimentRun:
         Systems that share a part of their runs are counted as if each ran alone; trees that points share, once.
         """
         bills: list[Bill] = []
-        parsed: set[tuple[str, int | None]] = set()
+        parsed: set[tuple[str, str]] = set()
         for point, session in self._sessions():
             n = len(session.benchmark.samples)
             few = self.experiment.suite_at(point, min(n, BILLED)).model_copy(update={"pool": "chosen"})
             counted = Session(few, self.place, session.rag, MetricModels(), self.console)
             share = session.characters / counted.characters
-            trees = (few.dataset, point.chunk_tokens)
+            trees = (few.dataset, str(point.settings))
             for bill in asyncio.run(counted.bill()):
                 if trees in parsed and not bill.questions:
                     continue
@@ -104,7 +105,7 @@ class ExperimentRun:
 
     def folder(self, point: Point) -> Path:
         """Where a point's run is."""
-        return self.out / (point.label.replace(" ", "-") or "run")
+        return self.out / point.folder
 
     def write_forms(self) -> list[Path]:
         """Write what people rate, one form a point; its questions are drawn with the suite's seed."""
@@ -145,14 +146,10 @@ class ExperimentRun:
 
     @contextmanager
     def session(self, point: Point) -> Generator[Session]:
-        """The session of one point; a chunk size of its own has a store of its own."""
-        settings, place = self.settings, self.place
-        if point.model and os.environ.get(point.model):
-            settings = name_model(settings, os.environ[point.model])
-        if point.chunk_tokens:
-            reading = settings.reading.model_copy(update={"chunk_tokens": point.chunk_tokens})
-            settings = settings.model_copy(update={"reading": reading})
-            place = Place(data=place.data, home=place.home / f"chunks-{point.chunk_tokens}")
+        """The session of one point; what other settings store lies apart."""
+        settings, place = point.settings_over(self.settings), self.place
+        if stored := {name: fields for name, fields in point.settings.items() if fields.keys() - {"reader"}}:
+            place = Place(data=place.data, home=place.home / f"settings-{digest(json.dumps(stored))[:8]}")
         with closing(open_pipeline(settings, place.home)) as rag:
             suite = self.experiment.suite_at(point, self.limit)
             yield Session(suite, place, rag, self.models, self.console)
@@ -160,15 +157,16 @@ class ExperimentRun:
     def _with_attention(self, folder: Path, session: Session, records: Sequence[Record]) -> list[Record]:
         """The records with the entropy of the attention with which their answers read their prompts."""
         assert self.attention is not None
-        file = folder / "attention.json"
-        known: dict[str, float] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        file = folder / "attention.jsonl"
+        known: dict[str, float] = dict(map(json.loads, file.read_text("utf-8").splitlines())) if file.is_file() else {}
         samples, read = {s.id: s for s in session.benchmark.samples}, list[Record]()
         for record in records:
             key = f"{record.sample} {record.system}"
             if key not in known and record.answer:
                 prompt = asyncio.run(session.prompt(samples[record.sample], record.system))
                 known[key] = self.attention.entropy(prompt, record.answer)
-                file.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+                with file.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps([key, known[key]]) + "\n")
             scores = {"attention_entropy": known[key]} if key in known else {}
             read.append(record.model_copy(update={"scores": record.scores | scores}))
         return read

@@ -154,6 +154,17 @@ class EvidenceStrEm(Budgeted):
         return _share(has_substring(text, accepted) for accepted in given.sample.short_answers)
 
 
+@dataclass(frozen=True)
+class EvidenceWords:
+    """Words of the retrieved evidence. No score from 0 to 100."""
+
+    name: str = "evidence_words"
+
+    async def score(self, given: Given) -> float:
+        """As many as there are between white space."""
+        return float(sum(len(given.text(place).split()) for place in _disjoint(given.evidence)))
+
+
 def _share(hits: Iterable[bool]) -> float | None:
     found = list(hits)
     return 100 * sum(found) / len(found) if found else None

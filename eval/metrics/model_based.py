@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
+import subprocess
 import threading
 from collections import defaultdict
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -141,29 +141,24 @@ class ClaimRecall(_ByEntailment):
 
 
 class SummacConv:
-    """SummaC-Conv by its authors' package ``summac``, with SciNews's settings. The package fetches its own models.
+    """SummaC-Conv by its authors' package, which wants older versions than ours: a process of another environment.
+
+    Args:
+        python: The environment's interpreter; the package fetches its own models.
 
     Raises:
-        MetricUnavailableError: The package is not installed, or cannot get its models.
+        MetricUnavailableError: There is no such environment, or the package cannot get its models.
     """
 
-    def __init__(self) -> None:
-        _check_package("summac", "summac")
-        self._lock = threading.Lock()
-        settings = {"models": ["vitc"], "bins": "percentile", "granularity": "sentence", "nli_labels": "e"}
-        try:
-            package: Any = importlib.import_module("summac.model_summac")
-            self._scorer: Any = package.SummaCConv(**settings, device=_device(), start_file="default", agg="mean")
-            self._scorer.score([_PROBE], [_PROBE])
-        except (ImportError, OSError) as error:
-            raise MetricUnavailableError(
-                f"SummaC-Conv cannot be loaded: {error}", hint="Is its model in the local cache? Else use summac_zs."
-            ) from error
+    name = "summac_conv"
 
-    @property
-    def name(self) -> str:
-        """``summac_conv``."""
-        return "summac_conv"
+    def __init__(self, python: Path = Path(".venv-summac/bin/python")) -> None:
+        if not python.is_file():
+            raise MetricUnavailableError("SummaC-Conv has no environment.", hint="make summac")
+        command, pipe = [str(python), str(Path(__file__).with_name("summac_child.py"))], subprocess.PIPE
+        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)  # it ends with its standard input
+        self._lock = threading.Lock()
+        self._score(_PROBE, _PROBE)
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without documents of the sample's own; 0 for an empty answer."""
@@ -173,8 +168,14 @@ class SummacConv:
         return await asyncio.to_thread(self._score, source, given.answer) if given.answer.strip() else 0.0
 
     def _score(self, source: str, answer: str) -> float:
-        with self._lock:
-            return 100 * float(self._scorer.score([source], [answer])["scores"][0])
+        assert self._child.stdin
+        assert self._child.stdout
+        with self._lock, suppress(BrokenPipeError):
+            self._child.stdin.write(json.dumps([source, answer]) + "\n")
+            self._child.stdin.flush()
+            if line := self._child.stdout.readline():
+                return 100 * float(line)
+        raise MetricUnavailableError("SummaC-Conv ended; what it printed says why.", hint="Or use summac_zs.")
 
 
 def zero_shot(entailment: NDArray[np.float64]) -> float:

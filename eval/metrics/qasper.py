@@ -69,17 +69,16 @@ class DisRetrieval(Budgeted):
     """F1 between the tokens of the retrieved and of the highlighted text (DISRetrieval's evaluator), or recall.
 
     Both texts are normalised as in SQuAD and compared as bags of tokens. F1 is the best over annotators, recall that of
-    the annotator with the best F1.
+    the annotator with the best F1. An answerable question without highlights (its evidence is in figures) counts 0.
     """
 
     stem: Literal["disretrieval_f1", "disretrieval_recall"]
 
     async def score(self, given: Given) -> float | None:
-        """0 to 100; None for an answerable question without highlights."""
-        found = _highlights(given, self.budget)
-        if found is None:
+        """0 to 100; None without references."""
+        if not given.sample.references:
             return None
-        best_f1, recall = found
+        best_f1, recall = _highlights(given, self.budget)
         return 100 * (best_f1 if self.stem == "disretrieval_f1" else recall)
 
 
@@ -91,11 +90,9 @@ def f1(predicted: Counter[Hashable], gold: Counter[Hashable]) -> tuple[float, fl
     return 2 * same / (predicted.total() + gold.total()), same / gold.total()
 
 
-def _highlights(given: Given, words: int) -> tuple[float, float] | None:
+def _highlights(given: Given, words: int) -> tuple[float, float]:
     """F1 and recall of the best annotator, 0 to 1. An unanswerable question is matched by retrieving nothing only."""
     annotators = _by_annotator(given, _HIGHLIGHT)
-    if not annotators and not _unanswerable(given):
-        return None
     text = evidence_text(given, words)
     if not text:
         return (1.0, 1.0) if len(annotators) < len(given.sample.references) else (0.0, 0.0)

@@ -12,19 +12,20 @@ from eval.metrics.alce import Qampari
 from eval.metrics.asqa import DISAMBIG, Reader
 from eval.metrics.base import Metric, MetricModels
 from eval.metrics.choice import Accuracy
-from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, GoldHit, PartRecall, SpanRecall
+from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, EvidenceWords, GoldHit, PartRecall, SpanRecall
 from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported
 from eval.metrics.judge import Judged, LoongJudge
-from eval.metrics.loong import SpotlightHit, TitleF1
 from eval.metrics.model_based import BertScore, ClaimRecall, SummacConv, SummacZs
 from eval.metrics.overlap import Bleu, Meteor
 from eval.metrics.qasper import DisRetrieval, QasperAnswerF1, QasperEvidenceF1
 from eval.metrics.rouge import Rouge
 from eval.metrics.sari import Sari
-from eval.metrics.strings import SHORT_ANSWERS
+from eval.metrics.strings import SHORT_ANSWERS, AnswerWords
 
 _PLAIN: tuple[Metric, ...] = (
     *SHORT_ANSWERS,
+    AnswerWords(),
+    EvidenceWords(),
     Rouge("rouge1"),
     Rouge("rouge2"),
     Rouge("rougeL"),
@@ -39,8 +40,6 @@ _PLAIN: tuple[Metric, ...] = (
     Sari("sari_delete_f1"),
     QasperAnswerF1(),
     Accuracy(),
-    SpotlightHit(),
-    TitleF1(),
     GoldUsed(),
     GoldPrecision(),
     Supported(),

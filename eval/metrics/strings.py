@@ -31,6 +31,17 @@ class ShortAnswers:
         return 100 * self.over_points(rates) if rates else None
 
 
+@dataclass(frozen=True)
+class AnswerWords:
+    """Words of the answer: a long one has better chances to hold what is looked for. No score from 0 to 100."""
+
+    name: str = "answer_words"
+
+    async def score(self, given: Given) -> float:
+        """As many as there are between white space."""
+        return float(len(given.answer.split()))
+
+
 def has_substring(answer: str, accepted: Sequence[str]) -> bool:
     """Whether any accepted string is a substring of the answer, both normalised (ASQA's ``scoring.py``).
 

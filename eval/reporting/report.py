@@ -12,7 +12,6 @@ from eval.running.record import MetricSummary, Record, Run, scores_of
 
 SEED = 0
 BASELINE = "standard"
-LOST = ("found", "missing", "retrieve", "plan", "generate", "verify")
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -21,7 +20,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def report(folders: Sequence[Path]) -> str:
-    """One section a run: scores with paired differences, where evidence was lost, cost, strata, what is missing.
+    """One section a run: scores with paired differences, cost, strata, what is missing.
 
     Differences are to ``standard``, or to the first system of a run without it.
 
@@ -47,10 +46,6 @@ def _section(run: Run, records: Sequence[Record]) -> Iterator[str]:
         ["system", *metrics],
         [[system, *(_cell(run, records, system, base, metric) for metric in metrics)] for system in run.systems],
     )
-    if any(s.lost for s in run.systems.values()):
-        yield "Where gold evidence was lost, in pieces."
-        lost = [[name, *(str(s.lost.get(stage, 0)) for stage in LOST)] for name, s in run.systems.items() if s.lost]
-        yield markdown_table(["system", *LOST], lost)
     yield "Cost: of the language model; median seconds and words a question."
     yield markdown_table(["system", "calls", "tokens in", "tokens out", "seconds", "words"], list(_costs(run)))
     for stratum in dict.fromkeys(name for s in run.systems.values() for name in s.strata):

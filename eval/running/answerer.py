@@ -10,19 +10,20 @@ from statistics import fmean
 from typing import Any
 
 from discorag import DiscoRAG
+from discorag.discourse.parse.inline import escape
 from discorag.generation.prompted.paper import material, without_structure
+from discorag.models.protocol import Message, Request
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
+from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
 from eval.errors import DataError
-from eval.metrics.grounding import reached
 from eval.perturb import FILLER, NOISE, OTHER_PLAN, PERTURBATIONS, fill, replace_hits
 from eval.running.branches import Branches
 from eval.running.corpus import Corpus
-from eval.running.lost import trace
-from eval.running.record import Lost, Record
+from eval.running.record import Record
 from eval.sample import DocSpan, Sample
 from eval.suite import Suite, System, find_system
 from interfaces.results import AskResult
@@ -61,6 +62,8 @@ class Answerer:
         """
         if system.kind == "lead":
             return await asyncio.to_thread(self._lead, sample, system)
+        if system.kind == "closed-book":
+            return await self._from_memory(sample, system)
         if system.baseline:
             return await self._baseline(sample, system)
         context, thread = self._context(system), _thread(sample, system)
@@ -173,7 +176,7 @@ class Answerer:
         return AnswerInput(query=sample.query, instruction=sample.instruction, filters=filters)
 
     def _record_of(self, sample: Sample, system: System, result: AskResult) -> Record:
-        """The record of an answer, with where gold evidence was lost."""
+        """The record of an answer, not scored yet."""
         answer, scope = result.answer, self._rag.scope(corpus=self._corpus.name)
         trees = system.options.get("use_tree", True)
         chunks = self._rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits])
@@ -183,22 +186,34 @@ class Answerer:
             DocSpan(doc=self._corpus.known[e.doc_id], span=e.span) for s in answer.sentences for e in s.evidence
         )
         plan = answer.plan.paragraph if answer.plan else None
-        lost = trace(sample, corpus=self._corpus, chunks=chunks, plan=plan, draft=result.draft, used=used)
         return Record(
             sample=sample.id,
             system=system.name,
             answer=answer.text,
-            evidence=tuple(self._corpus.place(c) for c in chunks),
+            evidence=tuple(place for c in chunks for place in self._read_of(c, result)),
             used=used,
             plan=plan or "",
-            edges=len(result.graph.edges) if result.graph else None,
-            disagreements=len(answer.disagreements),
             unsupported=fmean(not s.supported for s in answer.sentences) if answer.sentences else None,
-            lost=lost,
-            found=len(sample.gold) - len(lost),
             ledger=result.ledger,
             seconds=result.seconds,
         )
+
+    def _read_of(self, chunk: Chunk, result: AskResult) -> list[DocSpan]:
+        """What was read of a chunk: the evidence in it, as far as a retriever over trees found less than all."""
+        spans = result.evidence.get(chunk.id, (chunk.span,))
+        return [DocSpan(doc=self._corpus.known[chunk.doc_id], span=span) for span in spans]
+
+    async def _from_memory(self, sample: Sample, system: System) -> Record:
+        """What the reader knows without any document."""
+        start, backends = time.perf_counter(), self._rag.backends
+        model, template = backends.require_model(), backends.template("closed-book")
+        prompt = template.render(question=escape(sample.query), instruction=escape(sample.instruction))
+        turn, limit = Message(role="user", content=prompt), self._suite.answer_tokens
+        reply = await model.complete(Request(stage="generate", messages=(turn,), parse=str, max_tokens=limit))
+        stage = StageRecord(stage="generate", engine="llm", model=model.name, usage=reply.usage)
+        seconds = time.perf_counter() - start
+        answer, ledger = reply.text.strip(), Ledger(stages=(stage,))
+        return Record(sample=sample.id, system=system.name, answer=answer, ledger=ledger, seconds=seconds)
 
     def _lead(self, sample: Sample, system: System) -> Record:
         """The first sentences of the question's own documents, in their order."""
@@ -212,7 +227,6 @@ class Answerer:
                 break
         spans = spans[:LEAD]
         used = tuple(DocSpan(doc=self._corpus.known[c.doc_id], span=s) for c, s in spans)
-        lost = tuple(Lost(label=g.label, stage="retrieve") for g in sample.gold if not reached(g, used))
         text = " ".join(" ".join(c.slice(s).split()) for c, s in spans)
         seconds = time.perf_counter() - start
         return Record(
@@ -221,8 +235,6 @@ class Answerer:
             answer=text,
             evidence=used,
             used=used,
-            lost=lost,
-            found=len(sample.gold) - len(lost),
             seconds=seconds,
         )
 

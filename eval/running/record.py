@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 from pydantic import BaseModel
 
@@ -13,19 +12,6 @@ from eval.sample import DocSpan
 
 MODEL_FAILURES = frozenset(error.__name__ for error in (ModelError, *ModelError.__subclasses__()))
 """Kinds of failures of a language model."""
-Stage = Literal["missing", "retrieve", "plan", "generate", "verify"]
-
-
-class Lost(BaseModel, frozen=True):
-    """A piece of gold evidence that the answer does not rest on, and the stage that lost it.
-
-    ``missing``: it is in no ingested document. ``retrieve``: no retrieved chunk holds it. ``plan``: retrieved, but the
-    plan does not cite it. ``generate``: planned (or retrieved, without a plan), but no sentence was drafted from it.
-    ``verify``: drafted, but the sentence was not accepted as supported.
-    """
-
-    label: str
-    stage: Stage
 
 
 class Record(BaseModel, frozen=True):
@@ -38,13 +24,9 @@ class Record(BaseModel, frozen=True):
         evidence: Retrieved stretches, best first.
         used: Stretches that sentences of the answer rest on.
         plan: The plan's paragraph, if there was one.
-        edges: Number of relations in the rhetorical graph; None if there was none.
-        disagreements: Number of disagreements reported.
         unsupported: Share of the answer's sentences that were not traced to a source; None for no sentence.
         scores: Metric -> score, 0 to 100. A metric that does not apply is absent.
         unscored: Metric -> why this answer could not be scored.
-        lost: Gold evidence that the answer does not rest on.
-        found: Number of gold pieces that the answer rests on.
         ledger: Tokens, seconds, prompt hashes and failures by stage.
         seconds: Wall time of this system alone; stages reused from another system's run are not in it.
         error: Why there is no answer, as ``kind: message``; empty if there is one.
@@ -56,13 +38,9 @@ class Record(BaseModel, frozen=True):
     evidence: tuple[DocSpan, ...] = ()
     used: tuple[DocSpan, ...] = ()
     plan: str = ""
-    edges: int | None = None
-    disagreements: int = 0
     unsupported: float | None = None
     scores: dict[str, float] = {}
     unscored: dict[str, str] = {}
-    lost: tuple[Lost, ...] = ()
-    found: int = 0
     ledger: Ledger = Ledger()
     seconds: float = 0.0
     error: str = ""
@@ -94,7 +72,6 @@ class SystemSummary(BaseModel, frozen=True):
         metrics: Metric -> summary over all questions; only metrics with at least one score.
         strata: Stratum -> value -> metric -> summary.
         missing: Metric -> why it was not computed at all (its model is not at hand).
-        lost: Stage -> gold pieces lost there; ``found`` -> pieces that answers rest on.
         failures: Kind of failure -> count, over all stages.
         partly_local: Questions in which something stood in for the language model: not the system's own answers.
         stood_in: Stage -> questions in which it did there.
@@ -107,7 +84,6 @@ class SystemSummary(BaseModel, frozen=True):
     metrics: dict[str, MetricSummary] = {}
     strata: dict[str, dict[str, dict[str, MetricSummary]]] = {}
     missing: dict[str, str] = {}
-    lost: dict[str, int] = {}
     failures: dict[str, int] = {}
     partly_local: int = 0
     stood_in: dict[str, int] = {}

@@ -36,7 +36,7 @@ from eval.running.runner import Runner, RunProgress, skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark, Sample
 from eval.suite import Suite, System, chosen_from, find_system
-from interfaces.cli.present import IngestProgress
+from interfaces.cli.present import Bar
 from nodes.backends import Backends
 from nodes.templates import paper_templates
 from prompts import load, names
@@ -115,7 +115,7 @@ class Session:
     async def inputs(self, sample: Sample, system: str) -> AnswerInputs:
         """What a system's answer to a question is written from. Raises as `Answerer.inputs`."""
         if self._answerer is None:
-            self._answerer = Answerer(self.suite, await self._corpus(self.rag), self.rag, self.benchmark.samples)
+            self._answerer = Answerer(self.suite, await self.corpus(self.rag), self.rag, self.benchmark.samples)
         return await self._answerer.inputs(sample, find_system(system))
 
     async def prompt(self, sample: Sample, system: str) -> str:
@@ -145,10 +145,10 @@ class Session:
         model = CountingModel(backends.encoder.tokens, backends.settings.llm.context_tokens)
         no_roles = backends.settings.model_copy(update={"models": ModelRoles()})
         counting = DiscoRAG(backends=Backends(no_roles, backends.store, backends.encoder, model))
-        corpus = await self._corpus(counting, refresh=self.suite.parser in PROMPTED)
+        corpus = await self.corpus(counting, refresh=self.suite.parser in PROMPTED)
         answerer = Answerer(self.suite, corpus, counting, self.benchmark.samples)
         ledgers: dict[str, list[Ledger]] = {}
-        wanted = [s for n in self.suite.systems if (s := find_system(n)).kind == "graph"]
+        wanted = [s for n in self.suite.systems if (s := find_system(n)).kind != "lead"]
         for sample in self.benchmark.samples:
             for root in dict.fromkeys(s.of or s.name for s in wanted):
                 branches = [s for s in wanted if s.of == root]
@@ -159,7 +159,7 @@ class Session:
         return [Bill.once("trees of the documents", corpus.usage), *bills] if corpus.usage.calls else bills
 
     async def _answer(self, folder: RunFolder, wanted: Sequence[System], concurrency: int) -> None:
-        corpus = await self._corpus(self.rag)
+        corpus = await self.corpus(self.rag)
         total, done = len(self.benchmark.samples) * len(wanted), len(folder.records())
         with RunProgress(self.console, self.suite.label, total, done) as progress:
             runner = Runner(
@@ -173,8 +173,9 @@ class Session:
             )
             await runner.run()
 
-    async def _corpus(self, rag: DiscoRAG, *, refresh: bool = False) -> Corpus:
-        with IngestProgress(self.console) as progress:
+    async def corpus(self, rag: DiscoRAG, *, refresh: bool = False) -> Corpus:
+        """The documents, ingested by this pipeline. Raises as `ingest`."""
+        with Bar("Ingest", console=self.console) as progress:
             parser, home = self.suite.parser, self.place.home
             corpus = await ingest(rag, self.benchmark, home, progress.on_event, parser=parser, refresh=refresh)
         self._stood_in = corpus.failures

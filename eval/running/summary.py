@@ -32,7 +32,6 @@ def summarise(
         metrics=metrics,
         strata=_strata(records, samples_strata),
         missing={**_never_scored(records, metrics), **missing},
-        lost=_lost(records),
         failures=dict(Counter(f.kind for r in records for f in r.ledger.failures)),
         partly_local=sum(bool(r.stood_in) for r in records),
         stood_in=dict(Counter(stage for r in records for stage in r.stood_in)),
@@ -81,12 +80,6 @@ def _strata(
 def _never_scored(records: Sequence[Record], metrics: Mapping[str, MetricSummary]) -> dict[str, str]:
     counts = Counter(metric for r in records for metric in r.unscored if metric not in metrics)
     return {metric: f"none of {n} answers could be scored; samples.jsonl says why" for metric, n in counts.items()}
-
-
-def _lost(records: Sequence[Record]) -> dict[str, int]:
-    lost: Counter[str] = Counter(piece.stage for r in records for piece in r.lost)
-    found = sum(r.found for r in records)
-    return {"found": found, **lost} if found or lost else {}
 
 
 def _median(values: Iterable[float]) -> float:

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from discorag.config import read_settings
 from discorag.ingest.survey import Status
 from discorag.schema.errors import InputError
 from discorag.text.escaping import one_line
-from interfaces.cli.present import AuditProgress, IngestProgress, name_and_note
+from interfaces.cli.present import Bar, err, name_and_note, out, print_json
 from interfaces.facade import DiscoRAG
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
-
-out, err = Console(), Console(stderr=True)
-
-
-class Format(StrEnum):
-    """How the report is written."""
-
-    TEXT = "text"
-    HTML = "html"
-    JSON = "json"
-    SARIF = "sarif"
 
 
 def audit(
     folder: Annotated[Path | None, typer.Argument(help="Folder that is ingested first, without trees.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Corpus to audit (default: the folder's name).")] = None,
     against: Annotated[Path | None, typer.Option(help="Compare the folder with this one, and nothing else.")] = None,
-    since: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only documents stored since.")] = None,
-    format_: Annotated[Format, typer.Option("--format", help="How to print the report.")] = Format.TEXT,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only documents stored since this day.")
+    ] = None,
+    format_: Annotated[
+        Literal["text", "html", "json", "sarif"], typer.Option("--format", help="How to print the report.")
+    ] = "text",
 ) -> None:
     """``disco-rag audit``."""
     if folder is None and (corpus is None or against is not None):
@@ -49,22 +39,22 @@ def audit(
         raise InputError(f"Both folders would be stored as corpus {name!r}.", hint=hint)
     with DiscoRAG(read_settings()) as rag:
         for path in filter(None, (folder, against)):
-            with IngestProgress(err) as ingest:
+            with Bar("Ingest") as ingest:
                 result = rag.ingest_for_audit(path, corpus=name if path is folder else None, progress=ingest.on_event)
             for skipped in (o for o in result.outcomes if o.status is Status.SKIPPED):
                 note = name_and_note(one_line(skipped.uri, 200), one_line(skipped.note, 400))
                 err.print(Text(f"Skipped: {note}"), soft_wrap=True)
-        with AuditProgress(err) as bar:
-            report = rag.audit(corpus=name, against=other, progress=bar.on_document)
+        with Bar("Audit") as bar:
+            report = rag.audit(corpus=name, against=other, progress=bar.show)
     report = report.since(since.date()) if since else report
     match format_:
-        case Format.TEXT:
+        case "text":
             out.print(audit_text(report), soft_wrap=True)
-        case Format.HTML:
+        case "html":
             typer.echo(audit_html(report), nl=False)
-        case Format.JSON:
-            typer.echo(report.model_dump_json(indent=2))
-        case Format.SARIF:
-            typer.echo(json.dumps(audit_sarif(report), ensure_ascii=False, indent=2))
+        case "json":
+            print_json(report)
+        case "sarif":
+            print_json(audit_sarif(report))
     if report.contradictions:
         raise typer.Exit(1)

@@ -5,33 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from discorag.schema.errors import DiscoRagError, InputError, StoreError
 from discorag.schema.ledger import Failure
 from interfaces.facade import DiscoRAG
+from interfaces.questions import Question
 from interfaces.results import AskResult
 
 _BEGINNING = '{"id":'
 """Of the line of a reply."""
-
-
-class Question(BaseModel):
-    """A line of the questions' file.
-
-    Args:
-        question: The question.
-        id: Of the reply; default: the number of the line, from 1.
-        filters: Metadata key -> accepted values.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    question: str = Field(min_length=1)
-    id: str = ""
-    filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
 
 
 class Reply(BaseModel):
@@ -49,36 +34,6 @@ class Reply(BaseModel):
         if (self.result is None) is (self.error is None):
             raise ValueError("a reply has a result or an error")
         return self
-
-
-def read_questions(file: Path) -> list[Question]:
-    """The questions of a JSONL file, each with an id.
-
-    Raises:
-        InputError: The file or a line cannot be read, or two have the same id.
-    """
-    try:
-        lines = file.read_text("utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read: {error}.", hint="Name a JSONL file of questions in UTF-8.") from error
-    found = [_question(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if len({q.id for q in found}) < len(found):
-        twice = next(q.id for i, q in enumerate(found) if q.id in {p.id for p in found[:i]})
-        raise InputError(f"Two questions of {file} have the id {twice!r}.", hint="Give each an id of its own.")
-    return found
-
-
-def _question(file: Path, number: int, line: str) -> Question:
-    try:
-        question = Question.model_validate_json(line)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise InputError(
-            f"Line {number} of {file}: {f'{where}: ' if where else ''}{problem['msg']}.",
-            hint='A line is {"question": "...", "id": "...", "filters": {"key": ["value"]}}; only question is needed.',
-        ) from error
-    return question if question.id else question.model_copy(update={"id": str(number)})
 
 
 async def answer_file(
@@ -106,32 +61,55 @@ async def answer_file(
         InputError: ``out`` is not a file of replies, or answers another question under the same id.
         StoreError: ``out`` cannot be written.
     """
-    slots, failed = asyncio.Semaphore(at_once), 0
-    done = await asyncio.to_thread(_answered_before, out, questions)
-    for reply in done.values():
-        on_reply(reply)
+    slots = asyncio.Semaphore(at_once)
 
-    async def answer(question: Question, file: TextIO) -> None:
-        nonlocal failed
+    async def answer(question: Question) -> None:
         async with slots:
-            reply = await _reply_to(rag, question, options)
-        file.write(reply.model_dump_json() + "\n")
-        file.flush()
-        failed += reply.error is not None
-        on_reply(reply)
+            replies.add(await reply_to(rag, question, options))
 
     try:
-        with out.open("a", encoding="utf-8") as file:
+        with Replies(out, questions, on_reply) as replies:
             async with asyncio.TaskGroup() as group:
-                for question in questions:
-                    if question.id not in done:
-                        group.create_task(answer(question, file))
-    except* OSError as errors:
-        raise _write_error(out, errors.exceptions[0]) from errors
-    return failed
+                for question in replies.missing:
+                    group.create_task(answer(question))
+    except* StoreError as errors:
+        raise errors.exceptions[0] from errors
+    return replies.failed
 
 
-async def _reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]) -> Reply:
+class Replies:
+    """The open file of replies, without errors of an earlier run; what is done already is reported first.
+
+    Raises:
+        InputError, StoreError: As `answer_file`.
+    """
+
+    def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
+        self._out, self._on_reply, self.failed = out, on_reply, 0
+        done = _answered_before(out, questions)
+        self.missing = [question for question in questions if question.id not in done]
+        for reply in done.values():
+            on_reply(reply)
+
+    def __enter__(self) -> Self:
+        self._file = self._out.open("a", encoding="utf-8")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, reply: Reply) -> None:
+        """Write a reply, and report it."""
+        try:
+            self._file.write(reply.model_dump_json() + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise _write_error(self._out, error) from error
+        self.failed += reply.error is not None
+        self._on_reply(reply)
+
+
+async def reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]) -> Reply:
     """The answer or the error."""
     try:
         result = await rag.aask(question.question, filters=question.filters, **options)

@@ -9,21 +9,22 @@ from typing import Annotated
 import typer
 
 ABOUT = "Ask your documents: trees, a graph and a plan show how the sources of an answer relate to each other."
-HOME_HELP = "Folder of everything that is stored (default: as configured, else the user's data folder)."
+HOME_HELP = "Folder that holds all stored data (default: as configured, else the user's data folder)."
 COMMANDS = {
     "demo": "Read the example documents, answer three questions, and open the page.",
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question, every sentence with its sources; or a file of questions.",
     "show": "Show a document's trees, or the graph or plan for a question.",
-    "audit": "Find where documents disagree, and why; exit code 1 for a sure contradiction.",
+    "audit": "Find where documents disagree, and why; exit code 1 if a contradiction is sure.",
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
     "estimate": "Estimate what an ingest would do and cost, without storing anything.",
+    "tune": "Find the settings that serve your own questions best, and what gain to expect of them.",
     "delete": "Delete a document from the store.",
-    "parse": "Write the RST tree over a whole document, which is not stored; or a tree's file in another format.",
+    "parse": "Print the RST tree of a whole document without storing it, or convert a tree file to another format.",
     "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",
     "mcp": "Serve tools and resources to one client of the Model Context Protocol, over standard input and output.",
-    "key": "Create an API key: it is shown once, on standard error; its entry for the file of keys goes to standard "
+    "key": "Create an API key. The key is shown once, on standard error; its entry for the key file goes to standard "
     "output.",
     "models": "List and download the models that the pipeline uses.",
     "check": "Check that everything stored is complete and undamaged; exit code 1 if not. Changes nothing.",

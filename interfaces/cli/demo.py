@@ -6,12 +6,11 @@ import tomllib
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
 from discorag.config import read_settings
-from interfaces.cli.present import IngestProgress, ingest_summary, plan_section
+from interfaces.cli.present import Bar, ingest_summary, out, plan_section
 from interfaces.cli.serving import serve_page
 from interfaces.facade import EXAMPLES, DiscoRAG
 from interfaces.views.terminal import answer_text
@@ -22,19 +21,19 @@ def demo(
     port: Annotated[int | None, typer.Option(help="Port of the page (default: as configured).")] = None,
 ) -> None:
     """``disco-rag demo``."""
-    settings, console = read_settings(), Console()
+    settings = read_settings()
     questions = tomllib.loads((EXAMPLES / "questions.toml").read_text(encoding="utf-8"))["question"]
     with DiscoRAG(settings) as rag:
         for number, question in enumerate(questions):
             corpus, text = question["corpus"], question["text"]
-            console.print(Rule(f"{corpus}: {text}"))
-            with IngestProgress(console) as progress:
+            out.print(Rule(f"{corpus}: {text}"))
+            with Bar("Ingest") as progress:
                 ingested = rag.ingest(EXAMPLES / corpus, corpus=corpus, progress=progress.on_event)
-            console.print(ingest_summary(ingested), "")
+            out.print(ingest_summary(ingested), "")
             result = rag.ask(text, corpus=corpus)
-            console.print(answer_text(result.answer), "")
+            out.print(answer_text(result.answer), "")
             if number == 0:
-                console.print(plan_section(result.answer), "")
+                out.print(plan_section(result.answer), "")
     first = questions[0]
     lines = (
         f"Stored in {settings.home}.",
@@ -43,6 +42,6 @@ def demo(
         "Where they disagree:  disco-rag audit FOLDER",
         "In the browser:       disco-rag serve",
     )
-    console.print(*(Text(line) for line in lines), sep="\n", soft_wrap=True)
+    out.print(*(Text(line) for line in lines), sep="\n", soft_wrap=True)
     if page:
         serve_page(settings, port=port, opens=True)

@@ -6,17 +6,16 @@ import asyncio
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from threading import Timer
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
-from pydantic import BaseModel
-from rich.console import Console
 from rich.text import Text
 from typer.models import OptionInfo
 
-from discorag.config import read_settings
+from discorag.config import config_file, read_settings
 from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
@@ -27,27 +26,34 @@ from discorag.store.retrieval import nothing_in
 from discorag.text.citations import steps
 from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
+from interfaces.cli import on_ray
 from interfaces.cli.audit import audit
-from interfaces.cli.batch import answer_file, read_questions
+from interfaces.cli.batch import answer_file
 from interfaces.cli.cli_help import COMMANDS, new_app
 from interfaces.cli.demo import demo
 from interfaces.cli.maintenance import backup, check, reindex, restore
 from interfaces.cli.models import models
 from interfaces.cli.parse import parse
 from interfaces.cli.present import (
-    IngestProgress,
+    AsJson,
+    Bar,
     QuestionDisplay,
-    QuestionProgress,
     corpora_table,
+    err,
     estimate_table,
     ingest_summary,
     ledger_table,
+    out,
     plan_section,
+    print_json,
     status_table,
+    tuning_table,
+    tuning_verdict,
 )
 from interfaces.cli.serving import key, mcp, serve
 from interfaces.facade import DiscoRAG
-from interfaces.results import AskResult
+from interfaces.questions import Question, read_questions
+from interfaces.tune import Example, candidates, find_settings, write_settings
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from nodes.context import AnswerContext
 
@@ -56,7 +62,6 @@ show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
 OPTIONS = AnswerContext.model_fields.keys() - {"backends"}
-out, err = Console(), Console(stderr=True)
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
@@ -70,9 +75,9 @@ def option(kind: type[Options], name: str) -> OptionInfo:
 Parser = Annotated[str, option(IngestOptions, "parser")]
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
+Engine = Annotated[Literal["plain", "ray"], typer.Option(help="In this process, or by actors on a Ray cluster.")]
 Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
 Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
@@ -84,19 +89,21 @@ def ingest(
     parser: Parser = "auto",
     retriever: Annotated[str, option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, option(IngestOptions, "refresh")] = False,
+    engine: Engine = "plain",
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
 ) -> None:
     """``disco-rag ingest``."""
-    with _pipeline() as rag, IngestProgress(err) as progress:
+    with _pipeline() as rag, Bar("Ingest") as progress:
         where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
-            result = rag.ingest(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
+            read = partial(on_ray.ingest, rag) if engine == "ray" else rag.ingest
+            result = read(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
         except KeyboardInterrupt:
-            _leave_soon(f"Interrupted: {progress.done} documents are stored; the same command resumes.")
+            _leave_soon(f"Interrupted: {progress.done} documents are stored; run the same command to resume.")
             raise
     if as_json:
-        _print_json(result)
+        print_json(result)
     else:
         out.print(ingest_summary(result))
         if show_ledger:
@@ -115,39 +122,60 @@ def estimate(
     """``disco-rag estimate``."""
     with _pipeline() as rag:
         result = rag.estimate(path, corpus=corpus, tenant=tenant, parser=parser)
-    _print_json(result) if as_json else out.print(estimate_table(result))
+    print_json(result) if as_json else out.print(estimate_table(result))
 
 
 def ask(
-    question: Annotated[str | None, typer.Argument(help="The question; or --batch.")] = None,
+    question: Annotated[str | None, typer.Argument(help="The question (or use --batch).")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
     assignments: Assignments = None,
-    baseline: Annotated[str | None, typer.Option(help="A baseline of the paper instead, e.g. markers.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Use a baseline of the paper instead, e.g. markers.")] = None,
     llm: Llm = None,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
-    batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}, answered into --out.')] = None,
-    replies: Annotated[Path, typer.Option("--out", help="Of --batch.")] = Path("replies.jsonl"),
+    batch: Annotated[Path | None, typer.Option(help='JSONL file of {"question": ...}; replies go to --out.')] = None,
+    replies: Annotated[Path, typer.Option("--out", help="Where --batch writes its replies.")] = Path("replies.jsonl"),
+    engine: Engine = "plain",
 ) -> None:
     """``disco-rag ask``."""
     flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever}
     options = {name: value for name, value in flags.items() if value is not None} | _options(assignments)
     options["baseline"] = baseline
     if batch or question is None:
-        return _ask_batch(question, batch, replies, options, llm)
-    with _pipeline(llm) as rag:
-        result = asyncio.run(_ask_streaming(rag, question, options, quiet=as_json))
+        return _ask_batch(question, batch, replies, options, llm, engine)
+    with _pipeline(llm) as rag, QuestionDisplay(err, quiet=as_json) as display:
+        result = asyncio.run(display.follow(rag.astream(question, **options)))
     if as_json:
-        return _print_json(result)
+        return print_json(result)
     out.print(answer_text(result.answer))
     if show_plan:
         out.print("", plan_section(result.answer))
     if show_ledger:
         out.print(ledger_table(result.ledger, seconds=result.seconds))
     return None
+
+
+def tune(
+    questions: Annotated[Path, typer.Argument(help='JSONL of {"question": ..., "passages": [...], "answers": [...]}.')],
+    corpus: Corpus = None,
+    tenant: Tenant = None,
+    most_words: Annotated[int | None, typer.Option(min=1, help="Words of evidence a question, at most.")] = None,
+    write: Annotated[bool, typer.Option(help="Write better settings into disco-rag.toml.")] = True,
+) -> None:
+    """``disco-rag tune``."""
+    examples = read_questions(questions, Example)
+    where = {"corpus": corpus, "tenant": tenant}
+    with _pipeline() as rag:
+        total = len(examples) * len(candidates(has_model=rag.backends.model is not None))
+        with Bar("Ask", total) as bar:
+            found = rag.run(lambda: find_settings(rag, examples, most_words=most_words, on_answer=bar.advance, **where))
+    out.print(tuning_table(found), tuning_verdict(found), sep="\n")
+    if write and found.is_better:
+        write_settings(config_file(), found.candidates[found.chosen].options)
+        out.print(Text(f"Written into {config_file()}."))
 
 
 @show.command("tree")
@@ -162,7 +190,7 @@ def show_tree(
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
     chunks = _stored_chunks(document, chunk, corpus, tenant)
     if as_json:
-        return _print_json([c.model_dump(mode="json") for c in chunks])
+        return print_json([c.model_dump(mode="json") for c in chunks])
     return typer.echo(write_trees(chunks, format_), nl=False)
 
 
@@ -193,7 +221,7 @@ def show_discourse(
         raise InputError(f"The {command.info_name} is switched off.", hint=f"Leave out --set {off}.")
     data, diagram, text = shown
     if as_json:
-        return _print_json(data)
+        return print_json(data)
     return typer.echo(diagram) if mermaid else out.print(text)
 
 
@@ -207,7 +235,7 @@ def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
     if as_json:
         known = {i: identity.model_dump(exclude_defaults=True) for i, identity in identities.items()}
-        return _print_json([m.model_dump(mode="json") | {"identity": known[m.doc_id]} for m in documents])
+        return print_json([m.model_dump(mode="json") | {"identity": known[m.doc_id]} for m in documents])
     named = f"{model.name} ({ability})" if model else None
     return out.print(status_table(documents, identities, encoder=encoder, model=named))
 
@@ -216,7 +244,7 @@ def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:
     """``disco-rag corpora``."""
     with _pipeline() as rag:
         found = rag.corpora(tenant=tenant)
-    _print_json([c.model_dump(mode="json") for c in found]) if as_json else out.print(corpora_table(found))
+    print_json([c.model_dump(mode="json") for c in found]) if as_json else out.print(corpora_table(found))
 
 
 def delete(
@@ -229,14 +257,13 @@ def delete(
     with _pipeline() as rag:
         manifest = _find_document(rag, rag.scope(tenant=tenant, corpus=corpus), document)
         rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
-    _print_json({"deleted": manifest.doc_id}) if as_json else out.print(
+    print_json({"deleted": manifest.doc_id}) if as_json else out.print(
         Text(f"Deleted {one_line(manifest.title)} ({manifest.chunks} chunks).")
     )
 
 
-for command in (ingest, ask, status, corpora, estimate, delete):
-    app.command(help=COMMANDS[command.__name__])(command)
-for command in (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore):
+_ELSEWHERE = (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore)
+for command in (ingest, ask, status, corpora, estimate, tune, delete, *_ELSEWHERE):
     app.command(help=COMMANDS[command.__name__])(command)
 
 
@@ -255,15 +282,6 @@ def _pipeline(llm: str | None = None) -> DiscoRAG:
     return DiscoRAG(read_settings(), llm=llm)
 
 
-async def _ask_streaming(rag: DiscoRAG, question: str, options: dict[str, Any], *, quiet: bool) -> AskResult:
-    with QuestionDisplay(err, quiet=quiet) as display:
-        async for event in rag.astream(question, **options):
-            if isinstance(event, AskResult):
-                return event
-            display.on_event(event)
-    raise InputError("The run ended without an answer.")
-
-
 def _leave_soon(message: str) -> None:
     """Print the message, and exit after `PATIENCE_S` even if a thread is still at work: a kill loses nothing."""
     err.print(message)
@@ -278,13 +296,17 @@ def _ask_batch(
     replies: Path,
     options: dict[str, Any],
     llm: str | None,
+    engine: str,
 ) -> None:
     """Answer a file of questions; exit code 1 if one failed."""
     if batch is None or question is not None:
-        raise InputError("Ask one question, or --batch FILE.", hint="disco-rag ask --help")
-    questions = read_questions(batch)
-    with _pipeline(llm) as rag, QuestionProgress(err, len(questions)) as progress:
-        failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
+        raise InputError("Give a question, or --batch FILE.", hint="disco-rag ask --help")
+    questions = read_questions(batch, Question)
+    with _pipeline(llm) as rag, Bar("Ask", len(questions)) as progress:
+        if engine == "ray":
+            failed = on_ray.answer_file(rag, questions, replies, on_reply=progress.on_reply, **options)
+        else:
+            failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
     if failed:
         raise typer.Exit(1)
@@ -297,7 +319,7 @@ def _options(assignments: list[str] | None) -> dict[str, Any]:
         name, sign, value = item.partition("=")
         if not sign or name not in OPTIONS:
             known = ", ".join(sorted(OPTIONS))
-            raise InputError(f"--set {item} is not name=value of an option.", hint=f"Options are {known}.")
+            raise InputError(f"--set {item} is not an option in the form name=value.", hint=f"Options are {known}.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:
@@ -334,8 +356,3 @@ def _find_document(rag: DiscoRAG, scope: Scope, name: str) -> Manifest:
 
 def _is_named(document: Manifest, part: str) -> bool:
     return part in document.title.casefold() or part in Path(document.uri).name.casefold()
-
-
-def _print_json(value: BaseModel | Any) -> None:
-    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from discorag.config import StoreSettings, read_settings
 from discorag.schema.errors import ConfigError
 from discorag.store import backup as backups
-from discorag.store.store import Store, open_store
+from discorag.store.store import open_store
 from discorag.text.escaping import one_line
-from interfaces.cli.present import Bar
+from interfaces.cli.present import AsJson, Bar, err, out, print_json
 
-out, err = Console(), Console(stderr=True)
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BackupFile = Annotated[Path, typer.Argument(help="The file.")]
 
 
 def check(as_json: AsJson = False) -> None:
     """``disco-rag check``."""
-    with err.status("Reading ..."), _store() as store:
+    with err.status("Reading ..."), open_store(_on_disk()) as store:
         report, index = store.check(), store.index_note
     counted = report.model_dump(mode="json", exclude={"differences"})
     differences = [str(d) for d in report.differences]
     if as_json:
-        typer.echo(json.dumps({**counted, "index": index, "differences": differences}, ensure_ascii=False, indent=2))
+        print_json({**counted, "index": index, "differences": differences})
     else:
         out.print(", ".join(f"{count} {name}" for name, count in counted.items()) + ".")
         for difference in differences:
@@ -49,7 +45,7 @@ def _advice(parts: list[str]) -> str:
 
 def reindex() -> None:
     """``disco-rag reindex``."""
-    with err.status("Indexing ..."), _store() as store:
+    with err.status("Indexing ..."), open_store(_on_disk()) as store:
         count = store.reindex()
         store.optimise()
     out.print(f"{count} documents indexed.")
@@ -57,20 +53,16 @@ def reindex() -> None:
 
 def backup(file: BackupFile) -> None:
     """``disco-rag backup``."""
-    with _store() as store, Bar(err, "Backup") as bar:
-        count = backups.backup(store.database, file, lambda _: bar.advance())
+    with open_store(_on_disk()) as store, Bar("Backup") as bar:
+        count = backups.backup(store.database, file, bar.advance)
     out.print(f"{count} documents in {file}, {file.stat().st_size / 1e6:.1f} MB.")
 
 
 def restore(file: BackupFile) -> None:
     """``disco-rag restore``."""
-    with Bar(err, "Restore") as bar:
-        count = backups.restore(_on_disk(), file, lambda _: bar.advance())
+    with Bar("Restore") as bar:
+        count = backups.restore(_on_disk(), file, bar.advance)
     out.print(f"{count} documents restored.")
-
-
-def _store() -> Store:
-    return open_store(_on_disk())
 
 
 def _on_disk() -> StoreSettings:

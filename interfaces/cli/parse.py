@@ -8,25 +8,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, read_settings
 from discorag.discourse.formats.table import FORMATS, READERS, check_format, is_tree, read_tree, write_trees
 from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
-from discorag.ingest.segment.headings import build_hierarchy, check_length
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Chunk
+from interfaces.cli.present import err
 from interfaces.facade import DiscoRAG
 from nodes.backends import Backends
 
-err = Console(stderr=True)
-
 
 def parse(
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help=f"A document; or a tree's file ({', '.join(READERS)}), as it is.")
-    ],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help=f"A document, or a tree file ({', '.join(READERS)}).")],
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
 ) -> None:
@@ -52,8 +48,7 @@ def _without_store(settings: Settings, parser: str) -> Settings:
 
 async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:
     document = await backends.reader.read(Source(path, path.name))
-    hierarchy = await asyncio.to_thread(build_hierarchy, document)
-    check_length(document.uri, hierarchy, backends.settings.reading.max_sentences)
+    hierarchy = await asyncio.to_thread(build_hierarchy, document, backends.settings.reading.max_sentences)
     chunk = whole_chunk(document, hierarchy)
     parsed = await backends.parser(parser).parse(chunk)
     return chunk.model_copy(update={"tree": parsed.value})

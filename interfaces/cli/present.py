@@ -1,12 +1,15 @@
-"""Tables and progress of the command line."""
+"""What the commands share: consoles, JSON, tables and progress."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
+import typer
+from pydantic import BaseModel
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -18,21 +21,30 @@ from discorag.conflicts.identity import DocumentIdentity
 from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
 from discorag.schema.answer import Answer
-from discorag.schema.errors import Usage
+from discorag.schema.errors import InputError, Usage
 from discorag.schema.ledger import Ledger
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
-from interfaces.results import IngestResult
+from interfaces.results import AskResult, IngestResult
+from interfaces.tune import Tuning
 from interfaces.views.terminal import answer_text, plan_text
 
+out, err = Console(), Console(stderr=True)
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 PRELIMINARY = "Preliminary answer, while the language model writes:"
+
+
+def print_json(value: BaseModel | Any) -> None:
+    """Print a value or a model as JSON."""
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
 
 
 class Bar:
     """A progress bar, shown between ``with`` and its end; ``total`` may be set later."""
 
-    def __init__(self, console: Console, name: str, total: int | None = None) -> None:
+    def __init__(self, name: str, total: int | None = None, *, console: Console = err) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bar = Progress(*columns, console=console)
         self._task = self._bar.add_task(name, total=total)
@@ -44,30 +56,22 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def advance(self) -> None:
+    def advance(self, _: object = None) -> None:
         """Count one more."""
         self._bar.update(self._task, advance=1)
 
+    def show(self, completed: int, total: int) -> None:
+        """Show how much is done, of how much."""
+        self._bar.update(self._task, completed=completed, total=total)
 
-class AuditProgress(Bar):
-    """A progress bar over the documents that an audit reads."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__(console, "Audit")
-
-    def on_document(self, read: int, total: int) -> None:
-        """Show how many documents are read, of how many."""
-        self._bar.update(self._task, completed=read, total=total)
-
-
-class IngestProgress(Bar):
-    """A progress bar over documents, fed by the ingest graph's events."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__(console, "Ingest")
+    def on_reply(self, reply: Reply) -> None:
+        """Count a reply to a file of questions; say what went wrong."""
+        self.advance()
+        if reply.error:
+            self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
 
     def on_event(self, event: dict[str, Any]) -> None:
-        """Take one event: ``found`` sets the total, ``document`` advances."""
+        """Take an event of the ingest graph: ``found`` sets the total, ``document`` advances."""
         if event.get("event") == "found":
             self._bar.update(self._task, total=event["documents"])
         elif event.get("event") == "document" and event["status"] != Status.DELETED:
@@ -77,27 +81,9 @@ class IngestProgress(Bar):
 
     @property
     def done(self) -> str:
-        """How many documents are done, of how many."""
+        """How much is done, of how much."""
         task = self._bar.tasks[self._task]
         return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
-
-
-class QuestionProgress(Bar):
-    """A progress bar over the questions of a file.
-
-    Args:
-        console: Where it is drawn.
-        total: Number of questions.
-    """
-
-    def __init__(self, console: Console, total: int) -> None:
-        super().__init__(console, "Ask", total)
-
-    def on_reply(self, reply: Reply) -> None:
-        """Count it; say what went wrong."""
-        self.advance()
-        if reply.error:
-            self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
 
 
 class QuestionDisplay:
@@ -120,8 +106,16 @@ class QuestionDisplay:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
+    async def follow(self, events: AsyncGenerator[dict[str, Any] | AskResult]) -> AskResult:
+        """Show the events of `DiscoRAG.astream` as they come; its result."""
+        async for event in events:
+            if isinstance(event, AskResult):
+                return event
+            self.on_event(event)
+        raise InputError("The run ended without an answer.")
+
     def on_event(self, event: dict[str, Any]) -> None:
-        """Take one event of the stream."""
+        """Show one event."""
         if event["event"] == "start":
             self._spinner.update(text=f"{event['stage']} ...")
         elif event["event"] == "preliminary" and not self._quiet:
@@ -169,7 +163,7 @@ _USAGE = {
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     """What each stage cost and the wall time, in seconds; failures below."""
     used = {name: field for name, field in _USAGE.items() if getattr(ledger.usage, field)}
-    table = _table("stage", "engine", "model", numbers=("seconds", *used), title="Time and cost")
+    table = plain_table("stage", "engine", "model", numbers=("seconds", *used), title="Time and cost")
 
     def add_row(name: str, engine: str, model: str, seconds: float, usage: Usage) -> None:
         table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, f)) for f in used.values()))
@@ -182,16 +176,16 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
     if refused := ledger.usage.beams_refused:
-        notes.append(Text(f"The endpoint has no beam search: {refused} calls were made without."))
+        notes.append(Text(f"The endpoint has no beam search: {refused} calls were made without it."))
     if sum(s.seconds for s in ledger.stages) > seconds:
         notes.append(
-            Text("Documents run side by side: their seconds add up, and waiting for the encoder counts.", "dim")
+            Text("Documents are read in parallel: the seconds of all add up, including waiting for the encoder.", "dim")
         )
     return Group(Text(""), table, *notes)
 
 
-def _table(*texts: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
-    """A table without lines, with numbers aligned to the right."""
+def plain_table(*texts: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
+    """A table without lines: columns of texts, then of numbers, aligned to the right."""
     columns = [*(Column(name) for name in texts), *(Column(name, justify="right") for name in numbers)]
     return Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
 
@@ -209,9 +203,33 @@ def estimate_table(estimate: Estimate) -> RenderableType:
     return table
 
 
+def tuning_table(found: Tuning) -> RenderableType:
+    """The candidates, best first; scores and gains in points."""
+    table = plain_table("settings", numbers=("score", "words read"))
+    order = sorted(range(len(found.candidates)), key=lambda i: -found.candidates[i].score)
+    for i in order:
+        candidate = found.candidates[i]
+        options = ", ".join(f"{name}={value}" for name, value in candidate.options.items()) or "as they are now"
+        style = "bold" if i == found.chosen else ""
+        table.add_row(options, f"{100 * candidate.score:.1f}", f"{candidate.words:,.0f}", style=style)
+    return table
+
+
+def tuning_verdict(found: Tuning) -> RenderableType:
+    """What to expect of the choice."""
+    if found.chosen == 0:
+        return Text("No other settings are better by more than chance: the present ones stay.")
+    interval = f"{100 * found.gain:+.1f} points [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+    apparent = f"on these questions it is {100 * found.apparent:+.1f}, which is flattering, as they chose it"
+    words = [found.candidates[i].words for i in (found.chosen, 0)]
+    reads = f"they read {words[0]:,.0f} words a question instead of {words[1]:,.0f}"
+    verdict = "" if found.is_better else " That may be chance: the present settings stay."
+    return Text(f"Expected gain of the bold settings on new questions: {interval}; {apparent}; {reads}.{verdict}")
+
+
 def corpora_table(corpora: list[Corpus]) -> RenderableType:
     """A line each; times are this machine's."""
-    table = _table("corpus", numbers=("documents", "chunks"))
+    table = plain_table("corpus", numbers=("documents", "chunks"))
     table.add_column("last written")
     for c in corpora:
         written = f"{c.written.astimezone():%Y-%m-%d %H:%M}" if c.written else "not known"
@@ -224,7 +242,7 @@ def status_table(
 ) -> RenderableType:
     """The stored documents, for whom and what time each speaks if known, and the models that a question would use."""
     speak = {m.doc_id: str(identities[m.doc_id]) for m in documents}
-    table = _table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "file")
+    table = plain_table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "file")
     for m in documents:
         own = [Text(one_line(speak[m.doc_id]))] if any(speak.values()) else []
         table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(Path(m.uri).name)))

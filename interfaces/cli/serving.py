@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
-
-err = Console(stderr=True)
+from interfaces.cli.present import err
 
 
 def serve(
@@ -23,9 +21,10 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name under which MCP clients reach the server; repeatable.")
     ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; more than one need PostgreSQL.")] = 1,
 ) -> None:
     """``disco-rag serve``."""
-    serve_page(read_settings(), host=host, port=port, hosts=tuple(allow_host or ()))
+    serve_page(read_settings(), host=host, port=port, hosts=tuple(allow_host or ()), workers=workers)
 
 
 def serve_page(
@@ -34,11 +33,20 @@ def serve_page(
     host: str | None = None,
     port: int | None = None,
     hosts: tuple[str, ...] = (),
+    workers: int = 1,
     opens: bool = False,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page."""
+    """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page.
+
+    Raises:
+        ConfigError: Several workers are asked for over a folder.
+    """
     from interfaces.http.app import create_app
-    from interfaces.http.server import Server, prepare_process
+    from interfaces.http.server import Server, Workers, prepare_process
+
+    if workers > 1 and settings.store.database_url is None:
+        message = f"{workers} workers cannot serve one folder: SQLite and Qdrant Edge belong to one process."
+        raise ConfigError(message, hint="Set DISCO_RAG_DATABASE_URL and DISCO_RAG_STORE__URL, or serve with one.")
 
     api = settings.api
     address = {"host": host or api.host, "port": port or api.port, "hosts": (*api.hosts, *hosts)}
@@ -46,16 +54,20 @@ def serve_page(
     prepare_process(settings)
     url = f"http://{settings.api.url_host}:{settings.api.port}/"
     typer.echo(f"disco-rag: {url} (Ctrl-C ends it)")
+    app = create_app(settings)  # impossible settings end here, not in every worker
+    if workers > 1:
+        Workers(settings, workers).run()
+        return
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
-    Server(create_app(settings), settings.api, opens=url if opens else "").run()
+    Server(app, settings.api, opens=url if opens else "").run()
 
 
 def mcp(
     folder: Annotated[
         list[Path] | None,
-        typer.Option(help="ingest reads below it only; repeatable (default: the current folder)."),
+        typer.Option(help="Folder that ingest may read; repeatable (default: the current folder)."),
     ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="No ingest.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Do not offer ingest.")] = False,
     corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
     tenant: Annotated[str | None, typer.Option(help="Tenant (default: as configured).")] = None,
 ) -> None:
@@ -71,10 +83,10 @@ def _stop(*_: object) -> None:
 
 
 def key(
-    name: Annotated[str, typer.Argument(help="The key's own name, for logs.")],
-    tenant: Annotated[str, typer.Option(help="Whose documents it opens.")],
+    name: Annotated[str, typer.Argument(help="Name of the key, for logs.")],
+    tenant: Annotated[str, typer.Option(help="Tenant whose documents it gives access to.")],
     role: Annotated[list[str] | None, typer.Option(help="read, write, operate; repeatable.")] = None,
-    expires: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Refused from this day on.")] = None,
+    expires: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="First day it is refused.")] = None,
 ) -> None:
     """``disco-rag key``."""
     from interfaces.http.access import Role, new_key

@@ -1,6 +1,6 @@
 """Keys and their roles, and the quotas of keys and tenants: rates, documents, bytes, jobs.
 
-The file of keys is read with every request. Replace it as a whole: write another file and rename it, so that no half
+The key file is read with every request. Replace it as a whole: write another file and rename it, so that no half
 of it is ever read.
 """
 
@@ -12,9 +12,7 @@ import json
 import math
 import secrets
 import tomllib
-from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from ipaddress import ip_address
@@ -33,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from discorag.config import QuotaSettings, Settings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError
+from discorag.store.rates import Rates
 from discorag.store.uploads import JobTable
 from interfaces.http.observability import LOGGER
 from interfaces.http.problems import RefusedError
@@ -79,7 +78,7 @@ class Allowance(BaseModel):
 
 
 class _Entries(BaseModel):
-    """The content of the file of keys."""
+    """The content of the key file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -117,8 +116,8 @@ class KeyFile:
         return next((key for key in self._current().key if key.sha256 == digest), None)
 
     def allowance(self, tenant: str) -> Allowance | None:
-        """The tenant's own quotas, if it has any."""
-        return next((entry for entry in self._current().tenant if entry.name == tenant), None)
+        """The tenant's own quotas, if it has any, as the file was when a key was last looked up."""
+        return next((entry for entry in self._entries.tenant if entry.name == tenant), None)
 
     def _current(self) -> _Entries:
         if (content := _content(self._file)) != self._content:
@@ -127,12 +126,12 @@ class KeyFile:
                 self._entries = _parse(content, self._file)
                 _log.info("keys read", keys=len(self._entries.key))
             except ConfigError as error:
-                _log.warning("the file of keys is ignored; the keys are as before", reason=str(error))
+                _log.warning("the key file is ignored; the keys are as before", reason=str(error))
         return self._entries
 
 
 def new_key(name: str, tenant: str, roles: Sequence[Role], expires: date | None = None) -> tuple[str, str]:
-    """Return a new key, and its entry for the file of keys, which does not hold the key itself."""
+    """Return a new key, and its entry for the key file, which does not hold the key itself."""
     key = f"dr-{secrets.token_urlsafe(32)}"
     fields = {"name": name, "tenant": tenant, "roles": [*roles]}
     lines = [f"{field} = {json.dumps(value, ensure_ascii=False)}" for field, value in fields.items()]
@@ -154,27 +153,27 @@ def _content(file: Path) -> bytes | None:
 
 def _parse(content: bytes | None, file: Path) -> _Entries:
     if content is None:
-        raise ConfigError(f"The file of keys {file} cannot be read.", hint="Check its path and who may read it.")
+        raise ConfigError(f"The key file {file} cannot be read.", hint="Check its path and its permissions.")
     try:
         return _Entries.model_validate(tomllib.loads(content.decode()))
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}".lstrip(": ") for e in error.errors())
         raise ConfigError(f"Keys in {file}: {problems}.", hint=_HINT) from error
     except ValueError as error:
-        raise ConfigError(f"The file of keys {file} cannot be read: {error}.", hint=_HINT) from error
+        raise ConfigError(f"The key file {file} cannot be read: {error}.", hint=_HINT) from error
 
 
-def audit(action: str, who: Principal | None, *, corpus: str | None = None, documents: Iterable[str] = ()) -> None:
+def log_access(action: str, who: Principal | None, *, corpus: str | None = None, documents: Iterable[str] = ()) -> None:
     """Write a line of the audit log: who did what to which documents, with the request's id; ids only, never a text."""
     key = {"key": who.name, "tenant": who.tenant} if who else {}
     structlog.get_logger(LOGGER).info(action, **key, corpus=corpus, documents=sorted(set(documents)))
 
 
 class Access:
-    """The keys of a server, and their rates. Without a file of keys every caller is ``anyone``.
+    """The keys of a server, and their rates. Without a key file every caller is ``anyone``.
 
     Raises:
-        ConfigError: The file of keys cannot be read, or there is none and the host is not loopback.
+        ConfigError: The key file cannot be read, or there is none and the host is not loopback.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -187,7 +186,12 @@ class Access:
         self._anyone = Principal(name="anyone", tenant=settings.tenant, roles=frozenset(Role))
         self._file = KeyFile(api.keys) if api.keys else None
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._rates: Rates | None = None
         self._per_minute, self._quota = api.requests_per_minute, api.quota
+
+    def share(self, rates: Rates) -> None:
+        """Count requests and questions together with other servers, from now on."""
+        self._rates = rates
 
     def who(self, key: str | None) -> Principal:
         """Return the owner of a key. Raises `RefusedError` (401) if the key is unknown or has expired."""
@@ -218,11 +222,16 @@ class Access:
         await self._check_rate(most, "questions", who.tenant, "ask the operator for more")
 
     async def _check_rate(self, most: int, what: str, name: str, remedy: str) -> None:
-        rate = RateLimitItemPerMinute(most)
-        if await self._limiter.hit(rate, what, name):
-            return
-        reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
-        wait = max(1, math.ceil(reset - time()))
+        if self._rates:
+            if await asyncio.to_thread(self._rates.count, f"{what} {name}") <= most:
+                return
+            wait = math.ceil(60 - time() % 60)
+        else:
+            rate = RateLimitItemPerMinute(most)
+            if await self._limiter.hit(rate, what, name):
+                return
+            reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
+            wait = max(1, math.ceil(reset - time()))
         raise RefusedError(
             429,
             "TooManyRequestsError",
@@ -265,39 +274,34 @@ def _is_local(request: Request) -> bool:
 
 
 class Quotas:
-    """Checks uploads against the quotas: by the rows of the database, and by the uploads that are being written."""
+    """Checks uploads against the quotas, by the rows of the database. All methods block.
+
+    Args:
+        access: The quotas.
+        table: Uploads and jobs; within its `JobTable.add` a check counts what is being added.
+    """
 
     def __init__(self, access: Access, table: JobTable) -> None:
         self._access, self._table = access, table
-        self._files, self._bytes = Counter[str](), Counter[str]()
 
-    async def check(self, tenant: str, *, files: int, size: int) -> None:
-        """Raises `RefusedError` (429) if one more job with these files and bytes would be too much."""
+    def check(self, tenant: str, *, jobs: int = 0, files: int = 0, size: int = 0) -> None:
+        """Raises `RefusedError` (429) if so many jobs, files and bytes more would be too much."""
         quota = self._access.quota(tenant)
-        if await asyncio.to_thread(self._table.under_way, tenant) >= quota.jobs:
+        if self._table.under_way(tenant) + jobs > quota.jobs:
             message, hint = f"{quota.jobs} jobs have not ended.", "Wait for one, or cancel one: DELETE /ingest/JOB."
             raise _over_quota(message, hint, retry_s=10)
-        count, stored = await asyncio.to_thread(self._table.upload_usage, tenant)
-        if count + self._files[tenant] + files > quota.documents:
+        count, stored = self._table.upload_usage(tenant)
+        if count + files > quota.documents:
             message = f"There would be more than {quota.documents} documents."
             raise _over_quota(message, "Delete some: DELETE /documents/ID.")
-        if stored + self._bytes[tenant] + size > quota.storage_mb * 1_000_000:
+        if stored + size > quota.storage_mb * 1_000_000:
             message = f"The stored files would have more than {quota.storage_mb:g} MB."
             raise _over_quota(message, "Delete documents: DELETE /documents/ID.")
 
-    @asynccontextmanager
-    async def reserve(self, scope: Scope, sizes: dict[str, int]) -> AsyncGenerator[None]:
-        """Count these files, name -> bytes, while a block stores them; the same names replace. Raises as `check`."""
-        known = await asyncio.to_thread(self._table.known_uploads, scope)
-        new, size = len(sizes.keys() - known), sum(sizes.values())
-        await self.check(scope.tenant, files=new, size=size)
-        self._files[scope.tenant] += new
-        self._bytes[scope.tenant] += size
-        try:
-            yield
-        finally:
-            self._files[scope.tenant] -= new
-            self._bytes[scope.tenant] -= size
+    def check_files(self, scope: Scope, sizes: Mapping[str, int]) -> None:
+        """Check a job for these files, name -> bytes; the same names replace. Raises as `check`."""
+        new = len(sizes.keys() - self._table.known_uploads(scope))
+        self.check(scope.tenant, jobs=1, files=new, size=sum(sizes.values()))
 
 
 def _over_quota(message: str, hint: str, *, retry_s: int | None = None) -> RefusedError:

@@ -21,6 +21,7 @@ from starlette.types import Scope
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ModelError, StoreError
+from discorag.store.rates import Rates
 from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
 from interfaces.http import ask, audits, chat, documents, health, threads
@@ -37,6 +38,7 @@ THREADS = 64
 """Threads for blocking calls: with as many as there are cores, an ingest would leave none to questions and jobs."""
 QUIET_S, LONGEST_S = 30.0, 600.0
 """The store is indexed after so many seconds without a file at work; under lasting load, after so many seconds."""
+_SHARED_SWEEP_S = 86_400.0  # other servers may be writing what is younger
 FILES = Path(__file__).parent / "page"
 _ABSENT = "The API is served; the page in the browser is not built. Run `make web` (it needs Node), and serve again.\n"
 _POLICY = (
@@ -60,7 +62,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
         rag: An opened pipeline, which is not closed; its settings are used.
 
     Raises:
-        ConfigError: Impossible settings, or a file of keys that cannot be read.
+        ConfigError: Impossible settings, or a key file that cannot be read.
     """
     settings = rag.backends.settings if rag else settings or read_settings()
     meters, access = Meters(), Access(settings)
@@ -103,13 +105,15 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
 
     api, table = rag.backends.settings.api, JobTable(rag.backends.store.database)
     uploads = Uploads(api.uploads)
-    await asyncio.to_thread(uploads.sweep)
+    await asyncio.to_thread(uploads.sweep, _SHARED_SWEEP_S if table.is_shared else 0.0)
+    if table.is_shared:
+        access.share(Rates(rag.backends.store.database))
     jobs = Jobs(table, documents.reader_of(rag, uploads, meters), count_file, api.jobs)
     meters.jobs_waiting.set_function(jobs.waiting)
-    await jobs.resume()
+    await jobs.forget_old()
     tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
     try:
-        async with Threads.open(api.uploads / "threads.sqlite") as threads:
+        async with Threads.open(rag.backends.store.database, api.uploads / "threads.sqlite") as threads:
             yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(access, table), threads)
     finally:
         for task in tasks:

@@ -6,7 +6,8 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Annotated, Any, Self, TypeVar
+from html import escape
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import structlog
@@ -15,16 +16,15 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 
-from discorag.generation.views import AnswerView
+from discorag.generation.views import answer_html, answer_markdown
 from discorag.options import AnswerOptions
-from discorag.schema.answer import Answer, EvidenceSpan
-from discorag.schema.discourse import PlanStep
+from discorag.schema.answer import Answer
 from discorag.schema.errors import InputError, StoreError
-from discorag.text.citations import steps
+from discorag.text.escaping import markdown
 from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, Problem, RefusedError, error_responses
-from interfaces.http.service import Asker, Keyed, Served, Service, StreamPart
-from interfaces.results import AskResult
+from interfaces.http.service import Asker, BodyCorpus, Keyed, Served, Service, StreamPart
+from interfaces.results import AskResult, NumberedAnswer
 from interfaces.threads import Thread
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
@@ -56,57 +56,41 @@ class AskRequest(BaseModel):
 
     query: str = Field(min_length=1, max_length=4000, description="The question.")
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
-    corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
+    corpus: BodyCorpus = None
     filters: Filters = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
     switches: Options = Options()
     thread: UUID | None = Field(
         default=None,
-        description="A thread of POST /threads that keeps the question and its answer; a language model reads what was "
-        "asked there before, and without one the question is answered on its own. Its corpus is the thread's.",
+        description="A thread (POST /threads) that stores the question and its answer. A language model reads the "
+        "questions before it; without one, each is answered on its own. The corpus is the thread's.",
     )
 
 
-class NumberedAnswer(BaseModel):
-    """An answer; ``text`` is its sentences as running text, ``steps`` its plan's.
-
-    ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
-    each sentence's sources, from 1; clients should show these numbers.
-    """
-
-    answer: Answer
-    text: str
-    steps: tuple[PlanStep, ...] = ()
-    sources: tuple[EvidenceSpan, ...] = ()
-    citations: tuple[tuple[int, ...], ...] = ()
-
-    @classmethod
-    def numbered(cls, answer: Answer, **more: Any) -> Self:
-        """The answer with its numbers; ``more`` are further fields."""
-        view = AnswerView(answer)
-        return cls(
-            answer=answer,
-            text=answer.text,
-            steps=steps(answer.plan) if answer.plan else (),
-            sources=tuple(view.sources),
-            citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
-            **more,
-        )
-
-
 class Reply(NumberedAnswer, AskResult):
-    """The answer with everything that led to it."""
+    """The answer with everything that led to it; ``markdown`` and ``html`` are the answer as a file."""
+
+    markdown: str = ""
+    html: str = ""
 
     @classmethod
     def to(cls, result: AskResult) -> Reply:
         """The reply that holds this result."""
-        return cls.numbered(**{name: getattr(result, name) for name in AskResult.model_fields})
+        question, answer = result.answer.query, result.answer
+        text = f"# {markdown(question)}\n\n{''.join(answer_markdown(answer)).rstrip()}\n"
+        page = _PAGE.format(title=escape(question), body=answer_html(answer))
+        return cls.numbered(**{f: getattr(result, f) for f in AskResult.model_fields}, markdown=text, html=page)
 
 
+_PAGE = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>body {{ font: 17px/1.6 '
+    "system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem; overflow-wrap: anywhere }}"
+    "</style></head>\n<body><h1><bdi>{title}</bdi></h1>{body}</body></html>\n"
+)
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
-    "`token`s of the draft, `restart` where the tokens so far are void, at last `answer` (as in JSON) or `error`. "
-    "Before a language model is asked comes `preliminary`: the answer of the sources' own sentences (`answer`, `text`, "
-    "`steps`, `sources` and `citations` as in JSON), which stays if the model fails."
+    "`token`s of the draft, `restart` if the tokens so far are void, and finally `answer` (as in JSON) or `error`. "
+    "Before a language model is called, `preliminary` brings the answer made of the sources' own sentences (`answer`, "
+    "`text`, `steps`, `sources` and `citations` as in JSON), which stays if the model fails."
 )
 
 

@@ -8,23 +8,20 @@ from pathlib import PurePath
 from typing import Annotated, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Query, Request, Response, status
+from fastapi import APIRouter, Header, Request, Response, status
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.json_schema import SkipJsonSchema
 
 from discorag.conflicts.verdicts import Finding
 from interfaces.audit import AuditReport
 from interfaces.background import end_task
-from interfaces.http.access import Principal, audit
+from interfaces.http.access import Principal, log_access
 from interfaces.http.ask import STREAM, unless_gone
 from interfaces.http.problems import COMMON, error_responses, problem_of
-from interfaces.http.service import Asker, Keyed, Reader, Served, Service, Writer
+from interfaces.http.service import Asker, BodyCorpus, Corpus, Keyed, Reader, Served, Service, Writer
 
 router = APIRouter(tags=["audit"], responses=COMMON, route_class=Keyed)
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
 
 
 class DocumentName(BaseModel):
@@ -56,7 +53,7 @@ class AuditRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
+    corpus: BodyCorpus = None
 
 
 class Settlement(BaseModel):
@@ -76,7 +73,7 @@ class DocumentsRead(BaseModel):
 
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `progress` with the documents `read` and their "
-    "`total`, at last `audit` (as in JSON) or `error`."
+    "`total`, and finally `audit` (as in JSON) or `error`."
 )
 
 
@@ -112,14 +109,14 @@ async def settle(
     """Settle a finding with a note, or open it again. It stays settled in later audits."""
     own = {"tenant": who.tenant, "corpus": corpus}
     await asyncio.to_thread(served.rag.settle, str(finding_id), settlement.note, **own)
-    audit("settled", who, corpus=served.rag.scope(**own).corpus)
+    log_access("settled", who, corpus=served.rag.scope(**own).corpus)
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
 def _record_and_reply(report: AuditReport, who: Principal) -> Audit:
     """The reply; the audit log has the documents that it quotes."""
     quoted = {side.doc_id for finding in report.findings for side in (finding.left, finding.right)}
-    audit("read", who, corpus=report.corpus, documents=quoted)
+    log_access("read", who, corpus=report.corpus, documents=quoted)
     return Audit.of(report)
 
 

@@ -66,7 +66,7 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A conversation; its last message is the question, messages of ``system`` say how to answer."""
+    """A conversation: the last message is the question, ``system`` messages say how to answer."""
 
     model_config = ConfigDict(strict=True)
 
@@ -147,7 +147,7 @@ class ModelList(BaseModel):
 
 @router.get("/models")
 async def models(who: Reader, served: Served) -> ModelList:
-    """List the pipelines over the configured corpus, then the usual one over each corpus.
+    """List the pipelines over the configured corpus, then the default one over each corpus.
 
     Every pipeline answers from every corpus: `PIPELINE/CORPUS`. Those that need a language model are listed if there
     is one.
@@ -159,7 +159,7 @@ async def models(who: Reader, served: Served) -> ModelList:
 
 @router.get("/models/{name:path}", responses=error_responses(404))
 async def model(who: Reader, served: Served, name: Annotated[str, Path(max_length=300)]) -> Model:
-    """Say whether there is a pipeline, or a pipeline over a corpus, of this name."""
+    """Look up a pipeline, or a pipeline over a corpus, by its name."""
     _, corpus = _pipeline(name, served)
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     if corpus and not await asyncio.to_thread(served.rag.backends.store.has, scope):

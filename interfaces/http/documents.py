@@ -7,7 +7,6 @@ import hashlib
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
 from functools import cache
 from pathlib import Path as FilePath
 from pathlib import PurePath
@@ -27,27 +26,24 @@ from discorag.retrieval.levels import Levels, unfold
 from discorag.schema.document import Chunk, Markup, Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, StoreError, UnknownFormatError
 from discorag.schema.ledger import Failure
-from discorag.store.records import Corpus as StoredCorpus
 from discorag.store.records import Manifest
 from interfaces.facade import EXAMPLES, DiscoRAG
-from interfaces.http.access import Principal, Role, audit
+from interfaces.http.access import Principal, Role, log_access
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import COMMON, RefusedError, error_responses
-from interfaces.http.service import Keyed, Reader, Served, Service, Uploader, Writer
+from interfaces.http.service import Corpus, Keyed, Name, Reader, Served, Service, Uploader, Writer
+from interfaces.results import Corpora, Documents, StoredDocument
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
 Order = Annotated[int, Field(ge=0, le=10**9)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
 _FORMAT = Query(
     alias="format",
     description="Answer in this format instead; files that other tools read hold the tree of one chunk.",
     json_schema_extra={"enum": [*FORMATS]},
 )
 _PDF = "application/pdf"
-_FORMATS = "Text, Markdown, HTML, PDF, DOCX, CSV, TSV, JSON, JSONL."
-Corpus = Annotated[Name | SkipJsonSchema[None], Query(description="Named set of documents.")]
-FormCorpus = Annotated[Name | SkipJsonSchema[None], Form(description="Named set of documents.")]
+_FORMATS = "Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV, TSV, JSON, JSONL."
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="As POST /ingest returned it.")]
 Ids = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=100)]], Query(alias="id", min_length=1, max_length=200)
@@ -68,43 +64,12 @@ class Session(BaseModel):
     examples: dict[str, list[str]]
 
 
-class StoredDocument(BaseModel):
-    """A stored document: ``name`` and ``size`` (in bytes) are its file's, ``written`` is when it was stored."""
-
-    doc_id: str
-    name: str
-    title: str
-    chunks: int
-    content_hash: str
-    size: int
-    written: datetime | None
-
-    @classmethod
-    def of(cls, m: Manifest) -> StoredDocument:
-        """What clients see of a manifest, without folders of the server."""
-        same = m.model_dump(include={"doc_id", "title", "chunks", "content_hash", "written"})
-        return cls(name=PurePath(m.uri).name, size=m.file_bytes, **same)
-
-
-class Documents(BaseModel):
-    """A part of the documents of a corpus, by name, and how many there are."""
-
-    total: int
-    documents: list[StoredDocument]
-
-
-class Corpora(BaseModel):
-    """The corpora that hold documents, by name."""
-
-    corpora: list[StoredCorpus]
-
-
 class DocumentsQuery(BaseModel):
     """Which documents of a corpus to list."""
 
     model_config = ConfigDict(extra="forbid")
 
-    corpus: Name | SkipJsonSchema[None] = Field(default=None, description="Named set of documents.")
+    corpus: Corpus = None
     offset: int = Field(default=0, ge=0, le=10**9)
     limit: int = Field(default=100, ge=1, le=1000)
 
@@ -128,7 +93,7 @@ class LevelQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    corpus: Name | SkipJsonSchema[None] = Field(default=None, description="Named set of documents.")
+    corpus: Corpus = None
     builder: Name | SkipJsonSchema[None] = Field(default=None, description="Whose tree; none: the first stored one.")
     node: list[Order] = Field(default=[], max_length=50, description="What lies below these; none: the roots.")
     offset: int = Field(default=0, ge=0, le=10**9, description="Of the children of each node.")
@@ -169,12 +134,11 @@ async def corpora(who: Reader, served: Served) -> Corpora:
 @router.get("/documents")
 async def documents(who: Reader, served: Served, query: Annotated[DocumentsQuery, Query()]) -> Documents:
     """The stored documents."""
-    found = await asyncio.to_thread(served.rag.documents, tenant=who.tenant, corpus=query.corpus)
-    part = found[query.offset : query.offset + query.limit]
+    scope = served.rag.scope(tenant=who.tenant, corpus=query.corpus)
+    part, total = await asyncio.to_thread(served.rag.backends.store.page, scope, query.offset, query.limit)
     if part:
-        scope = served.rag.scope(tenant=who.tenant, corpus=query.corpus)
-        audit("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
-    return Documents(total=len(found), documents=[StoredDocument.of(m) for m in part])
+        log_access("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
+    return Documents(total=total, documents=[StoredDocument.of(m) for m in part])
 
 
 @router.get("/documents/{doc_id}/text", responses=error_responses(404))
@@ -182,7 +146,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     """A document's canonical text, to which spans refer."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.document, scope, str(doc_id))
-    audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     same = found.model_dump(include={"title", "text", "media_type", "pages"})
     return DocumentText(doc_id=str(doc_id), markup=found.markup, **same)
 
@@ -193,13 +157,13 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     responses=error_responses(404) | {200: {"content": {_PDF: {}}}},
 )
 async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
-    """The PDF that a document was read from; 404 if the file is gone or another one now."""
+    """The PDF that a document was read from; 404 if the file is gone or has changed since."""
     scope, backends = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends
     manifest = await asyncio.to_thread(backends.store.manifest, scope, str(doc_id))
     if manifest is None:
         raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
     data = await asyncio.to_thread(_original_pdf, manifest, backends.settings.reading.max_bytes)
-    audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return Response(data, media_type=_PDF, headers={"Content-Disposition": "inline", "Cache-Control": "no-store"})
 
 
@@ -222,7 +186,7 @@ async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -
     """Passages by ids, as hits and graphs name them, in the same order; 404 if one is missing."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.chunks, scope, ids)
-    audit("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))
+    log_access("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))
     return found
 
 
@@ -233,7 +197,7 @@ async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = Non
     manifest = await asyncio.to_thread(store.manifest, scope, str(doc_id))
     if manifest is None or not await asyncio.to_thread(store.delete, scope, str(doc_id)):
         raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
-    audit("deleted", who, corpus=scope.corpus, documents=[manifest.doc_id])
+    log_access("deleted", who, corpus=scope.corpus, documents=[manifest.doc_id])
     if await asyncio.to_thread(served.uploads.remove, scope, manifest.uri):
         await asyncio.to_thread(served.table.remove_upload, scope, PurePath(manifest.uri).name)
     return Response(status_code=status.HTTP_204_NO_CONTENT)
@@ -256,7 +220,7 @@ async def trees(
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     stored = await asyncio.to_thread(served.rag.backends.store.chunks_of, scope, str(doc_id))
     found = [c for c in stored if chunk in (None, c.order)]
-    audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     if format_ is None:
         return [ChunkTree(chunk=c, mermaid=tree_mermaid(c)) for c in found]
     if not found:
@@ -270,7 +234,7 @@ async def nodes(who: Reader, served: Served, doc_id: UUID, query: Annotated[Leve
     scope, store = served.rag.scope(tenant=who.tenant, corpus=query.corpus), served.rag.backends.store
     part = (query.builder, query.node, query.offset, query.limit)
     found = await asyncio.to_thread(unfold, store, scope, str(doc_id), *part)
-    audit("read", who, corpus=scope.corpus, documents=[str(doc_id)])
+    log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return found
 
 
@@ -295,7 +259,7 @@ async def ingest(
     who: Uploader,
     served: Served,
     files: Annotated[list[UploadFile], File(min_length=1, max_length=1000, description=_FORMATS)],
-    corpus: FormCorpus = None,
+    corpus: Annotated[Corpus, Form()] = None,
 ) -> Progress:
     """Accept files. They are on disk when this returns; a job reads them, also after a restart.
 
@@ -315,22 +279,27 @@ async def accept(
     """A job for these files, by name, that are on disk when this returns. Raises as the endpoint."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
-        async with served.quotas.reserve(scope, sizes):
-            staged = await asyncio.to_thread(served.uploads.stage, scope, content)
-            try:
-                accepted = await served.jobs.accept(scope, sizes, staged.publish)
-            finally:
-                await asyncio.to_thread(staged.discard)
+        await asyncio.to_thread(served.quotas.check_files, scope, sizes)
+        staged = await asyncio.to_thread(served.uploads.stage, scope, content)
+
+        def publish() -> None:
+            served.quotas.check(scope.tenant)  # again: others may have uploaded meanwhile, also to other servers
+            staged.publish()
+
+        try:
+            accepted = await served.jobs.accept(scope, sizes, publish)
+        finally:
+            await asyncio.to_thread(staged.discard)
     except (UnknownFormatError, StoreError) as error:
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
-    audit("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
+    log_access("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
     return accepted
 
 
 @router.get("/ingest/{job_id}", responses=error_responses(404))
 async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
-    """How far a job is."""
+    """The progress of a job."""
     return Progress.of(await served.jobs.get(who.tenant, job_id))
 
 
@@ -338,15 +307,15 @@ async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
 async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
     """Stop a job. Documents that are stored stay; the others are not read."""
     job = await served.jobs.cancel(who.tenant, job_id)
-    audit("cancelled", who, corpus=job.corpus, documents=served.ids_of(job))
+    log_access("cancelled", who, corpus=job.corpus, documents=served.ids_of(job))
     return Progress.of(job)
 
 
 @router.post("/ingest/{job_id}/retry", responses=error_responses(404))
 async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
-    """Read the files again that failed, or that a cancelled job left."""
+    """Read again the files that failed or that a cancelled job left unread."""
     job = await served.jobs.retry(who.tenant, job_id)
-    audit("retried", who, corpus=job.corpus, documents=served.ids_of(job))
+    log_access("retried", who, corpus=job.corpus, documents=served.ids_of(job))
     return Progress.of(job)
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
 from discorag.store.backup import backup as write_backup
-from interfaces.http.access import Principal, Role, audit
+from interfaces.http.access import Principal, Role, log_access
 from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Guard, Keyed, Served, Service
 
@@ -47,7 +47,7 @@ async def healthz() -> Health:
 
 @router.get("/readyz", responses=error_responses(503, 504))
 async def readyz(served: Served) -> Readiness:
-    """Whether questions can be answered: the store and the encoder respond. Looked at every five seconds at most."""
+    """Whether questions can be answered: store and encoder respond. Checked at most every five seconds."""
     return await served.readiness(partial(_probe, served))
 
 
@@ -87,12 +87,12 @@ async def metrics(served: Served) -> Response:
 
 @numbers.get("/backup", response_class=FileResponse, responses=error_responses(507) | {200: {"content": {_SQLITE: {}}}})
 async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served: Served) -> FileResponse:
-    """All documents of the key's tenant in one file, for `disco-rag restore`. Nothing else waits for it."""
+    """All documents of the key's tenant in one file, for `disco-rag restore`. Other requests do not wait for it."""
     file = served.uploads.spool / f"{uuid4().hex}.backup"
     file.parent.mkdir(parents=True, exist_ok=True)
     database = served.rag.backends.store.database
     count = await asyncio.to_thread(write_backup, database, file, tenant=who.tenant)
-    audit("backup", who)
+    log_access("backup", who)
     return FileResponse(
         file,
         media_type=_SQLITE,

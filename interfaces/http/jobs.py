@@ -8,15 +8,16 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -37,11 +38,16 @@ from discorag.schema.errors import (
 )
 from discorag.schema.ledger import Failure
 from discorag.schema.values import stable_id
-from discorag.store.sqlite import make_private_folder
-from discorag.store.uploads import JobRow, JobTable
+from discorag.store.postgres import RowHold
+from discorag.store.sqlite import FileHold, make_private_folder
+from discorag.store.uploads import JobRow, JobTable, QueuedFile
 
 RETENTION = timedelta(days=7)
 """How long the record of a job is stored after its end."""
+OF_A_JOB = 16
+"""Files of one job that all servers together read at once, at most; each may read as many as it has places."""
+POLL_S = 1.0
+"""Seconds after which a server looks for jobs that other servers accepted or cancelled."""
 RETRY_S = 5.0
 """Seconds until a file is tried again whose job's record could not be written, or for which the store had no room."""
 _MAX_NAME_BYTES = 200
@@ -108,12 +114,13 @@ class Uploads:
             raise StoreError(f"Files could not be stored: {error.strerror}.", hint=_HINT) from error
         return staged
 
-    def sweep(self) -> None:
-        """Remove the temporary files of an earlier run of the server."""
-        for part in self.folder.glob(f"files/*/.*{_PART}"):
-            part.unlink(missing_ok=True)
-        shutil.rmtree(self.spool, ignore_errors=True)
+    def sweep(self, older_s: float = 0.0) -> None:
+        """Remove the temporary files of an earlier run of the server, if they are older than so many seconds."""
         self.make_spool()
+        for part in (*self.folder.glob(f"files/*/.*{_PART}"), *self.spool.iterdir()):
+            with suppress(OSError):
+                if time() - part.stat().st_mtime >= older_s:
+                    shutil.rmtree(part) if part.is_dir() else part.unlink()
 
     def make_spool(self) -> None:
         """Create the folder of temporary files."""
@@ -233,6 +240,10 @@ class Job(BaseModel):
             return job
         return job.end(JobStatus.FAILED if any(f.status is Status.FAILED for f in files) else JobStatus.DONE)
 
+    def begin(self) -> Job:
+        """The job when its first file is read."""
+        return self.model_copy(update={"status": JobStatus.RUNNING})
+
     def end(self, status: JobStatus) -> Job:
         """The job with its end and its last status."""
         return self.model_copy(update={"status": status, "ended": datetime.now(UTC)})
@@ -240,16 +251,6 @@ class Job(BaseModel):
 
 Ingest = Callable[[Scope, str, bool], Awaitable[tuple[DocumentOutcome, tuple[Failure, ...]]]]
 """Reads an uploaded file into the store: (scope, name, whether a retry was asked for) -> (outcome, failures)."""
-
-
-@dataclass(frozen=True)
-class _File:
-    """The ``index``-th file of a job."""
-
-    job: str
-    scope: Scope
-    index: int
-    name: str
 
 
 class Jobs:
@@ -270,45 +271,31 @@ class Jobs:
         self._ingest = ingest
         self._on_file = on_file
         self._at_once = at_once
-        self._waiting: dict[str, deque[_File]] = {}  # by job
-        self._at_work: dict[_File, asyncio.Task[None]] = {}
+        self._waiting: set[str] = set()  # jobs, when the queue was last read
+        self._at_work: dict[QueuedFile, asyncio.Task[None]] = {}
         self._served: Counter[str] = Counter()  # tenant or job -> when a file of it was taken, counted up
-        self._changes = asyncio.Lock()
         self._go = asyncio.Event()
         self._has_read = asyncio.Event()
         self._last_end = monotonic()
 
-    async def resume(self) -> None:
-        """Queue what an earlier run of the server left, and forget what ended long ago."""
+    async def forget_old(self) -> None:
+        """Forget what ended long ago."""
         await asyncio.to_thread(self._table.forget, (datetime.now(UTC) - RETENTION).isoformat())
-        for body in await asyncio.to_thread(self._table.unfinished):
-            job = Job.model_validate_json(body)
-            self._queue(await self._save(job.model_copy(update={"status": JobStatus.WAITING})))
 
     def waiting(self) -> int:
         """How many jobs have no file at work."""
-        return len(self._waiting.keys() - {file.job for file in self._at_work})
-
-    def _queue(self, job: Job) -> None:
-        if files := [_File(job.id, job.scope, i, job.files[i].name) for i in job.open_files()]:
-            self._waiting[job.id] = deque(files)
-        self._go.set()
+        return len(self._waiting - {file.job for file in self._at_work})
 
     async def accept(self, scope: Scope, sizes: Mapping[str, int], publish: Callable[[], None]) -> Job:
         """Store and queue a job for uploaded files, by name with their sizes in bytes.
 
-        ``publish`` moves the files to their final paths; if it fails (`StoreError`) there is no job.
+        ``publish`` moves the files to their final paths; if it raises, there is no job.
         """
         files = tuple(JobFile(name=name) for name in sizes)
         created = datetime.now(UTC)
         job = Job(id=uuid4().hex, tenant=scope.tenant, corpus=scope.corpus, files=files, created=created)
-        await asyncio.to_thread(self._table.add, job.row, scope, sizes)
-        try:
-            await asyncio.to_thread(publish)
-        except StoreError:
-            await asyncio.to_thread(self._table.remove, job.id)
-            raise
-        self._queue(job)
+        await asyncio.to_thread(self._table.add, job.row, scope, sizes, publish)
+        self._go.set()
         return job
 
     async def get(self, tenant: str, job_id: str) -> Job:
@@ -320,40 +307,60 @@ class Jobs:
 
     async def cancel(self, tenant: str, job_id: str) -> Job:
         """Stop a job: documents that are stored stay, the other files are not read. Raises as `get`."""
-        async with self._changes:
-            job = await self.get(tenant, job_id)
-            if job.ended is None:
-                job = await self._save(job.end(JobStatus.CANCELLED))
-                self._waiting.pop(job_id, None)
-                for task in [task for file, task in self._at_work.items() if file.job == job_id]:
-                    task.cancel()
-        return job
+
+        def end(job: Job) -> Job | None:
+            return job.end(JobStatus.CANCELLED) if job.ended is None else None
+
+        await self._change((await self.get(tenant, job_id)), end)
+        self._stop({job_id})
+        self._go.set()
+        return await self.get(tenant, job_id)
 
     async def retry(self, tenant: str, job_id: str) -> Job:
         """Queue again the files that failed or were not read. Raises as `get`."""
-        async with self._changes:
-            job = await self.get(tenant, job_id)
+
+        def reopen(job: Job) -> Job | None:
             left = (None, Status.FAILED)
             files = tuple(JobFile(name=f.name, again=True) if f.status in left else f for f in job.files)
-            if job.ended is not None and any(f.status is None for f in files):
-                update = {"files": files, "status": JobStatus.WAITING, "ended": None}
-                job = await self._save(job.model_copy(update=update))
-                self._queue(job)
-        return job
+            if job.ended is None or all(f.status is not None for f in files):
+                return None
+            return job.model_copy(update={"files": files, "status": JobStatus.WAITING, "ended": None})
+
+        await self._change((await self.get(tenant, job_id)), reopen)
+        self._go.set()
+        return await self.get(tenant, job_id)
 
     async def work(self) -> None:
-        """Read files until cancelled; those at work then are read again after the next `resume`."""
+        """Read files until cancelled; those at work then stay in the queue."""
         try:
             while True:
                 self._go.clear()
-                while file := self._next():
-                    self._at_work[file] = asyncio.create_task(self._attempt(file))
-                    self._at_work[file].add_done_callback(partial(self._release, file))
-                await self._go.wait()
+                try:
+                    while claimed := await self._next():
+                        file, hold = claimed
+                        self._at_work[file] = asyncio.create_task(self._attempt(file, hold))
+                        self._at_work[file].add_done_callback(partial(self._release, file, hold))
+                    await self._wait()
+                except StoreError as error:
+                    _log.warning("the queue cannot be read", error=str(error))
+                    await asyncio.sleep(RETRY_S)
         finally:
             for task in (tasks := [*self._at_work.values()]):
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _wait(self) -> None:
+        """Wait for a reason to look into the queue again; other servers give none, so that it is looked into often."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(POLL_S if self._table.is_shared else None):
+                await self._go.wait()
+        if self._table.is_shared and self._at_work:
+            self._stop(await asyncio.to_thread(self._table.ended, {file.job for file in self._at_work}))
+
+    def _stop(self, jobs: AbstractSet[str]) -> None:
+        """Stop reading files of these jobs."""
+        for task in [task for file, task in self._at_work.items() if file.job in jobs]:
+            task.cancel()
 
     async def quiet(self, seconds: float, at_most: float) -> None:
         """Wait until files were read, and then until none has been at work for so long, or for ``at_most`` seconds."""
@@ -363,7 +370,7 @@ class Jobs:
         while monotonic() < until and (self._at_work or monotonic() - self._last_end < seconds):
             await asyncio.sleep(seconds / 4)
 
-    def _next(self) -> _File | None:
+    async def _next(self) -> tuple[QueuedFile, FileHold | RowHold] | None:
         """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately.
 
         The place beyond ``at_once`` is for a tenant that has no file at work, so that no tenant holds all places:
@@ -372,49 +379,56 @@ class Jobs:
         at_work = Counter(file.scope.tenant for file in self._at_work)
         if at_work.total() > self._at_once:
             return None
+        waiting = await asyncio.to_thread(self._table.next_files, OF_A_JOB + self._at_once)
+        self._waiting = {file.job for file in waiting}
         is_last_place = at_work.total() == self._at_once
-        busy = {(file.scope, file.name) for file in self._at_work}  # two runs over one file would replace each other
-        heads = [
-            file
-            for file, *_ in self._waiting.values()
-            if (file.scope, file.name) not in busy and not (is_last_place and at_work[file.scope.tenant])
-        ]
-        if not heads:
-            return None
-        file = min(heads, key=lambda f: (at_work[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job]))
-        self._served[file.scope.tenant] = self._served[file.job] = 1 + max(self._served.values(), default=0)
-        self._waiting[file.job].popleft()
-        if not self._waiting[file.job]:
-            del self._waiting[file.job], self._served[file.job]
-        return file
+        free = [f for f in waiting if f not in self._at_work and not (is_last_place and at_work[f.scope.tenant])]
+        for file in sorted(
+            free, key=lambda f: (at_work[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job])
+        ):
+            if hold := await self._claim(file):
+                known = self._waiting | {f.scope.tenant for f in waiting}
+                self._served = Counter({name: turn for name, turn in self._served.items() if name in known})
+                self._served[file.scope.tenant] = self._served[file.job] = 1 + max(self._served.values(), default=0)
+                return file, hold
+        return None
 
-    async def _attempt(self, file: _File) -> None:
+    async def _claim(self, file: QueuedFile) -> FileHold | RowHold | None:
+        """Hold a file, unless another server has it; not longer than this task, should it be cancelled."""
+        claim = asyncio.create_task(asyncio.to_thread(self._table.claim, file))
+        try:
+            return await asyncio.shield(claim)
+        except asyncio.CancelledError:
+            if hold := await claim:
+                hold.end()
+            raise
+
+    async def _attempt(self, file: QueuedFile, hold: FileHold | RowHold) -> None:
         try:
             await self._read_file(file)
+            await asyncio.to_thread(self._table.done, file, hold)
         except StoreError:  # the job's record cannot be read or written, or the store has no room
             await asyncio.sleep(RETRY_S)
-            self._waiting.setdefault(file.job, deque()).append(file)
 
-    def _release(self, file: _File, _: asyncio.Task[None]) -> None:
+    def _release(self, file: QueuedFile, hold: FileHold | RowHold, _: asyncio.Task[None]) -> None:
         """Free the place of a file, also where its task was cancelled before its first step."""
+        with suppress(StoreError):  # then the database has released the row
+            hold.end()
         del self._at_work[file]
         self._last_end = monotonic()
         self._has_read.set()
         self._go.set()
 
-    async def _read_file(self, at: _File) -> None:
-        async with self._changes:
-            job = await self._load(at.job)
-            if job is None or job.ended is not None:
-                return
-            if job.status is JobStatus.WAITING:
-                job = await self._save(job.model_copy(update={"status": JobStatus.RUNNING}))
-        file = await self._outcome(job, job.files[at.index])
-        async with self._changes:
-            if (job := await self._load(at.job)) is None or job.ended is not None:  # it was cancelled meanwhile
-                return
-            await self._save(job.with_file(at.index, file))
-        self._on_file(file)
+    async def _read_file(self, at: QueuedFile) -> None:
+        job = await self._load(at.job)
+        if job is None or job.ended is not None or job.files[at.position].status is not None:
+            return
+        if job.status is JobStatus.WAITING:
+            await self._change(job, lambda job: job.begin() if job.status is JobStatus.WAITING else None)
+        file = await self._outcome(job, job.files[at.position])
+        # It may have been cancelled meanwhile.
+        if await self._change(job, lambda job: job.with_file(at.position, file) if job.ended is None else None):
+            self._on_file(file)
 
     async def _outcome(self, job: Job, file: JobFile) -> JobFile:
         """The file as it is after the ingest of it."""
@@ -433,9 +447,20 @@ class Jobs:
         update = {"status": outcome.status, "chunks": outcome.chunks, "note": outcome.note, "failures": failures}
         return file.model_copy(update=update)
 
-    async def _save(self, job: Job) -> Job:
-        await asyncio.to_thread(self._table.save, job.row)
-        return job
+    async def _change(self, job: Job, edit: Callable[[Job], Job | None]) -> bool:
+        """Change a job as it is stored now, and queue the open files of one that is no longer ended.
+
+        Returns whether ``edit`` changed anything.
+        """
+
+        def changed(body: str) -> tuple[JobRow, list[tuple[int, str]]] | None:
+            before = Job.model_validate_json(body)
+            if (after := edit(before)) is None:
+                return None
+            is_reopened = before.ended is not None and after.ended is None
+            return after.row, [(i, after.files[i].name) for i in after.open_files()] if is_reopened else []
+
+        return await asyncio.to_thread(self._table.change, job.id, job.scope, changed)
 
     async def _load(self, job_id: str) -> Job | None:
         found = await asyncio.to_thread(self._table.body, job_id)

@@ -23,7 +23,7 @@ from discorag.config import ApiSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError
 from discorag.text.escaping import one_line
-from interfaces.http.access import Principal, Role, audit
+from interfaces.http.access import Principal, Role, log_access
 from interfaces.http.documents import accept
 from interfaces.http.jobs import Job
 from interfaces.http.problems import RefusedError, problem_of
@@ -99,7 +99,7 @@ class KeyOwner(Caller):
 
     def record(self, event: str, scope: Scope, documents: Sequence[str]) -> None:
         """For the audit log."""
-        audit(event, self.who, corpus=scope.corpus, documents=documents)
+        log_access(event, self.who, corpus=scope.corpus, documents=documents)
 
 
 class KeyedServer(Server):
@@ -132,14 +132,14 @@ class KeyedServer(Server):
     ) -> Annotated[CallToolResult, IngestOutput]:
         """Store a document, so that questions find it. One of the same name is replaced.
 
-        It is kept when this returns; a status of null says that it is still being read.
+        It is on disk when this returns; a status of null means that it is still being read.
         """
         caller, content = KeyOwner(ctx.request_context.request), text.encode()
         service, who = caller.service, caller.who
         try:
             service.check_role(who, Role.WRITE)
         except RefusedError:
-            audit("refused", who)
+            log_access("refused", who)
             raise
         job = await accept(who, corpus, {name: BytesIO(content)}, {name: len(content)}, service)
         await ctx.report_progress(0, len(job.files))

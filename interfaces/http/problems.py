@@ -85,12 +85,12 @@ def problem_of(error: Exception) -> tuple[int, Problem]:
             status = next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
             return status, Problem(error=ErrorBody(type=error.kind, message=error.message, hint=error.hint))
         case TimeoutError():
-            hint = "Ask for less (fewer documents, an engine that is local), or raise DISCO_RAG_API__DEADLINE_S."
+            hint = "Ask for less (fewer documents, local engines), or raise DISCO_RAG_API__DEADLINE_S."
             message = "The request could not be answered in time."
             return 504, Problem(error=ErrorBody(type="DeadlineError", message=message, hint=hint))
         case _:
             _log.error("failed", exc_info=error)
-            hint = "The server's log has it under the request id of the response's headers."
+            hint = "The server's log describes it under the request id in the response's headers."
             return 500, Problem(error=ErrorBody(type="InternalError", message="Something went wrong.", hint=hint))
 
 
@@ -146,7 +146,7 @@ _DESCRIPTIONS = {
     413: "The request is too large.",
     415: "No loader reads files of this kind.",
     422: "The request cannot be carried out as it is.",
-    429: "More than the key or its tenant may have; see Retry-After where waiting helps.",
+    429: "A limit of the key or its tenant is reached; see Retry-After where waiting helps.",
     502: "A model's server returned nothing usable.",
     503: "Something that is needed is unavailable; see Retry-After.",
     504: "Not answered in time.",

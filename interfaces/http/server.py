@@ -13,7 +13,9 @@ from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.supervisors import multiprocess
 
 from discorag.config import ApiSettings, Settings
 from interfaces.http.jobs import Uploads
@@ -99,6 +101,43 @@ class Server(uvicorn.Server):
     @property
     def _patience_s(self) -> int:
         return self.config.timeout_graceful_shutdown or END_S
+
+
+class Workers(multiprocess.Multiprocess):
+    """Servers in processes of their own that share a port; one that dies is replaced."""
+
+    def __init__(self, settings: Settings, count: int) -> None:
+        config = _WorkerConfig(settings, count)
+        super().__init__(config, [config.bind_socket()])
+
+
+class _WorkerConfig(uvicorn.Config):
+    """What a worker gets from the first process; each makes an app of its own."""
+
+    def __init__(self, settings: Settings, count: int) -> None:
+        api = settings.api
+        super().__init__(
+            "", host=api.host, port=api.port, workers=count, log_config=None, timeout_worker_healthcheck=60
+        )
+        self.settings = settings
+
+
+class _Worker(multiprocess.Process):
+    """A process with a `Server`."""
+
+    def target(self, sockets: list[socket] | None = None) -> None:
+        """Serve until the first process ends this one."""
+        from interfaces.http.app import create_app
+
+        assert isinstance(self.config, _WorkerConfig)
+        prepare_process(self.config.settings)
+        self._server = Server(create_app(self.config.settings), self.config.settings.api)
+        super().target(sockets)
+        if not self._server.started:
+            sys.exit(STARTUP_FAILURE)
+
+
+multiprocess.Process = _Worker  # uvicorn's own have a plain server
 
 
 def _is_idle(connection: H11Protocol) -> bool:

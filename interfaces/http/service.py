@@ -13,6 +13,8 @@ from typing import Annotated, Any, Generic, TypeVar
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from discorag.config import ApiSettings
 from discorag.models.deadline import models_within
@@ -21,7 +23,7 @@ from discorag.schema.errors import StoreError
 from discorag.store.uploads import JobTable
 from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
-from interfaces.http.access import Access, Principal, Quotas, Role, audit, check_site
+from interfaces.http.access import Access, Principal, Quotas, Role, check_site, log_access
 from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
@@ -117,10 +119,10 @@ class Service:
             if guard.asks:
                 await self.access.count_question(who)
             if guard.uploads:
-                await self.quotas.check(who.tenant, files=0, size=content_length(request.scope))
+                await asyncio.to_thread(self.quotas.check, who.tenant, jobs=1, size=content_length(request.scope))
         except RefusedError as error:
             if error.status != 429:
-                audit("refused", who)
+                log_access("refused", who)
             raise
         return who
 
@@ -142,7 +144,7 @@ class Service:
         scope = self.rag.scope(tenant=who.tenant, corpus=corpus)
         with suppress(StoreError):  # a document was deleted meanwhile; it is in ``shown`` if it was cited
             shown = shown | {c.doc_id for c in await asyncio.to_thread(self.rag.backends.store.chunks, scope, hits)}
-        audit("read", who, corpus=scope.corpus, documents=shown)
+        log_access("read", who, corpus=scope.corpus, documents=shown)
 
     def ids_of(self, job: Job) -> list[str]:
         """Ids of the documents that a job's files become."""
@@ -249,6 +251,11 @@ def _service(request: Request) -> Service:
     return request.app.state.service
 
 
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Corpus = Name | SkipJsonSchema[None]
+"""A parameter, or a field of a query."""
+BodyCorpus = Annotated[Name | None, Field(description="None: as configured.")]
+"""A field of a body."""
 Served = Annotated[Service, Depends(_service)]
 Reader = Annotated[Principal, Depends(Guard(Role.READ))]
 Asker = Annotated[Principal, Depends(Guard(Role.READ, asks=True))]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from interfaces.http.access import Principal
 from interfaces.http.ask import Filters, Options, Reply, unless_gone
 from interfaces.http.problems import COMMON, error_responses
-from interfaces.http.service import Asker, Keyed, Reader, Served, Service
+from interfaces.http.service import Asker, BodyCorpus, Keyed, Reader, Served, Service
 from interfaces.threads import Edit, Stage, Thread, ThreadState
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput
@@ -26,7 +26,7 @@ class NewThread(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    corpus: str | None = Field(default=None, min_length=1, max_length=200, description="None: as configured.")
+    corpus: BodyCorpus = None
 
 
 class RunRequest(BaseModel):

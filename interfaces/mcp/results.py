@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from langchain_core.documents import Document as LangChainDocument
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from discorag.conflicts.verdicts import Finding
-from discorag.generation.views import AnswerView, answer_markdown
+from discorag.generation.views import answer_markdown
 from discorag.ingest.survey import Status
-from discorag.schema.answer import Answer, Disagreement, EvidenceSpan, Support
+from discorag.schema.answer import Answer, Disagreement
 from discorag.schema.ledger import Failure
-from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import code_block, markdown
 from interfaces.audit import AuditReport
-from interfaces.results import AskResult
+from interfaces.results import AskResult, Corpora, Documents, NumberedAnswer
 from interfaces.views.audit import summary
 
 NO_DISAGREEMENT = "Among the passages that bear on this question no disagreement was found."
@@ -29,8 +27,8 @@ _ID = "The document's id, as the other tools and the resources take it."
 _SPAN = "Characters of the document's canonical text, which the resource of the document gives."
 
 
-class Passage(BaseModel):
-    """A stretch of a document."""
+class Hit(BaseModel):
+    """A passage that was found."""
 
     doc_id: str = Field(description=_ID)
     title: str
@@ -38,17 +36,6 @@ class Passage(BaseModel):
     end: int = Field(description=_SPAN)
     page: int | None = Field(default=None, description="Its page, where the document has pages.")
     text: str
-    also_in: list[str] = Field(default=[], description="Names of other files with the same content.")
-
-    @classmethod
-    def of(cls, span: EvidenceSpan) -> Passage:
-        """What an answer cites."""
-        return cls.model_validate(span.model_dump() | span.span.model_dump())
-
-
-class Hit(Passage):
-    """A passage that was found."""
-
     headings: list[str] = Field(description="The headings above it, outermost first.")
     score: float = Field(description="Higher is better; scores of different questions do not compare.")
 
@@ -56,31 +43,6 @@ class Hit(Passage):
     def of_document(cls, document: LangChainDocument) -> Hit:
         """The hit that a retriever returned as a document."""
         return cls(text=document.page_content, **document.metadata)
-
-
-class Sentence(BaseModel):
-    """A sentence of the answer."""
-
-    text: str
-    support: Support = Field(description="Whether the sources support it; not verified: nothing checked it.")
-    sources: list[int] = Field(
-        description="Numbers from 1: of its sources if it is supported, of the closest passages if it is not verified."
-    )
-    reason: str = Field(default="", description="Why it has this state.")
-
-
-class Contradiction(BaseModel):
-    """Two sources that disagree."""
-
-    relation: str
-    a: Passage
-    b: Passage
-    reason: str = Field(default="", description="Why, in one sentence.")
-
-    @classmethod
-    def of(cls, d: Disagreement) -> Contradiction:
-        """One of an answer."""
-        return cls(relation=str(d.relation), a=Passage.of(d.a), b=Passage.of(d.b), reason=d.reason)
 
 
 class AuditFindings(BaseModel):
@@ -94,78 +56,20 @@ class AuditFindings(BaseModel):
 class Disagreements(BaseModel):
     """Where the sources that bear on a question contradict each other."""
 
-    disagreements: list[Contradiction]
-
-    @classmethod
-    def of(cls, found: Sequence[Disagreement]) -> Disagreements:
-        """Those of an answer."""
-        return cls(disagreements=[Contradiction.of(d) for d in found])
+    disagreements: tuple[Disagreement, ...]
 
 
-class AnswerOutput(Disagreements):
-    """An answer, each sentence with its sources; or none."""
+class AnswerOutput(NumberedAnswer):
+    """An answer, each sentence with its sources; or why there is none."""
 
-    text: str
-    abstained: str = Field(description="Why the documents do not answer the question; empty where they do.")
-    unsure: bool = Field(description="Whether the documents may not answer it: the sentences are the closest passages.")
-    nearest: list[Passage] = Field(description="What they say instead, where they do not.")
-    sentences: list[Sentence]
-    sources: list[Passage] = Field(description="Numbered from 1.")
-    failures: tuple[Failure, ...] = Field(description="What a language model did not do, and what was used instead.")
+    failures: tuple[Failure, ...] = Field(description="What a language model failed to do, and what was used instead.")
     seconds: float
-
-    @classmethod
-    def to(cls, result: AskResult) -> AnswerOutput:
-        """The answer that says this result."""
-        answer, view = result.answer, AnswerView(result.answer)
-        return cls(
-            text=answer.text,
-            abstained=answer.abstained,
-            unsure=answer.unsure,
-            nearest=[Passage.of(e) for e in answer.nearest],
-            sentences=[
-                Sentence(text=s.text, support=s.support, sources=view.numbers(s), reason=s.reason)
-                for s in answer.sentences
-            ],
-            sources=[Passage.of(e) for e in view.sources],
-            disagreements=Disagreements.of(answer.disagreements).disagreements,
-            failures=result.ledger.failures,
-            seconds=result.seconds,
-        )
 
 
 class Hits(BaseModel):
     """What was found for a question, best first."""
 
     passages: list[Hit]
-
-
-class ListedDocument(BaseModel):
-    """A stored document."""
-
-    doc_id: str = Field(description=_ID)
-    name: str = Field(description="Name of the file.")
-    title: str
-    chunks: int
-
-    @classmethod
-    def of(cls, manifest: Manifest) -> ListedDocument:
-        """What clients see of a manifest: no folders of the server."""
-        m = manifest
-        return cls(doc_id=m.doc_id, name=Path(m.uri).name, title=m.title, chunks=m.chunks)
-
-
-class Corpora(BaseModel):
-    """The corpora that hold documents, by name."""
-
-    corpora: list[Corpus]
-
-
-class Documents(BaseModel):
-    """A part of the stored documents, by path, and how many there are."""
-
-    total: int
-    documents: list[ListedDocument]
 
 
 class Trees(BaseModel):
@@ -203,13 +107,14 @@ def result(text: str, structured: BaseModel, *, failed: bool = False) -> CallToo
 
 def answer_result(found: AskResult) -> CallToolResult:
     """An answer with its sources and disagreements, and what a language model did not do."""
-    return result("".join(answer_markdown(found.answer)).strip(), AnswerOutput.to(found))
+    output = AnswerOutput.numbered(found.answer, failures=found.ledger.failures, seconds=found.seconds)
+    return result("".join(answer_markdown(found.answer)).strip(), output)
 
 
-def disagreements(answer: Answer) -> CallToolResult:
+def disagreements_result(answer: Answer) -> CallToolResult:
     """The disagreements of an answer alone."""
     text = "".join(answer_markdown(answer.model_copy(update={"sentences": ()}))).strip()
-    return result(text or NO_DISAGREEMENT, Disagreements.of(answer.disagreements))
+    return result(text or NO_DISAGREEMENT, Disagreements(disagreements=answer.disagreements))
 
 
 def audit_result(report: AuditReport, limit: int) -> CallToolResult:
@@ -221,7 +126,7 @@ def audit_result(report: AuditReport, limit: int) -> CallToolResult:
     return result("\n".join(lines), AuditFindings(corpus=report.corpus, total=len(report.open), findings=found))
 
 
-def hits(found: Hits) -> CallToolResult:
+def hits_result(found: Hits) -> CallToolResult:
     """The passages, numbered."""
     lines = [
         f"{i}. {markdown(p.title, 80)} (document {p.doc_id}, characters {p.start}-{p.end}): “{markdown(p.text)}”"
@@ -230,13 +135,13 @@ def hits(found: Hits) -> CallToolResult:
     return result("\n".join(lines) or "Nothing was found.", found)
 
 
-def corpora(found: Corpora) -> CallToolResult:
+def corpora_result(found: Corpora) -> CallToolResult:
     """The corpora, one a line."""
     lines = [f"- {markdown(c.name, 200)} ({c.documents} documents, {c.chunks} chunks)" for c in found.corpora]
     return result("\n".join(lines) or "Nothing is stored.", found)
 
 
-def documents(found: Documents) -> CallToolResult:
+def documents_result(found: Documents) -> CallToolResult:
     """The documents, one a line."""
     lines = [
         f"- {d.doc_id}: {markdown(d.title, 80)} ({markdown(d.name, 80)}, {d.chunks} chunks)" for d in found.documents
@@ -244,7 +149,7 @@ def documents(found: Documents) -> CallToolResult:
     return result("\n".join([f"{len(lines)} of {found.total} documents.", *lines]), found)
 
 
-def trees(found: Trees) -> CallToolResult:
+def trees_result(found: Trees) -> CallToolResult:
     """The trees as they are, as a block of code."""
     return result(code_block(found.trees), found)
 

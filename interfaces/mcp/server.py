@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from importlib.metadata import version
+from pathlib import PurePath
 from typing import Annotated, Any, TypeVar
 
 from mcp.server import MCPServer, ServerRequestContext
@@ -48,7 +49,7 @@ from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
 from interfaces.langchain import DiscoRetriever
 from interfaces.mcp import results
-from interfaces.results import AskResult
+from interfaces.results import AskResult, Corpora, Documents, StoredDocument
 
 T = TypeVar("T")
 PAGE = 50
@@ -159,7 +160,7 @@ class Server(MCPServer, ABC):
         self, ctx: Context, question: Question, corpus: Corpus = None
     ) -> Annotated[CallToolResult, results.Disagreements]:
         """Say where the stored documents contradict each other on a question, with the passages of both sides."""
-        return results.disagreements((await self._answer(ctx, question, corpus, SOURCES_ONLY)).answer)
+        return results.disagreements_result((await self._answer(ctx, question, corpus, SOURCES_ONLY)).answer)
 
     async def _answer(self, ctx: Context, question: str, corpus: str | None, switches: dict[str, Any]) -> AskResult:
         caller = await self._caller(ctx)
@@ -185,7 +186,7 @@ class Server(MCPServer, ABC):
         self,
         ctx: Context,
         question: Question,
-        limit: Annotated[int, Field(ge=1, le=100, description="Passages at most.")] = 10,
+        limit: Annotated[int, Field(ge=1, le=100, description="Most passages to return.")] = 10,
         corpus: Corpus = None,
         retriever: Retriever = DEFAULT_RETRIEVER,
     ) -> Annotated[CallToolResult, results.Hits]:
@@ -203,14 +204,14 @@ class Server(MCPServer, ABC):
 
         hits = await run_to_end(run())
         caller.record("read", scope, [p.doc_id for p in hits.passages])
-        return results.hits(hits)
+        return results.hits_result(hits)
 
     async def show_tree(
         self,
         ctx: Context,
         doc_id: DocId,
         chunk: Annotated[int, Field(ge=0, le=MOST, description="The first chunk that is shown, from 0.")] = 0,
-        count: Annotated[int, Field(ge=1, le=100, description="Chunks; rs3, rs4, dis and json hold one.")] = 1,
+        count: Annotated[int, Field(ge=1, le=100, description="How many; rs3, rs4, dis and json hold one.")] = 1,
         format: Annotated[str, Field(max_length=20, json_schema_extra={"enum": [*FORMATS]})] = "text",
         corpus: Corpus = None,
     ) -> Annotated[CallToolResult, results.Trees]:
@@ -224,14 +225,14 @@ class Server(MCPServer, ABC):
         caller.record("read", scope, [doc_id])
         trees = await asyncio.to_thread(write_trees, chosen, format)
         numbers, title = [c.order for c in chosen], chosen[0].title
-        return results.trees(
+        return results.trees_result(
             results.Trees(doc_id=doc_id, title=title, chunks=numbers, total=len(stored), format=format, trees=trees)
         )
 
     async def audit(
         self,
         ctx: Context,
-        limit: Annotated[int, Field(ge=1, le=100, description="Findings at most; the surest come first.")] = 20,
+        limit: Annotated[int, Field(ge=1, le=100, description="Most findings to return, the surest first.")] = 20,
         corpus: Corpus = None,
     ) -> Annotated[CallToolResult, results.AuditFindings]:
         """Find where the documents of a corpus disagree, and why, whatever the question.
@@ -250,22 +251,22 @@ class Server(MCPServer, ABC):
         caller.record("read", scope, sorted(shown))
         return results.audit_result(report, limit)
 
-    async def list_corpora(self, ctx: Context) -> Annotated[CallToolResult, results.Corpora]:
+    async def list_corpora(self, ctx: Context) -> Annotated[CallToolResult, Corpora]:
         """List the corpora (named sets of documents) that the other tools can be asked about, with their sizes."""
         caller = await self._caller(ctx)
         corpora = await asyncio.to_thread(caller.rag.corpora, tenant=caller.tenant)
-        return results.corpora(results.Corpora(corpora=corpora))
+        return results.corpora_result(Corpora(corpora=corpora))
 
     async def list_documents(
         self,
         ctx: Context,
-        offset: Annotated[int, Field(ge=0, le=MOST, description="Documents to pass over.")] = 0,
-        limit: Annotated[int, Field(ge=1, le=1000, description="Documents at most.")] = 100,
+        offset: Annotated[int, Field(ge=0, le=MOST, description="Documents to skip.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=1000, description="Most documents to return.")] = 100,
         corpus: Corpus = None,
-    ) -> Annotated[CallToolResult, results.Documents]:
+    ) -> Annotated[CallToolResult, Documents]:
         """List the stored documents, with the ids that the other tools take."""
         part, total = await _manifests(await self._caller(ctx), corpus, offset, limit)
-        return results.documents(results.Documents(total=total, documents=[results.ListedDocument.of(m) for m in part]))
+        return results.documents_result(Documents(total=total, documents=[StoredDocument.of(m) for m in part]))
 
     async def document(self, doc_id: str, ctx: Context, corpus: str | None = None) -> str:
         """The canonical text of a document, to which all offsets refer."""
@@ -312,7 +313,7 @@ class Server(MCPServer, ABC):
         """Documents of the configured corpus and their trees, in pages, which `MCPServer` does not do."""
         cursor = (params.cursor if params else None) or "0"
         if not cursor.isdecimal():
-            raise MCPError(INVALID_PARAMS, "The cursor is none of this server's.")
+            raise MCPError(INVALID_PARAMS, "The cursor is not one of this server's.")
         start = int(cursor[:9])
         part, total = await _manifests(await self.caller(ctx.request), None, start, PAGE)
         following = str(start + PAGE) if start + PAGE < total else None
@@ -334,14 +335,14 @@ class Server(MCPServer, ABC):
 async def _manifests(caller: Caller, corpus: str | None, start: int, count: int) -> tuple[list[Manifest], int]:
     """Some documents of a corpus, and how many it has."""
     scope = caller.scope(corpus)
-    stored = await asyncio.to_thread(caller.rag.backends.store.manifests, scope)
-    if part := stored[start : start + count]:
+    part, total = await asyncio.to_thread(caller.rag.backends.store.page, scope, start, count)
+    if part:
         caller.record("listed", scope, [m.doc_id for m in part])
-    return part, len(stored)
+    return part, total
 
 
 def _resources(m: Manifest) -> list[Resource]:
-    name, title = results.ListedDocument.of(m).name, one_line(m.title)
+    name, title = PurePath(m.uri).name, one_line(m.title)
     document = Resource(uri=f"disco-rag://documents/{m.doc_id}", name=one_line(name), title=title, mime_type=TEXT)
     tree = {"uri": f"disco-rag://trees/{m.doc_id}", "title": one_line(f"Trees of {m.title}")}
     return [document, document.model_copy(update=tree)]

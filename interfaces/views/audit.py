@@ -17,6 +17,8 @@ from interfaces.audit import AuditReport
 
 _STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdict.DIFFERS: "bold yellow"}
 _LEVELS = {Tier.SURE: "warning", Tier.POSSIBLE: "note"}
+_AROUND = 90
+"""Characters of a sentence that the terminal shows on each side of what differs."""
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _STYLE = """
 :root { color-scheme: light dark; --lit: #ffe08a; --line: #8884; }
@@ -31,14 +33,15 @@ blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; 
 
 
 def summary(report: AuditReport) -> str:
-    """One line: how many documents, and how many findings of each kind that there is."""
+    """One line: how many documents, and how many findings of each kind that there is, alike ones once."""
     nouns = {
         Verdict.CONTRADICTS: "contradiction",
         Verdict.REPLACED: "replaced statement",
         Verdict.DIFFERS: "explained difference",
     }
-    sure = Counter(f.verdict for f in report.open if f.tier is Tier.SURE)
-    possible, settled = len(report.open) - sure.total(), len(report.findings) - len(report.open)
+    groups = group_findings(report.open)
+    sure = Counter(group[0].verdict for group in groups if group[0].tier is Tier.SURE)
+    possible, settled = len(groups) - sure.total(), len(report.findings) - len(report.open)
     parts = [
         _count(n, noun) for verdict, noun in nouns.items() if (n := sure[verdict]) or verdict is Verdict.CONTRADICTS
     ]
@@ -59,30 +62,47 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
         finding = group[0]
         lines.append(Text(""))
         head = Text(finding.verdict.value.capitalize(), _STYLES[finding.verdict])
-        head.append(f" ({finding.tier.value}) ", "dim").append(one_line(finding.reason, 300))
+        head.append(f" ({finding.tier.value}): ", "dim").append(one_line(finding.reason, 300))
         lines.append(head)
         lines += [_side_text(side) for side in (finding.left, finding.right)]
         if len(group) > 1:
-            lines.append(Text(f"  The same change in {len(group) - 1} more places.", "dim"))
+            lines.append(Text(f"  {_more(group)}", "dim"))
     if len(groups) > limit:
         lines.append(Text(f"\n{len(groups) - limit} more: use --format html or json to see all."))
     return Group(*lines)
 
 
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings in their order, those that report one change ("Jinja2 to Jinja") together."""
-    groups: dict[tuple[str, ...], list[Finding]] = {}
+    """Findings in their order; together those of one change of name, and those of one sentence in many versions."""
+    groups: list[list[Finding]] = []
+    known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        key = (finding.verdict, finding.tier, finding.kind, finding.reason)
-        groups.setdefault(key if finding.kind == "name" else (finding.id,), []).append(finding)
-    return list(groups.values())
+        said = (finding.left.quote, finding.right.quote, *([finding.reason] if finding.kind == "name" else []))
+        keys = [(finding.verdict, finding.kind, text) for text in said]
+        group = next((known[key] for key in keys if key in known), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(finding)
+        known |= dict.fromkeys(keys, group)
+    return groups
+
+
+def _more(group: Sequence[Finding]) -> str:
+    return f"The same in {_count(len(group) - 1, 'more pair')} of sentences."
 
 
 def _side_text(side: Side) -> Text:
-    found = Text("  ")
-    for piece, is_lit in _pieces(side):
-        found.append(piece, "reverse" if is_lit else "")
-    return found.append(f"\n    {_place(side)}", "dim")
+    """Where a side is, and below it the words around what differs."""
+    found = Text(f"  {_place(side)}\n", "dim").append("    ")
+    pieces = list(_pieces(side))
+    if len(pieces) > 1:
+        (before, _), *middle, (after, _) = pieces
+        start = before if len(before) <= _AROUND else "…" + before[-_AROUND:].partition(" ")[2]
+        end = after if len(after) <= _AROUND else after[:_AROUND].rpartition(" ")[0] + "…"
+        pieces = [(start, False), *middle, (end, False)]
+    for piece, is_lit in pieces:
+        found.append(piece, "bold reverse" if is_lit else "not dim")
+    return found
 
 
 def _place(side: Side) -> str:
@@ -123,9 +143,9 @@ def audit_html(*reports: AuditReport, introduction: str = "") -> str:
 
 
 def _article(group: Sequence[Finding]) -> str:
-    finding, more = group[0], len(group) - 1
+    finding = group[0]
     sides = "".join(_side_html(side) for side in (finding.left, finding.right))
-    also = f'<p class="more">The same change in {more} more places.</p>' if more else ""
+    also = f'<p class="more">{_more(group)}</p>' if len(group) > 1 else ""
     head = f"{finding.verdict.value.capitalize()} ({finding.tier.value})"
     return f'<article><h3>{head}</h3><p>{escape(finding.reason)}</p><div class="sides">{sides}</div>{also}</article>'
 

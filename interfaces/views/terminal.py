@@ -13,7 +13,7 @@ from discorag.generation.views import CLOSEST, DISAGREE, WARNINGS, AnswerView, p
 from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, Disagreement, EvidenceSpan, Support
 from discorag.schema.discourse import Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
-from discorag.text.citations import escaped_brackets, marked_pieces, steps
+from discorag.text.citations import escape_brackets, split_references, steps
 from discorag.text.escaping import mermaid, one_line
 
 _LABEL = 60
@@ -53,7 +53,7 @@ def plan_text(plan: Plan) -> RenderableType:
 
 def _step(text: str) -> Text:
     shown = Text()
-    for piece, is_reference in marked_pieces(one_line(text, 2000)):
+    for piece, is_reference in split_references(one_line(text, 2000)):
         shown.append(piece, _MARK if is_reference else "")
     return shown
 
@@ -70,7 +70,7 @@ def plan_mermaid(plan: Plan, answer: Answer | None = None) -> str:
     """A Mermaid flowchart of the steps in order, each with the evidence that ``answer`` has for it."""
     lines = ["flowchart TD"]
     for i, step in enumerate(steps(plan), start=1):
-        said = [mermaid(escaped_brackets(step.text), 2 * _LABEL)]
+        said = [mermaid(escape_brackets(step.text), 2 * _LABEL)]
         said += [f"“{mermaid(e.text, 2 * _LABEL)}”" for e in _evidence_of(answer, i - 1)]
         lines.append(f'    s{i}["{i}: {"<br/>".join(said)}"]')
         if i > 1:

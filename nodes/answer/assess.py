@@ -8,14 +8,12 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.generation.calibration import Assessment, assess_evidence, find_calibration
+from discorag.generation.calibration import Assessment, asks_about_the_whole, assess_evidence
 from discorag.generation.relevance import read_evidence
 from discorag.models.packaged import language_warning
 from discorag.options import PAPERS
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError, InputError, ModelError
-from discorag.text.terms import terms
-from nodes.backends import Backends
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -50,18 +48,22 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
 
 
 async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Assessment:
-    """Assess by the calibrated reranker; a question without content words, or a paper's preset, is not assessed."""
+    """Assess by the calibrated reranker.
+
+    It says nothing about a language that it cannot read, nor about a question that no single sentence answers. A
+    paper's preset is not assessed.
+    """
     backends = await context.open_backends()
-    if context.preset in PAPERS or not terms(inputs.query):
+    if context.preset in PAPERS:
         return Assessment()
-    text, models = (
-        "\n".join(chunk.text for chunk in inputs.chunks),
-        [backends.encoder.version, backends.reranker.version],
-    )
+    text = "\n".join(chunk.text for chunk in inputs.chunks)
+    models = [backends.encoder.version, backends.reranker.version]
     if warning := await asyncio.to_thread(language_warning, text, models):
-        stage.failed(InputError(warning), fallback="the order that these models give")
+        stage.failed(InputError(warning), fallback="the order that these models give, without refusal")
     try:
         table, relevance = await backends.selector.rank(inputs)
+        if warning or asks_about_the_whole(inputs.query):
+            return Assessment(unsure=True)
         calibration = backends.selector.calibration_of(relevance)
         if calibration:
             logit = await read_evidence(inputs, table, relevance, backends.reranker)
@@ -70,13 +72,6 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
         stage.failed(error, fallback="the order of hybrid search, without refusal")
         await backends.selector.rank_without_reranker(inputs)
         return Assessment()
-    if context.profile == "verbatim":
-        _report_missing_calibration(backends, stage)
+    if context.profile == "verbatim" and isinstance(backends.calibration, ConfigError):
+        stage.failed(backends.calibration, fallback="every question is answered, with three sentences")
     return Assessment()
-
-
-def _report_missing_calibration(backends: Backends, stage: Stage) -> None:
-    try:
-        find_calibration(backends.reranker.version, backends.settings.calibration)
-    except ConfigError as error:
-        stage.failed(error, fallback="every question is answered, with three sentences")

@@ -10,15 +10,16 @@ from langgraph.types import Overwrite
 
 from discorag.generation.draft import Write, emit_token
 from discorag.generation.prompted.paper import Baselines, Link, without_structure
+from discorag.retrieval.search import search_chunks
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, QueryError
 from discorag.store.records import Hit
-from discorag.store.retrieval import check_query, nothing_in
-from discorag.store.search import fused
+from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
+from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
-from nodes.answer.retrieve_chunks import search_question, without_copies
-from nodes.context import AnswerContext, answer_context
+from nodes.context import AnswerContext, EvidenceCache, answer_context
 from nodes.inputs import load_inputs
+from nodes.retrieval import search_options
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json, fresh_answer
 
@@ -30,15 +31,16 @@ async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
     return await _write_draft(state, context, calls, calls.full_context)
 
 
-async def planned(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: plan and answer in one call (fig. 15)."""
     context = await answer_context(runtime)
     calls, plans = await _calls(context), [""]
 
     async def write(inputs: AnswerInputs) -> Outcome[str]:
         outcome = await calls.retrieve_and_plan(inputs)
-        plans.append(outcome.value.plan.paragraph)
-        return Outcome(value=outcome.value.answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
+        plan, answer = outcome.value
+        plans.append(plan.paragraph)
+        return Outcome(value=answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
 
     update = await _write_draft(state, context, calls, write)
     return {**update, "plan": plans[-1] or None}
@@ -54,34 +56,37 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         stage.failed(error, fallback="the question itself is searched for")
         ledger = stage.done(engine="llm", model=_name(calls))
         return {**fresh_answer(), "queries": [query], "ledger": Overwrite(ledger)}
-    plan, queries = outcome.value.plan.paragraph, list(outcome.value.queries)
+    plan, queries = outcome.value
     ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview="; ".join(queries))
     turns = {"hint": outcome.text}
-    return {**fresh_answer(), "plan": plan, "queries": queries, "turns": turns, "ledger": Overwrite(ledger)}
+    found = {"plan": plan.paragraph, "queries": [*queries], "turns": turns}
+    return {**fresh_answer(), **found, "ledger": Overwrite(ledger)}
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve_chunks`."""
     context, stage = await answer_context(runtime), Stage("retrieve")
-    rankings = await asyncio.gather(*(_ranking(query, state, context, stage) for query in state.get("queries", [])))
-    if not any(rankings):
-        rankings = [(await search_question(check_query(state["query"]), state, context)).best]
-    backends = await context.open_backends()
-    own = await without_copies(fused(rankings), context)
-    hits = own.best
-    if not hits:
-        raise await asyncio.to_thread(nothing_in, backends.store, await context.scope())
-    ledger = stage.done(engine="local", model=backends.encoder.version, preview=f"{len(hits)} chunks")
-    return {"hits": [asdict(h) for h in hits], "copies": own.copies, "ledger": ledger}
+    backends, scope = await context.open_backends(), await context.scope()
 
+    async def ranking(query: str) -> list[Hit]:
+        found, _ = await search_chunks(backends, scope, query, **search_options(state, context))
+        return found.best
 
-async def _ranking(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> list[Hit]:
-    """What one query brings; nothing, and it is counted, if it is longer than the encoder's window."""
-    try:
-        return (await search_question(query, state, context)).best
-    except QueryError as error:
-        stage.failed(error, fallback="the other queries, else the question itself")
-        return []
+    async def ranking_or_nothing(query: str) -> list[Hit]:
+        try:
+            return await ranking(query)
+        except QueryError as error:  # longer than the encoder's window
+            stage.failed(error, fallback="the other queries, else the question itself")
+            return []
+
+    rankings = await asyncio.gather(*map(ranking_or_nothing, state.get("queries", [])))
+    best = fuse_rankings(rankings if any(rankings) else [await ranking(check_query(state["query"]))])
+    own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: best[:n], context.top_k)
+    if not own.best:
+        raise await asyncio.to_thread(nothing_in, backends.store, scope)
+    context.set_cache(EvidenceCache(found=read))
+    ledger = stage.done(engine="local", model=backends.encoder.version, preview=f"{len(own.best)} chunks")
+    return {"hits": [asdict(h) for h in own.best], "copies": own.copies, "ledger": ledger}
 
 
 async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -91,7 +96,7 @@ async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Jso
     return await _write_draft(state, context, calls, calls.answer_after_hint)
 
 
-async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """relate: discourse markers between chunks (fig. 17); if it fails there are none."""
     context, stage = await answer_context(runtime), Stage("relate")
     calls = await _calls(context)
@@ -106,7 +111,7 @@ async def mark(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"markers": [link.model_dump() for link in outcome.value], "ledger": ledger}
 
 
-async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+async def answer_with_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: standard RAG with the markers after the chunks."""
     context = await answer_context(runtime)
     calls = await _calls(context)
@@ -118,22 +123,17 @@ async def marked(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return await _write_draft(state, context, calls, write)
 
 
-async def _write_draft(
-    state: AnswerState,
-    context: AnswerContext,
-    calls: Baselines,
-    write: Write,
-) -> Json:
+async def _write_draft(state: AnswerState, context: AnswerContext, calls: Baselines, write: Write) -> Json:
     """The draft that ``write`` makes; shown in one piece, because beams cannot be streamed."""
     stage = Stage("generate")
 
-    async def shown(inputs: AnswerInputs) -> Outcome[str]:
+    async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:
         outcome = await write(inputs)
         emit_token(stage, outcome.value)
         return outcome
 
     inputs = without_structure(await load_inputs(state, context))
-    return await draft_update(inputs, context, stage, shown, _name(calls), None)
+    return await draft_update(inputs, context, stage, write_and_show, _name(calls), None)
 
 
 async def _calls(context: AnswerContext) -> Baselines:

@@ -46,7 +46,7 @@ def route_of(retriever: str) -> Route:
     found = RETRIEVERS[retriever]
     if isinstance(found, ChunkRetriever):
         return "retrieve_chunks" if found.search else "read_all"
-    return "route_headings" if found.rounds else "retrieve_sentence_tree"
+    return "route_headings" if found.walk else "retrieve_sentence_tree"
 
 
 async def _self_contained(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> Outcome[str]:

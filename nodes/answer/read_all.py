@@ -9,7 +9,7 @@ from langgraph.types import Command
 
 from discorag.store.retrieval import everything
 from nodes.context import AnswerContext, answer_context
-from nodes.retrieved import Found, retrieved
+from nodes.retrieval import Found, finish_retrieval
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -19,11 +19,11 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comma
 
     Raises:
         NotFoundError: As `discorag.store.retrieval.everything`.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+        EmptyCorpusError: As `nodes.retrieval.finish_retrieval`.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)
     filters = state.get("filters") or {}
     every = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
-    return await retrieved(every.best, context, stage, copies=every.copies)
+    return await finish_retrieval(every, context, stage)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from discorag.retrieval.registry import TreeRetriever, tree_retriever
-from discorag.retrieval.search import TreeSearch, search_trees
+from discorag.retrieval.registry import tree_retriever
+from discorag.retrieval.search import search_trees
 from discorag.schema.errors import ReadOnlyStoreError
-from nodes.answer.retrieve_chunks import search_question
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import question_of
-from nodes.retrieved import Found, retrieved, retrieved_nodes
+from nodes.retrieval import Found, finish_tree_retrieval, retrieve_chunks_instead, tree_search
 from nodes.stage import Stage
 from nodes.state import AnswerState
 
@@ -25,32 +21,14 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
 
     Raises:
         QueryError: The question is longer than the encoder's window.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+        EmptyCorpusError: As `nodes.retrieval.finish_retrieval`.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     retriever = tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
-    search = await search_nodes(retriever, state, context, stage)
-    if isinstance(search, Command):
-        return search
-    selected = await retriever.choose(search.query) if search.query else None
-    return await retrieved_nodes(search, selected, context, stage)
-
-
-async def search_nodes(
-    retriever: TreeRetriever, state: AnswerState, context: AnswerContext, stage: Stage
-) -> TreeSearch | Command[Any]:
-    """The search over trees; where trees have to be built and cannot be stored, the update with chunks instead.
-
-    Raises:
-        QueryError: The question is longer than the encoder's window.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
-    """
-    backends, scope, question = await context.open_backends(), await context.scope(), question_of(state)
-    tools, filters = backends.tree_tools(context.tree_engine(backends)), state.get("filters") or {}
     try:
-        return await search_trees(retriever, tools, backends.store, scope, question, filters, context.tree_options)
-    except ReadOnlyStoreError as error:  # trees are missing, and cannot be stored
-        stage.failed(error, fallback="dense")
-        hits = await search_question(question, state, context)
-        return await retrieved(hits.best, context, stage, copies=hits.copies)
+        search = await search_trees(retriever, **await tree_search(state, context))
+    except ReadOnlyStoreError as error:
+        return await retrieve_chunks_instead(error, state, context, stage)
+    selected = await retriever.choose(search.query) if search.query else None
+    return await finish_tree_retrieval(search, selected, context, stage)

@@ -9,9 +9,10 @@ from langgraph.types import Command
 
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.rounds import Rounds
-from nodes.answer.retrieve_sentence_tree import search_nodes
+from discorag.retrieval.search import search_trees
+from discorag.schema.errors import ReadOnlyStoreError
 from nodes.context import AnswerContext, answer_context
-from nodes.retrieved import Found, record_effort, retrieved_nodes
+from nodes.retrieval import Found, finish_tree_retrieval, record_effort, retrieve_chunks_instead, tree_search
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -23,29 +24,30 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
 
     Raises:
         QueryError: The question is longer than the encoder's window.
-        EmptyCorpusError: As `nodes.retrieved.retrieved`.
+        EmptyCorpusError: As `nodes.retrieval.finish_retrieval`.
 
     Source: RDR² section 3.1.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     retriever = tree_retriever(context.retriever)
     assert retriever is not None  # `prepare` chose this node
-    search = await search_nodes(retriever, state, context, stage)
-    if isinstance(search, Command):
-        return search
+    assert retriever.walk is not None
+    try:
+        search = await search_trees(retriever, **await tree_search(state, context))
+    except ReadOnlyStoreError as error:
+        return await retrieve_chunks_instead(error, state, context, stage)
     if (query := search.query) is None:
-        return await retrieved_nodes(search, None, context, stage)
+        return await finish_tree_retrieval(search, None, context, stage)
     walks = state.get("walks")
-    rounds = await (Rounds.from_json(query, walks) if walks else Rounds.begin(query)).next(query)
-    if rounds.over:
-        command = await retrieved_nodes(search, rounds.selection(query), context, stage)
+    begun = Rounds.from_json(query, retriever.walk, walks) if walks else Rounds.begin(query, retriever.walk)
+    rounds = await begun.next(query)
+    if not rounds.unfinished:
+        command = await finish_tree_retrieval(search, rounds.selection(query), context, stage)
         return Command(goto=command.goto, update={**cast("Json", command.update), "walks": rounds.to_json(query)})
     record_effort(stage, search.index)
     stage.usage += rounds.usage
     stage.failures += rounds.failures
-    stage.record_route(
-        "route_headings", f"{sum(w.ending is None for w in rounds.walks.values())} documents unfold a heading"
-    )
+    stage.record_route("route_headings", f"{rounds.unfinished} documents have more to show")
     return Command(
         goto="route_headings",
         update={"walks": rounds.to_json(query), "ledger": stage.done(engine="local", model="router")},

@@ -19,7 +19,7 @@ from langgraph.config import get_stream_writer
 from discorag.discourse.parse.parser import PROMPTED, tree_or_fallback
 from discorag.ingest.loaders import Source, reading_note
 from discorag.ingest.segment.chunks import cut_chunks
-from discorag.ingest.segment.headings import build_hierarchy, check_length
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.sentence_table import with_sentence_vectors
 from discorag.ingest.survey import (
     NOT_MADE,
@@ -46,7 +46,7 @@ from discorag.schema.errors import (
 from discorag.schema.ledger import Failure, StageRecord
 from nodes.backends import Backends
 from nodes.context import IngestContext
-from nodes.retrieved import record_effort
+from nodes.retrieval import record_effort
 from nodes.stage import Stage
 from nodes.state import Json
 
@@ -115,7 +115,9 @@ async def ingest_document(uri: str, context: IngestContext) -> Json:
             document = await parse(document, run)
             document = await embed(document, run)
             await store(document, run)
-        await build_tree(document.manifest.doc_id, run)
+        doc_id = document.manifest.doc_id
+        del document  # of a long one, chunks and vectors take as much memory as building its tree
+        await build_tree(doc_id, run)
     except _DocumentFailedError:
         pass
     return {"outcomes": run.outcomes, "ledger": run.ledger}
@@ -138,8 +140,8 @@ async def load(run: Run) -> IngestedDocument:
 async def structure(document: IngestedDocument, run: Run) -> IngestedDocument:
     """Add sections, paragraphs and sentences; too many fail: each costs time and memory, however short."""
     with run.step("structure", DocumentTooLargeError):
-        document.hierarchy = await asyncio.to_thread(build_hierarchy, document.document)
-        check_length(document.manifest.uri, document.hierarchy, run.backends.settings.reading.max_sentences)
+        most = run.backends.settings.reading.max_sentences
+        document.hierarchy = await asyncio.to_thread(build_hierarchy, document.document, most)
     return document
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,18 @@ def differences() -> Iterator[tuple[str, str]]:
                 yield "docs/science.md", f"| {suite} | `{metric}` | {row['n']} | {' | '.join(cells)} |"
 
 
+def controls() -> Iterator[tuple[str, str]]:
+    found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["controls"]
+    for metric in ("answer_f1", "rougeLsum", "gold_used"):
+        yield "docs/science.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*found["other-plan"][metric])
+
+
+def tune() -> Iterator[tuple[str, str]]:
+    found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["tune"]
+    for suite, which in product(("qasper", "fairytaleqa"), ("promised", "came")):
+        yield "docs/tune.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*found[suite][which])
+
+
 def bills() -> Iterator[tuple[str, str]]:
     for suite, bill in json.loads(Path("eval/results/bills.json").read_text("utf-8"))["bills"].items():
         full = next(row for row in bill["counted"] if row["system"] == "full")
@@ -218,7 +231,10 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
-SHOWN = [speed, parser, verify, conflicts, recall, precision, answers, retrieval, archive, differences, bills, table8]
+SHOWN = [
+    *(speed, parser, verify, conflicts, recall, precision, answers),
+    *(retrieval, archive, differences, controls, tune, bills, table8),
+]
 
 
 @pytest.mark.parametrize("figures", SHOWN, ids=lambda f: f.__name__)

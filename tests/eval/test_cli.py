@@ -93,13 +93,7 @@ def test_experiments_are_listed_and_one_says_what_is_missing_and_what_it_takes_b
     assert [p.name for p in (home / "runs" / "disco-rag-table-9").iterdir()] == ["bill.json"]
 
 
-# --- compare, report ------------------------------------------------------------------------------
-
-
-def test_two_systems_of_a_run_are_compared(folder: Path) -> None:
-    said = call("compare", f"{folder}:standard", f"{folder}:lead", "--metric", "rougeL")
-    for part in ("2 shared samples", "rougeLsum", "sari"):
-        assert part in said
+# --- report -------------------------------------------------------------------------------------
 
 
 def test_the_page_has_the_scores_and_no_text_of_the_data(folder: Path, tmp_path: Path) -> None:
@@ -165,8 +159,7 @@ def test_a_cut_data_file_is_named(
     ("arguments", "said"),
     [
         (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
-        (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. Run python -m"),
-        (("compare", "nowhere:full", "nowhere:lead"), "MissingPathError: nowhere holds no run.json"),
+        (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. It needs RST-DT"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
         (("expect", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
         (("report", "nowhere"), "MissingPathError: nowhere holds no run.json"),

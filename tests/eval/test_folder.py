@@ -6,7 +6,7 @@ from discorag.schema.errors import DiscoRagError, MissingPathError
 from discorag.schema.values import Span
 from eval.errors import DataError, RunLockedError
 from eval.running.folder import RunFolder, load_run
-from eval.running.record import Lost, Record
+from eval.running.record import Record
 from eval.sample import DocSpan
 from tests.eval.runs import a_run
 
@@ -19,8 +19,6 @@ FULL = Record(
     evidence=(DocSpan(doc="d", span=Span(start=0, end=3)),),
     scores={"em": 50.0},
     unscored={"judge": f"wrote {SECRET}"},
-    lost=(Lost(label=SECRET, stage="plan"), Lost(label="x", stage="plan"), Lost(label="y", stage="verify")),
-    found=2,
     seconds=1.5,
     error=f"ModelError: {SECRET}",
 )

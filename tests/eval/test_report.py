@@ -9,7 +9,7 @@ from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure, Ledger, StageRecord
 from eval.errors import DataError
 from eval.reporting.report import report
-from eval.running.record import Lost, Record
+from eval.running.record import Record
 from tests.eval.runs import write
 
 
@@ -33,17 +33,16 @@ def test_means_and_paired_differences_stand_in_the_table_and_only_sure_ones_are_
     assert any(line.startswith("| noise | 25.0 (+0.0 [-10.0, +10.0]) |") for line in lines)
 
 
-def test_what_is_missing_lost_and_failed_is_said(tmp_path: Path) -> None:
+def test_what_is_missing_and_failed_is_said(tmp_path: Path) -> None:
     failure = Failure(stage="plan", kind="InvalidOutputError", message="no", fallback="local")
     ledger = Ledger(stages=(StageRecord(stage="plan", usage=Usage(calls=1, tokens_in=9), failures=(failure,)),))
     records = [
-        record("q1", "plain", 50.0, lost=[Lost(label="a", stage="plan")], found=2),
+        record("q1", "plain", 50.0),
         Record(sample="q1", system="disco", unscored={"em": "prose"}, ledger=ledger, error="QueryError: too long"),
     ]
     said = report([write(tmp_path / "run", records, finished=False, note="Judged by us.")])
     for part in (
         "Unfinished",
-        "| plain | 2 | 0 | 0 | 1 | 0 | 0 |",
         "| disco | – |",
         "em: not computed. none of 1 answers could be scored",
         "disco: partly local: in 1 questions",

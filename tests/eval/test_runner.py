@@ -62,7 +62,7 @@ def turns(server: ScriptedServer) -> list[str]:
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 async def test_every_system_answers_every_question_once(pipeline: Pipelines, tmp_path: Path, concurrency: int) -> None:
-    names = ["no-plan", "lead", *ABLATIONS[:3], "standard", "standard-hybrid", "full-hybrid", "full-context"]
+    names = ["no-plan", "lead", *ABLATIONS[:3], "standard", "standard-hybrid", "product", "full-context"]
     records = await answer_toy(pipeline(), tmp_path, toy(*QUESTIONS), names, concurrency=concurrency)
     assert Counter(pairs(records)) == Counter((f"q{i}", n) for i in (1, 2, 3) for n in names)
     assert [pairs((r,)) for r in records if r.error or not r.answer] == []
@@ -75,7 +75,6 @@ async def test_the_switches_of_a_system_reach_the_graph(pipeline: Pipelines, tmp
     assert {n for n, e in engines.items() if e.get("relate") == "off"} == {"no-graph", "standard", "full-context"}
     assert {n for n, e in engines.items() if e.get("plan") == "off"} == {"no-plan", "standard", "full-context"}
     assert {n for n, r in found.items() if r.plan} == {"full", "no-tree", "no-graph"}
-    assert {n for n, r in found.items() if r.edges is None} == {"no-graph", "standard", "full-context", "lead"}
     # Its own documents in their order, and nothing else.
     assert [p.doc for p in found["full-context"].evidence] == ["trial", "survey"]
     assert {p.doc for p in found["full"].evidence} == {"trial", "survey", "tides"}
@@ -90,7 +89,6 @@ async def test_lead_is_the_first_sentences_of_the_own_documents_without_headings
         "However, other trials saw no effect of vitamin D on influenza at all."
     )
     assert [p.doc for p in record.used] == ["trial", "survey"]
-    assert (record.found, record.lost) == (1, ())
 
 
 # --- scores ---------------------------------------------------------------------------------------
@@ -197,7 +195,6 @@ async def test_ablations_share_the_full_runs_graph(pipeline: Pipelines, tmp_path
         # full: all three; no-plan: the answer; no-graph and no-tree: plan and answer. No order is promised.
         assert Counter(turns(server)) == {"graph": 1, "plan": 3, "answer": 4}
     full, no_tree = ({r.system: r for r in records}[n] for n in ("full", "no-tree"))
-    assert full.edges == no_tree.edges == 1
     relate = [next(s for s in r.ledger.stages if s.stage == "relate") for r in (full, no_tree)]
     assert relate[0] == relate[1]
 

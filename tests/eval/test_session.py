@@ -14,9 +14,9 @@ from discorag import DiscoRAG
 from discorag.schema.errors import ConfigError, MissingPathError
 from eval.errors import DataError
 from eval.reporting import tables
-from eval.reporting.compare import compare, comparison_tables
 from eval.reporting.report import report
 from eval.running.folder import load_run
+from eval.running.nodes import node_statistics
 from eval.running.record import Run
 from eval.suite import Suite
 from tests.conftest import Pipelines
@@ -44,9 +44,9 @@ async def run(rag: DiscoRAG, home: Path, wanted: Suite = LEAD, **options: Any) -
 @pytest.mark.parametrize(
     ("name", "systems"),
     [
-        ("narrativeqa", ["standard", "full-sentences", "full-bisection", "full-discourse", "full-htsir", "full-rdr2"]),
-        ("narrativeqa", ["htsir", "rdr2", "disretrieval"]),
-        ("triviaqa", ["full", "full-rdr2"]),
+        ("narrativeqa", ["standard", "full+retriever=sentences", "full+retriever=htsir+node_scores=dense"]),
+        ("narrativeqa", ["htsir", "rdr2", "disretrieval+retriever=bisection"]),
+        ("triviaqa", ["full", "rdr2"]),
         ("qampari", ["full", "lead"]),
         ("eli5", ["full", "lead"]),
     ],
@@ -189,7 +189,9 @@ async def test_a_run_is_not_finished_with_another_model_or_another_judge(pipelin
 
 
 async def test_metrics_that_only_one_session_can_compute_are_not_mixed(rag: DiscoRAG, tmp_path: Path) -> None:
-    wanted = suite("loong", systems=["lead"], metrics=["disambig_f1", "title_f1"], main=["title_f1"])
+    wanted = suite(
+        "loong", systems=["lead"], metrics=["disambig_f1", "document_recall@10"], main=["document_recall@10"]
+    )
     await run(rag, tmp_path, wanted)
     with pytest.raises(DataError, match="holds another run"):
         await run(rag, tmp_path, wanted, reader=reader_folder(tmp_path))
@@ -234,9 +236,19 @@ async def test_a_system_that_the_local_engines_answered_in_part_is_labelled_so_i
         console.print(tables.run(done, ["rougeL"]))
     assert "paper (partly local)" in printed.get()
     assert "partly local: in" in report([tmp_path / "run"])
-    with console.capture() as printed:
-        console.print(comparison_tables(compare(f"{tmp_path / 'run'}:paper", f"{tmp_path / 'run'}:paper-standard")))
-    assert f"first: {done.systems['paper'].label}" in printed.get()
+
+
+async def test_statistics_of_nodes_are_those_of_the_trees_and_of_what_questions_retrieve(
+    rag: DiscoRAG, tmp_path: Path
+) -> None:
+    wanted = session(rag, tmp_path, suite("narrativeqa", limit=2))
+    found = await node_statistics(wanted, "bisection", evidence_words=50)
+    assert found["children of an inner node"] == 2
+    assert found["% of chosen nodes on layer 0"] == 100  # algorithm 1 gives leaves
+    assert 0 < found["% of the best 20 nodes above leaves"] < 100
+    assert found["words of an inner node"] > found["words of a leaf"]
+    with pytest.raises(ConfigError, match="has no trees"):
+        await node_statistics(wanted, "dense")
 
 
 # --- what cannot be run ---------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from eval.datasets.registry import LOADERS
 from eval.metrics.base import MetricModels
 from eval.metrics.registry import build
 from eval.sample import Benchmark, Sample, SourceDocument
-from eval.suite import Suite, System, choose, chosen_from, load_suite, suite_names, systems
+from eval.suite import Suite, System, choose, chosen_from, find_system, load_suite, suite_names, systems
 from graphs.baselines import BASELINES
 from nodes.context import AnswerContext
 from tests.eval.helpers import suite
@@ -65,7 +65,7 @@ def test_the_switches_of_a_committed_system_are_switches_of_the_answer_graph(sys
 
 def test_exactly_the_engine_mixes_with_a_model_and_what_the_paper_prints_need_one() -> None:
     needing = {s.name for s in systems().values() if s.needs_llm}
-    printed = {"retrieve-and-plan", "plan-and-retrieve", "markers"}
+    printed = {"retrieve-and-plan", "plan-and-retrieve", "markers", "no-retrieval"}
     assert needing == printed | {n for n in systems() if "llm" in n.split("-") or n.startswith("paper")}
 
 
@@ -99,9 +99,18 @@ def test_an_unknown_suite_is_named_with_those_there_are(name: str) -> None:
         load_suite(name)
 
 
-def test_every_retriever_of_the_papers_has_a_system_from_end_to_end() -> None:
-    wanted = {"discourse", "bisection", "raptor", "htsir", "rdr2", "snapped", "sentences"}
-    assert wanted <= {s.switches.get("retriever") for s in systems().values() if s.kind == "graph" and not s.again}
+def test_options_make_another_system_also_of_one_that_resumes_a_run_and_of_one_that_is_perturbed() -> None:
+    assert find_system("raptor+node_scores=bm25+evidence_tokens=null").switches == {
+        "preset": "raptor",
+        "node_scores": "bm25",
+        "evidence_tokens": None,
+    }
+    assert find_system("no-plan+retriever=hybrid").of == "full+retriever=hybrid"
+    assert find_system("paper+top_k=5~noise@0.2").of == "paper+top_k=5"
+    with pytest.raises(ConfigError, match=r"raptor\+colour=red: colour"):
+        find_system("raptor+colour=red")
+    with pytest.raises(ConfigError, match="There is no retriever 'x'"):
+        find_system("raptor+retriever=x")
 
 
 # --- choosing questions ---------------------------------------------------------------------------

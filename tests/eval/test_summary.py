@@ -4,7 +4,7 @@ import pytest
 
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure, Ledger, StageRecord
-from eval.running.record import Lost, MetricSummary, Record
+from eval.running.record import MetricSummary, Record
 from eval.running.summary import summarise
 
 
@@ -54,14 +54,12 @@ def test_strata_hold_the_means_of_their_own_samples() -> None:
 def test_totals_and_medians() -> None:
     failure = Failure(stage="plan", kind="RateLimitedError", message="")
     stage = StageRecord(stage="plan", usage=Usage(tokens_in=5, tokens_out=2, calls=1), failures=(failure,))
-    lost = (Lost(label="a", stage="plan"), Lost(label="b", stage="retrieve"))
     records = [
-        record("1", answer="one two", seconds=1.0, lost=lost, found=3, ledger=Ledger(stages=(stage, stage))),
-        record("2", answer="one two three four", seconds=2.0, found=1, ledger=Ledger(stages=(stage,))),
+        record("1", answer="one two", seconds=1.0, ledger=Ledger(stages=(stage, stage))),
+        record("2", answer="one two three four", seconds=2.0, ledger=Ledger(stages=(stage,))),
         record("3", error="ModelError: down", seconds=9.0),
     ]
     found = summarise(records, {}, {})
-    assert found.lost == {"found": 4, "plan": 1, "retrieve": 1}
     assert found.failures == {"RateLimitedError": 3}
     assert (found.tokens_in, found.tokens_out, found.calls) == (15, 6, 3)
     # Medians of 1, 2, 9 seconds; of 2 and 4 words, since the third gave no answer.
@@ -70,7 +68,7 @@ def test_totals_and_medians() -> None:
 
 def test_no_records_give_an_empty_summary() -> None:
     found = summarise([], {}, {"em": "not run"})
-    assert (found.metrics, found.lost, found.seconds, found.missing) == ({}, {}, 0.0, {"em": "not run"})
+    assert (found.metrics, found.seconds, found.missing) == ({}, 0.0, {"em": "not run"})
 
 
 def test_answers_that_others_than_the_language_model_made_are_counted_by_stage() -> None:

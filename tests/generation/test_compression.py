@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from discorag.discourse.parse.inline import laid_out
+from discorag.discourse.parse.inline import lay_out
 from discorag.generation.compression import GAP, PROTECTED, compress
 from discorag.generation.prompted.conversation import evidence_block
 from discorag.models.protocol import Encoder
@@ -86,7 +86,7 @@ def kept_by(chunk: Chunk, budget: int, tokens: TokenCounter) -> list[int]:
 
 def text_of(chunk: Chunk, budget: int = 0, tokens: TokenCounter = words) -> str:
     """The remaining text as prompts show it, on one line."""
-    return " ".join(laid_out(compress(chunk, budget, tokens), "plain", gap=GAP).split())
+    return " ".join(lay_out(compress(chunk, budget, tokens), "plain", gap=GAP).split())
 
 
 def kept_share(split: Split, kept: set[int]) -> tuple[set[int], set[int]]:

@@ -73,13 +73,6 @@ async def test_a_sentence_that_announces_a_list_comes_with_the_list(encoder: Enc
     assert lines[at + 4] == "A close relative of the member died during the period of the loan."
 
 
-@pytest.mark.parametrize("sentence", ["Previously, the dose was 5 mg.", "Otherwise, a fine is charged."])
-async def test_a_condition_or_a_time_is_never_dropped_with_its_comma(sentence: str, encoder: Encoder) -> None:
-    inputs = await inputs_from({"a": f"The Moon pulls the sea. {sentence}"}, "What?", encoder)
-    lines = await draft_of(replace(inputs, plan=Plan(paragraph="Use [1.2].")), encoder)
-    assert without_references(lines[0], chunks=1) == sentence
-
-
 async def test_brackets_of_a_source_are_its_own_and_stay(encoder: Encoder) -> None:
     inputs = await inputs_from(
         {"a": "Attention helps in translation [1], as others found [12]."}, "What helps?", encoder
@@ -98,7 +91,7 @@ async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) 
     assert without_references(line, chunks=1) == text
 
 
-async def told(text: str, plan: str, encoder: Encoder) -> list[str]:
+async def quoted(text: str, plan: str, encoder: Encoder) -> list[str]:
     inputs = await inputs_from({"a": text}, "What?", encoder)
     lines = await draft_of(replace(inputs, plan=Plan(paragraph=plan)), encoder)
     answer = (await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, "\n".join(lines))).value
@@ -109,7 +102,7 @@ async def told(text: str, plan: str, encoder: Encoder) -> list[str]:
 
 async def test_code_comes_with_the_sentence_that_introduces_it_and_is_exact(encoder: Encoder) -> None:
     text = "Install it with pip:\n\n    $ pip install weld. Then\n    $ weld[1] --x\n\nIt is small."
-    assert await told(text, "Use [1.2].", encoder) == [
+    assert await quoted(text, "Use [1.2].", encoder) == [
         "Install it with pip:",
         "`$ pip install weld. Then` `$ weld[1] --x`",
     ]
@@ -117,11 +110,11 @@ async def test_code_comes_with_the_sentence_that_introduces_it_and_is_exact(enco
 
 async def test_rows_turns_and_items_are_read_with_their_headers_speakers_and_headings(encoder: Encoder) -> None:
     table = "Year end          2023      2022\nRevenue          2,018     1,900\nNet income         518       490\n"
-    assert await told(table, "Use [1.2].", encoder) == ["Revenue, 2023: 2,018; 2022: 1,900."]
+    assert await quoted(table, "Use [1.2].", encoder) == ["Revenue, 2023: 2,018; 2022: 1,900."]
     talk = "Ada Berg: Cork costs eleven euros {pause} . Glass costs four.\nBo Lind: Right.\n" * 3
-    assert await told(talk, "Use [1.1-2].", encoder) == [
+    assert await quoted(talk, "Use [1.1-2].", encoder) == [
         "Ada Berg: Cork costs eleven euros {pause} .",
         "Glass costs four.",
     ]
     log = "weld 3.0.0 (2024-02-01)\n\n  * Drop support for [old](x) rivets\n\nweld 2.0.0\n\n  * Faster.\n"
-    assert await told(log, "Use [1.2].", encoder) == ["weld 3.0.0 (2024-02-01): Drop support for [old](x) rivets"]
+    assert await quoted(log, "Use [1.2].", encoder) == ["weld 3.0.0 (2024-02-01): Drop support for [old](x) rivets"]

@@ -22,7 +22,7 @@ from discorag.schema.discourse import (
 )
 from discorag.schema.document import UnitKind as K
 from discorag.schema.values import Span
-from discorag.text.citations import marked, references, steps, with_citation, without_references
+from discorag.text.citations import format_reference, references, steps, with_citation, without_references
 from tests.inputs import inputs_from, load_inputs, selector_of, with_graph, with_plan
 
 FLU = "Does vitamin D prevent flu?"
@@ -55,30 +55,20 @@ def test_a_citation_can_be_put_in_and_taken_out_again(sentence: str, chunk: int,
 
 
 @pytest.mark.parametrize("corpus", QUESTIONS)
-async def test_a_plan_cites_what_was_selected_in_its_order_a_step_for_each_main_point(
+async def test_a_plan_cites_what_was_selected_and_each_main_point_is_a_step_that_begins_its_own_way(
     encoder: Encoder, corpus: str
 ) -> None:
     inputs = await with_plan(await with_graph(await load_inputs(corpus, QUESTIONS[corpus], encoder), encoder), encoder)
     table, selection = await selector_of(encoder).select(inputs)
-    selected = list(selection.sentences)
     assert inputs.plan is not None
-    cited = [(r.chunk, r.first) for s in steps(inputs.plan) for r in s.references]
-    assert cited == [(table.sentences[s.index].chunk, table.sentences[s.index].number) for s in selected]
-    assert len(steps(inputs.plan)) == sum(s.role in (Role.ANSWER, Role.ADDS) for s in selected)
-
-
-@pytest.mark.parametrize("corpus", QUESTIONS)
-async def test_every_step_names_its_matter_and_begins_otherwise_than_the_one_before(
-    encoder: Encoder, corpus: str
-) -> None:
-    inputs = await with_plan(await with_graph(await load_inputs(corpus, QUESTIONS[corpus], encoder), encoder), encoder)
-    table = await sentences_of(inputs, encoder)
-    assert inputs.plan is not None
-    told = steps(inputs.plan)
-    for step in told:
+    planned = steps(inputs.plan)
+    cited = [table.index(r.chunk, r.first or 0) for step in planned for r in step.references]
+    assert cited == list(selection.indices)
+    assert len(planned) == sum(s.role in (Role.ANSWER, Role.ADDS) for s in selection.sentences)
+    for step in planned:
         heads = [table.sentences[table.index(r.chunk, r.first or 0) or 0].plain[:20] for r in step.references]
         assert all(head.strip(" .:。") in step.text for head in heads)
-    assert all(a.text[:2] != b.text[:2] for a, b in pairwise(told))
+    assert all(a.text[:2] != b.text[:2] for a, b in pairwise(planned))
 
 
 async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_its_source(encoder: Encoder) -> None:
@@ -99,7 +89,7 @@ async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> 
     inputs = await inputs_from({"a": "One. Two.", "b": "Three, as in [1999]."}, "what", encoder)
     plan = Plan(paragraph="Use [1.2], [1.2-9], [2.7] and [3]; then [99.9], [1999] and [2]. Again [3].")
     absent = missing_references(plan, inputs, await sentences_of(inputs, encoder))
-    assert {marked(reference): message for reference, message in absent.items()} == {
+    assert {format_reference(reference): message for reference, message in absent.items()} == {
         "[1.2-9]": "The plan cites [1.2-9]; the sentences of passage 1 end at 2.",
         "[2.7]": "The plan cites [2.7]; the sentences of passage 2 end at 1.",
         "[3]": "The plan cites [3]; there are 2 passages.",
@@ -116,33 +106,19 @@ def test_no_title_and_no_sentence_can_cite_in_a_plan(title: str, sentence: str, 
     assert [r.first for r in references(said.sentence(clauses))] == [1, 2, 3, 4]
 
 
-def says(text: str, kind: K, header: str = "", *, introduces: bool = False) -> bool:
-    span = Span(start=0, end=len(text))
-    return Sentence(1, 1, span, text, kind=kind, header=header, introduces=introduces).statement
-
-
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("text", "kind", "says_something"),
     [
-        ("The wheel turns.", K.PROSE),
-        ("“The wheel turns,” said Ada.", K.PROSE),
-        ("Faster on long rivets", K.ITEM),
-        ("Ada Berg: I think the wheel should be of cork", K.TURN),
+        ("The wheel turns.", K.PROSE, True),
+        ("“The wheel turns,” said Ada.", K.PROSE, True),
+        ("Faster on long rivets", K.ITEM, True),
+        ("Ada Berg: I think the wheel should be of cork", K.TURN, True),
+        ("MILLS OF LANSE INC.", K.PROSE, False),
+        ("(In thousands, but for shares and amounts of each.)", K.PROSE, False),
+        ("General and Administrative Expenses.", K.PROSE, False),
+        ("Ada Berg: Wheel of the mill.", K.TURN, False),
+        ("Run this:", K.PROSE, False),
     ],
 )
-def test_whole_sentences_and_items_say_something(text: str, kind: K) -> None:
-    assert says(text, kind)
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("MILLS OF LANSE INC.", K.PROSE),
-        ("(In thousands, but for shares and amounts of each.)", K.PROSE),
-        ("General and Administrative Expenses.", K.PROSE),
-        ("Ada Berg: Wheel of the mill.", K.TURN),
-        ("Run this:", K.PROSE),
-    ],
-)
-def test_labels_say_nothing(text: str, kind: K) -> None:
-    assert not says(text, kind)
+def test_whole_sentences_and_items_say_something_and_labels_do_not(text: str, kind: K, says_something: bool) -> None:
+    assert Sentence(1, 1, Span(start=0, end=len(text)), text, kind=kind).statement is says_something

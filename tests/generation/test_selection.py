@@ -7,27 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discorag.config import RerankerSettings
 from discorag.generation.calibration import (
     PACKAGED,
     Calibration,
     Logistic,
+    absent_share,
     absent_terms,
-    answer_inputs,
+    asks_about_the_whole,
+    assess_evidence,
     exact_terms,
     find_calibration,
-    read_calibrations,
+    read_calibration,
 )
-from discorag.generation.relevance import (
-    Relevance,
-    rank_by_search,
-    rank_sentences,
-    read_evidence,
-)
+from discorag.generation.relevance import Relevance, rank_by_search, rank_sentences, read_evidence
 from discorag.generation.selection import LIMIT, UNCALIBRATED, Role, Selection, select_sentences
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentence_table
 from discorag.models.protocol import Encoder
-from discorag.models.reranker import reranker_from
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
 from discorag.schema.document import Chunk, UnitKind
@@ -38,11 +33,11 @@ from tests.inputs import inputs_from
 TEXTS = ["The first is one thing.", "The second is another.", "The third adds more.", "The fourth repeats nothing."]
 CALIBRATION = Calibration(
     fitted_on={"reranker": "r@1", "encoder": "e@1"},
-    answers=Logistic(weights=(1.0, 0.0, 0.0), bias=0.0, threshold=0.5),
+    answers=Logistic(weights=(1.0, -2.0), bias=0.0, threshold=0.5),
     sure=0.6,
-    adds=Logistic(weights=(0.0, -1.0), bias=1.0, threshold=0.5),  # up to one below the best
-    strong=6.0,
-    second=-5.0,
+    gap=1.0,
+    narrowing=0.0,
+    relevant=-5.0,
 )
 
 
@@ -73,15 +68,10 @@ def test_the_best_sentence_comes_first_and_the_answer_stops_where_nothing_adds()
     assert _select([7.5, 8.0, 3.0, 7.9], *_case(TEXTS)).indices == (1, 3, 0)
 
 
-def test_each_source_with_a_strong_sentence_gives_one_before_any_gives_two() -> None:
-    texts = [f"Sentence {i} says something else." for i in range(2 * LIMIT + 2)]
-    logits = [9.0 - i / 100 if i % 2 == 0 else 6.5 for i in range(len(texts))]  # the second source is weaker throughout
-    assert 1 in _select(logits, *_case(texts, documents=2)).indices
-
-
-def test_the_second_best_source_is_heard_and_a_weak_third_one_is_not() -> None:
+def test_the_second_best_source_is_heard_unless_it_is_one_of_many_and_off_the_subject() -> None:
     assert _select([9.0, 1.0, 0.0, -20.0], *_case(TEXTS, documents=4)).indices == (0, 1)
     assert _select([9.0, -6.0, -7.0, -8.0], *_case(TEXTS, documents=4)).indices == (0,)
+    assert _select([9.0, -6.0, -7.0, -8.0], *_case(TEXTS, documents=2)).indices == (0, 1)
 
 
 def test_what_opposes_a_sentence_follows_it_before_the_next_best() -> None:
@@ -89,6 +79,12 @@ def test_what_opposes_a_sentence_follows_it_before_the_next_best() -> None:
     found = _select([9.0, 8.9, -9.0, 8.8], *_case(TEXTS, edge))
     assert [(s.index, s.role, s.of) for s in found.sentences[:2]] == [(0, Role.ANSWER, None), (2, Role.OPPOSES, 0)]
     assert found.conflicts == ((0, 2),)
+
+
+def test_disputed_hearsay_is_not_what_an_answer_starts_with() -> None:
+    edge = Edge(source="c1", target="c0", relation=ChunkRelation.CONTRADICTS)
+    inputs, table = _case(["Dr Vasse says that it works.", "It does not work."], edge)
+    assert _select([9.0, 8.0], inputs, table).indices == (1, 0)
 
 
 def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice() -> None:
@@ -164,6 +160,7 @@ async def test_a_sentence_is_read_under_its_title_and_headings_and_only_once_a_q
         ("What does the -S option do?", "-S sorts by size."),
         ("What does the -s option do?", "-s prints the size in blocks."),
         ("What changed in version 8.1.4?", "Since 8.1.4, prompts hide their input."),
+        ("What changed in version 9.0.0?", "Since v9.0.0, rivets are gone."),
     ],
 )
 async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
@@ -171,7 +168,7 @@ async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
 ) -> None:
     text = "# 8.1.3\n\n" + " ".join(f"What an option changed in version {i} is much the same." for i in range(9))
     text += "\n\n-S sorts by size.\n\n-s prints the size in blocks.\n\n"
-    text += "Since 8.1.4, prompts hide their input.\n"
+    text += "Since 8.1.4, prompts hide their input.\n\nSince v9.0.0, rivets are gone.\n"
     inputs = await inputs_from({"notes.md": text}, question, encoder)
     table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(question)
     relevance = await rank_sentences(inputs, table, query, Recording())
@@ -188,33 +185,42 @@ async def test_without_a_reranker_the_order_is_that_of_hybrid_search(encoder: En
 
 
 async def test_names_and_numbers_that_no_source_holds_are_found(encoder: Encoder) -> None:
-    inputs = await inputs_from(NOTES, "What did the Apache Foundation earn in 2030?", encoder)
+    inputs = await inputs_from(NOTES, "What did the Apache Foundation earn in 2030? What else?", encoder)
     assert exact_terms(inputs.query) == ["Apache", "Foundation", "2030"]
     assert absent_terms(inputs) == ["Foundation", "2030"]
+    assert absent_share(inputs) == 2 / 3
 
 
-async def test_an_absent_year_counts_against_answering(encoder: Encoder) -> None:
+@pytest.mark.parametrize(
+    ("question", "is_about_the_whole"),
+    [("What is this paper about?", True), ("Summarize the main points.", True), ("What does the paper find?", False)],
+)
+def test_a_question_about_a_document_is_known_by_its_words(question: str, is_about_the_whole: bool) -> None:
+    assert asks_about_the_whole(question) is is_about_the_whole
+
+
+async def test_an_absent_year_counts_against_answering_and_the_refusal_names_it(encoder: Encoder) -> None:
     report = {"report.md": "The harbour earned 4.2 million crowns in 2023. In 2022 it had earned 3.9 million crowns."}
-    reranker = reranker_from(RerankerSettings())
-    [calibration] = read_calibrations(PACKAGED)
+    inputs = await inputs_from(report, "What did the harbour earn in 2023?", encoder)
+    present = assess_evidence(inputs, 1.0, CALIBRATION)
+    absent = assess_evidence(replace(inputs, query="What did the harbour earn in 2030?"), 1.0, CALIBRATION)
+    assert (present.probability, present.refusal, present.unsure) == (0.7311, "", False)
+    assert absent.refusal.endswith("No passage mentions 2030.")
 
-    async def probability(question: str) -> float:
-        inputs = await inputs_from(report, question, encoder)
-        table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(question)
-        relevance = await rank_sentences(inputs, table, query, reranker)
-        logit = await read_evidence(inputs, table, relevance, reranker)
-        return calibration.answers.probability(answer_inputs(inputs, logit))
 
-    present, absent = (
-        await probability("What did the harbour earn in 2023?"),
-        await probability("What did the harbour earn in 2030?"),
-    )
-    assert present >= calibration.sure
-    assert absent < present - 0.1
+async def test_evidence_is_the_best_sentence_and_the_passage_around_it(encoder: Encoder) -> None:
+    inputs = await inputs_from(NOTES, "Why do tides rise?", encoder)
+    table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(inputs.query)
+    reranker = Recording()
+    relevance = await rank_sentences(inputs, table, query, reranker)
+    best = table.sentences[relevance.ranked[0]]
+    passage = inputs.chunks[best.chunk - 1].text
+    assert await read_evidence(inputs, table, relevance, reranker) == (len(best.plain) + len(passage)) / 2
+    assert reranker.read[-1] == [*(table.sentences[i].plain for i in relevance.ranked[:3]), passage]
 
 
 def test_a_calibration_is_refused_for_another_reranker(tmp_path: Path) -> None:
-    [packaged] = read_calibrations(PACKAGED)
+    packaged = read_calibration(PACKAGED)
     reranker = packaged.fitted_on["reranker"]
     assert find_calibration(reranker) == packaged
     with pytest.raises(ConfigError, match="fitted on the reranker"):

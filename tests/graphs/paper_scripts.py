@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.inline import mark
 from discorag.schema.document import Chunk
 from prompts import load, names
 from tests.conftest import Pipelines
+from tests.graphs.scripts import QUERY
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
 TEXTS = {
@@ -122,6 +123,22 @@ def opened(
     rag.ingest(texts, parser=parser)
     server.requests.clear()
     return rag
+
+
+class Run(NamedTuple):
+    """A question with ``preset=paper`` and what the model was asked for it."""
+
+    result: AskResult
+    requests: list[Body]
+    rag: DiscoRAG
+
+
+def ask(pipeline: Pipelines, texts: Path, script: Script | None = None, *, trees: str = "none", **options: Any) -> Run:
+    """Ask with a model that answers by ``script``, a baseline or the preset; ``trees`` is the parser of the ingest."""
+    given: dict[str, Any] = options if "baseline" in options else {"preset": "paper", **options}
+    with ScriptedServer(script or model()) as server:
+        rag = opened(pipeline, server, texts, parser=trees)
+        return Run(rag.ask(QUERY, **given), server.requests, rag)
 
 
 def marked(chunk: Chunk) -> str:

@@ -47,15 +47,6 @@ def test_the_disagreement_of_the_vitamin_d_corpus_is_reported_with_both_spans(ra
     assert pairs & {frozenset({g["a"]["text"], g["b"]["text"]}) for g in gold}
 
 
-def test_following_a_relation_gives_the_last_places_to_what_hangs_on_the_best(rag: DiscoRAG) -> None:
-    question = "Is there evidence against vitamin D preventing influenza?"
-    plain = rag.ask(question, corpus="vitamin-d", top_k=4)
-    found = rag.ask(question, corpus="vitamin-d", top_k=4, follow=True)
-    assert [h.chunk_id for h in found.hits[:3]] == [h.chunk_id for h in plain.hits[:3]]
-    assert len(found.hits) == 4
-    assert found.hits[3] != plain.hits[3]
-
-
 @pytest.mark.parametrize("query", ["Why are some tides higher than others?", "Why does high tide come later each day?"])
 def test_the_concordant_corpus_reports_none(rag: DiscoRAG, query: str) -> None:
     answer = rag.ask(query, corpus="tides").answer
@@ -181,7 +172,7 @@ def test_each_round_of_the_router_is_a_step(rag: DiscoRAG) -> None:
     rounds = nodes.count("route_headings")
     assert rounds == max(len(walk["selected"]) for walk in state["walks"])
     assert nodes[rounds + 1 :] == ["rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"]
-    assert all(walk["ending"] for walk in state["walks"])
+    assert not any(walk["queue"] or walk["failed"] for walk in state["walks"])
 
 
 def test_a_router_that_refuses_every_document_leads_to_abstention_with_the_nearest_passages(rag: DiscoRAG) -> None:

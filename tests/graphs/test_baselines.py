@@ -14,7 +14,7 @@ from discorag.generation.prompted.paper import MARKERS
 from discorag.schema.errors import ConfigError, InputError
 from graphs.baselines import BASELINES
 from tests.conftest import Pipelines
-from tests.graphs.paper_scripts import ANSWER, PLAN, fenced, model, name_of, outside, prompt_of, sections
+from tests.graphs.paper_scripts import ANSWER, PLAN, ask, fenced, model, name_of, outside, prompt_of, sections
 from tests.graphs.scripts import QUERY, opened, write_texts
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
@@ -95,8 +95,7 @@ def test_a_failed_answer_is_an_extractive_draft_and_counted(pipeline: Pipelines,
     bad: dict[str, Scripted | str] = dict.fromkeys(
         ("full-context", "retrieve-and-plan", "retrieved", "standard"), "ANSWER: ..."
     )
-    with ScriptedServer(model(bad)) as server:
-        result = opened(pipeline, server, texts).ask(QUERY, baseline=baseline)
+    result = ask(pipeline, texts, model(bad), baseline=baseline).result
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("generate", "InvalidOutputError", VERBATIM)
     ]
@@ -110,9 +109,7 @@ def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbe
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
     folder = write_texts(tmp_path / "texts", {"a.txt": LONG, "b.txt": "Short & last."})
-    with ScriptedServer(model()) as server:
-        result = opened(pipeline, server, folder).ask(QUERY, baseline="full-context")
-        [call] = server.requests
+    result, [call], _ = ask(pipeline, folder, baseline="full-context")
     assert len(result.hits) > 5
     assert [d.split() for d in fenced(call, "document")] == [LONG.split(), ["Short", "&amp;", "last."]]
     assert sections(call) == ["QUERY", "DOCUMENTS"]
@@ -121,10 +118,7 @@ def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbe
 
 
 def test_fig_15_plan_and_answer_come_from_one_call_over_the_chunks(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts)
-        result = rag.ask(QUERY, baseline="retrieve-and-plan")
-        [call] = server.requests
+    result, [call], rag = ask(pipeline, texts, baseline="retrieve-and-plan")
     assert sections(call) == ["QUERY", "CHUNKS"]
     assert fenced(call, "chunk") == chunk_texts(rag, result)
     assert result.answer.plan is not None
@@ -152,11 +146,9 @@ def test_fig_16_the_first_stage_reads_the_query_alone_and_the_second_goes_on_fro
 
 
 def test_fig_16_every_query_of_the_hint_is_retrieved_and_not_the_question(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model({"plan-and-retrieve": TWO_QUERIES})) as server:
-        rag = opened(pipeline, server, texts)
-        rag.ask(QUERY, baseline="plan-and-retrieve", top_k=2)
-        shown = fenced(server.requests[1], "chunk")
-    assert sorted(shown) == sorted([TEXTS["penguins.txt"], TEXTS["volcanoes.txt"]])
+    script = model({"plan-and-retrieve": TWO_QUERIES})
+    _, (_, second), _ = ask(pipeline, texts, script, baseline="plan-and-retrieve", top_k=2)
+    assert sorted(fenced(second, "chunk")) == sorted([TEXTS["penguins.txt"], TEXTS["volcanoes.txt"]])
 
 
 @pytest.mark.parametrize(

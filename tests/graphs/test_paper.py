@@ -28,6 +28,8 @@ from tests.graphs.paper_scripts import (
     PIPELINE,
     PLAN,
     TEXTS,
+    Run,
+    ask,
     chunks_of,
     fenced,
     marked,
@@ -51,15 +53,19 @@ def texts(tmp_path: Path) -> Path:
     return write_texts(tmp_path / "texts", TEXTS)
 
 
+@pytest.fixture(scope="module")
+def usual(shared_pipeline: Pipelines, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A question over three texts that have no trees."""
+    return ask(shared_pipeline, write_texts(tmp_path_factory.mktemp("usual"), TEXTS))
+
+
 def engines(result: AskResult) -> list[str]:
     """Of the stages that the paper has beside retrieval."""
     return [stage_of(result.ledger, name).engine for name in ("parse", "relate", "plan", "generate", "verify")]
 
 
-def test_the_calls_are_those_of_the_figures_each_on_its_own(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        result = opened(pipeline, server, texts).ask(QUERY, preset="paper")
-        requests = server.requests
+def test_the_calls_are_those_of_the_figures_each_on_its_own(usual: Run) -> None:
+    result, requests, _ = usual
     assert [name_of(r) for r in requests] == PIPELINE
     assert [[m["role"] for m in r["messages"]] for r in requests] == [["user"]] * 6
     for before, after in combinations((prompt_of(r) for r in requests), 2):
@@ -73,10 +79,8 @@ def test_the_calls_are_those_of_the_figures_each_on_its_own(pipeline: Pipelines,
     assert (result.ledger.usage.calls, result.ledger.failures) == (6, ())
 
 
-def test_fig_10_a_tree_call_holds_one_chunk_and_the_24_relations_and_no_query(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        opened(pipeline, server, texts).ask(QUERY, preset="paper")
-        calls = server.requests[:3]
+def test_fig_10_a_tree_call_holds_one_chunk_and_the_24_relations_and_no_query(usual: Run) -> None:
+    calls = usual.requests[:3]
     assert sorted(fenced(c, "chunk") for c in calls) == sorted([escape(t)] for t in TEXTS.values())
     for call in calls:
         assert set(PAPER_RELATIONS) <= set(re.findall(r"[A-Z]+", prompt_of(call)))
@@ -87,10 +91,8 @@ def test_fig_10_a_tree_call_holds_one_chunk_and_the_24_relations_and_no_query(pi
 
 
 def test_fig_11_the_graph_call_holds_all_chunks_and_labels_and_nothing_else(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts)
-        result = rag.ask(QUERY, preset="paper", instruction="Answer in <one> word.")
-        call = server.requests[3]
+    result, requests, rag = ask(pipeline, texts, instruction="Answer in <one> word.")
+    call = requests[3]
     assert fenced(call, "chunk") == [escape(c.text) for c in chunks_of(rag, result)]
     assert outside(call).split() == ["TEXT", "TO", "ANALYSE:", "CHUNK[1]:", "CHUNK[2]:", "CHUNK[3]:"]
     assert set(ChunkRelation) <= set(re.findall(r"[A-Z_]+", prompt_of(call)))
@@ -99,10 +101,7 @@ def test_fig_11_the_graph_call_holds_all_chunks_and_labels_and_nothing_else(pipe
 
 
 def test_figs_12_and_18_plan_and_answer_read_query_chunks_trees_and_graph(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts, parser="paper")
-        result = rag.ask(QUERY, preset="paper")
-        plan, answer = server.requests[1:]
+    result, (_, plan, answer), rag = ask(pipeline, texts, trees="paper")
     chunks = chunks_of(rag, result)
     assert result.graph is not None
     for call in (plan, answer):
@@ -118,10 +117,7 @@ def test_figs_12_and_18_plan_and_answer_read_query_chunks_trees_and_graph(pipeli
 
 
 def test_fig_14_with_everything_off_the_answer_reads_query_and_chunks_only(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts, parser="local")
-        result = rag.ask(QUERY, preset="paper", **EVERYTHING_OFF)
-        [call] = server.requests
+    result, [call], rag = ask(pipeline, texts, trees="local", **EVERYTHING_OFF)
     assert name_of(call) == "standard"
     assert sections(call) == ["QUERY", "CHUNKS"]
     assert fenced(call, "chunk") == [escape(c.text) for c in chunks_of(rag, result)]
@@ -133,10 +129,7 @@ def test_fig_14_with_everything_off_the_answer_reads_query_and_chunks_only(pipel
 def test_what_is_switched_off_is_neither_asked_for_nor_shown(
     pipeline: Pipelines, texts: Path, tree: bool, graph: bool, plan: bool
 ) -> None:
-    with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts)
-        rag.ask(QUERY, preset="paper", use_tree=tree, use_graph=graph, use_plan=plan)
-        requests = server.requests
+    requests = ask(pipeline, texts, use_tree=tree, use_graph=graph, use_plan=plan).requests
     assert [name_of(r) for r in requests] == ["tree"] * (3 * tree) + ["graph"] * graph + ["plan"] * plan + ["answer"]
     shown = ["QUERY", "CHUNKS", *["RST TREES"] * tree, *["RHETORICAL GRAPH"] * graph]
     assert sections(requests[-1]) == [*shown, *["PLAN"] * plan]
@@ -155,24 +148,18 @@ def test_the_instruction_reaches_plan_and_answer_escaped_and_no_other_call(pipel
     assert told == {"tree": [], "graph": [], "plan": once, "answer": once, "standard": once}
 
 
-def test_the_preset_is_dense_top_10_with_three_beams_free_text_and_no_stream(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        opened(pipeline, server, texts).ask(QUERY, preset="paper")
-        requests = server.requests
+def test_the_preset_is_dense_top_10_with_three_beams_free_text_and_no_stream(usual: Run) -> None:
     context = AnswerContext(preset="paper")
     assert (context.retriever, context.top_k, context.beam_width) == ("dense", 10, 3)
-    for body in requests:
+    for body in usual.requests:
         assert (body["use_beam_search"], body["n"]) == (True, 3)
         assert "response_format" not in body
         assert not body.get("stream")
 
 
 def test_a_switch_that_is_given_counts_more_than_the_preset(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts)
-        switches: dict[str, Any] = {"beam_width": 1, "top_k": 2, "parser": "local", "planner": "local"}
-        result = rag.ask(QUERY, preset="paper", retriever="hybrid", **switches)
-        requests = server.requests
+    switches: dict[str, Any] = {"beam_width": 1, "top_k": 2, "parser": "local", "planner": "local"}
+    result, requests, _ = ask(pipeline, texts, retriever="hybrid", **switches)
     assert [name_of(r) for r in requests] == ["graph", "answer"]
     assert all("use_beam_search" not in r and not r.get("stream") and "n" not in r for r in requests)
     assert len(result.hits) == 2
@@ -185,9 +172,7 @@ def test_a_server_without_beam_search_is_asked_without_it_and_the_result_says_so
     def respond(body: Body) -> Scripted | str:
         return Scripted("no beams here", status=400) if "use_beam_search" in body else model()(body)
 
-    with ScriptedServer(respond) as server:
-        result = opened(pipeline, server, texts).ask(QUERY, preset="paper", parser="local")
-        requests = server.requests
+    result, requests, _ = ask(pipeline, texts, respond, parser="local")
     assert [name_of(r) for r in requests] == ["graph", "graph", "plan", "answer"]
     assert ["use_beam_search" in r for r in requests] == [True, False, False, False]
     assert (result.ledger.usage.beams_refused, result.ledger.usage.calls) == (3, 3)
@@ -208,9 +193,8 @@ BAD = [
 def test_a_bad_reply_is_repaired_once_then_the_local_engine_stands_in_and_it_is_counted(
     pipeline: Pipelines, texts: Path, name: str, stage: str, bad: Scripted | str, fallback: str
 ) -> None:
-    with ScriptedServer(model({name: bad})) as server:
-        result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
-        asked = [r for r in server.requests if name_of(r) == name]
+    result, requests, _ = ask(pipeline, texts, model({name: bad}), trees="paper")
+    asked = [r for r in requests if name_of(r) == name]
     assert [len(r["messages"]) for r in asked] == [1, 3]
     assert "use_beam_search" not in asked[1]
     failure = next(f for f in result.ledger.failures if f.stage == stage)
@@ -226,8 +210,7 @@ def test_a_repaired_reply_is_used_and_no_failure(pipeline: Pipelines, texts: Pat
         first = len(body["messages"]) == 1
         return "Let me think." if first and name_of(body) in ("graph", "tree") else model()(body)
 
-    with ScriptedServer(respond) as server:
-        result = opened(pipeline, server, texts).ask(QUERY, preset="paper")
+    result = ask(pipeline, texts, respond).result
     assert result.ledger.failures == ()
     assert result.ledger.usage.repairs == 4
     assert result.graph is not None
@@ -315,9 +298,7 @@ def graph_without(*pairs: tuple[int, int], k: int = 3) -> str:
 def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_stays(
     pipeline: Pipelines, texts: Path
 ) -> None:
-    with ScriptedServer(model({"graph": graph_without((1, 3))})) as server:
-        result = opened(pipeline, server, texts, parser="paper").ask(QUERY, preset="paper")
-        plan = server.requests[1]
+    result, (_, plan, _), _ = ask(pipeline, texts, model({"graph": graph_without((1, 3))}), trees="paper")
     assert "CHUNK[1] -> CHUNK[3]" not in outside(plan)
     assert outside(plan).count("SUPPORTS") == 5
     relate = stage_of(result.ledger, "relate")
@@ -345,10 +326,7 @@ def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_r
 
 
 def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model({"tree": "no tree"})) as server:
-        rag = opened(pipeline, server, texts)
-        result = rag.ask(QUERY, preset="paper")
-        requests = server.requests
+    result, requests, _ = ask(pipeline, texts, model({"tree": "no tree"}))
     assert [name_of(r) for r in requests].count("tree") == 6
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("parse", "InvalidOutputError", TrainedParser().version)
@@ -359,9 +337,7 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
 
 
 def test_chunks_that_another_parser_parsed_are_parsed_again(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        result = opened(pipeline, server, texts, parser="local").ask(QUERY, preset="paper")
-        requests = server.requests
+    result, requests, _ = ask(pipeline, texts, trees="local")
     assert [name_of(r) for r in requests] == PIPELINE
     assert stage_of(result.ledger, "parse").usage.calls == 3
     assert all(chunk.count("<elab|") == chunk.count("|1") == 1 for chunk in fenced(requests[-1], "chunk"))
@@ -383,10 +359,7 @@ def test_trees_that_the_papers_parser_made_at_ingest_cost_one_call_a_chunk_once(
 
 
 def test_the_local_parser_keeps_the_trees_that_are_stored(pipeline: Pipelines, texts: Path) -> None:
-    with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts, parser="local")
-        result = rag.ask(QUERY, preset="paper", parser="local")
-        requests = server.requests
+    result, requests, rag = ask(pipeline, texts, trees="local", parser="local")
     assert [name_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert fenced(requests[-1], "chunk") == [marked(c) for c in chunks_of(rag, result)]
     assert stage_of(result.ledger, "parse").engine == "stored"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from discorag import DiscoRAG
 from discorag.generation.prompted.engine import Sampling
 from discorag.generation.prompted.paper import PaperEngine
 from discorag.models.tokens import PackagedTokens
@@ -16,9 +15,7 @@ from discorag.schema.discourse import ChunkRelation, Edge, Nuclearity, Plan, Rel
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 from eval.running.bill import EDU_TOKENS, CountingModel
-from nodes.backends import Backends
 from nodes.templates import paper_templates
-from tests.conftest import Examples
 
 TOKENS = PackagedTokens()
 PROSE = 2 * "\n\n".join(path.read_text("utf-8") for path in sorted(Path("examples").rglob("*.md")))
@@ -39,20 +36,6 @@ def _chunk(number: int) -> Chunk:
     span = Span(start=0, end=len(text))
     tree = RstTree(edus=edus, splits=splits)
     return Chunk(id=f"c{number}", doc_id="d", order=number, span=span, text=text, sentences=edus, tree=tree)
-
-
-async def test_ten_chunks_are_read_in_13_thousand_tokens(examples: Examples) -> None:
-    """The chunks of which plan and answer once read 40,500 tokens."""
-    backends = examples("vitamin-d").backends
-    counting = Backends(backends.settings, backends.store, backends.encoder, CountingModel(backends.encoder.tokens))
-    result = await DiscoRAG(backends=counting).aask(
-        "Does vitamin D prevent flu?", corpus="vitamin-d", preset="paper", parser="local"
-    )
-    assert len(result.hits) == 10
-    assert (result.ledger.usage.calls, result.ledger.failures) == (3, ())
-    assert result.graph is not None
-    assert len(result.graph.edges) == 14
-    assert result.ledger.usage.tokens_in <= 13_000
 
 
 @pytest.mark.parametrize("k", [10, 50])

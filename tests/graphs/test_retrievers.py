@@ -113,10 +113,9 @@ def test_a_question_over_trees_that_cannot_be_stored_is_answered_over_chunks(
     assert result.answer.text == "Pumps failed."
 
 
-def test_who_counts_or_follows_chunks_gets_chunks_and_a_retriever_over_trees_refuses_to_count_them() -> None:
+def test_who_counts_chunks_gets_chunks_and_a_retriever_over_trees_refuses_to_count_them() -> None:
     assert AnswerContext().retriever == "snapped"
     assert AnswerContext.model_validate({"top_k": 3}).retriever == "dense"
-    assert AnswerContext.model_validate({"follow": True}).retriever == "dense"
     assert AnswerContext.model_validate({"preset": "paper"}).retriever == "dense"
     with pytest.raises(ValidationError, match="evidence_words"):
         AnswerContext.model_validate({"top_k": 3, "retriever": "raptor"})
@@ -144,7 +143,7 @@ async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_
     assert await told() == (1, changed, first - changed)
 
 
-@pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": null}', True), ("Cannot answer", False)])
+@pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": []}', True), ("Cannot answer", False)])
 def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passages_but_not_where_its_router_fails(
     pipeline: Pipelines, tmp_path: Path, reply: str, refused: bool
 ) -> None:

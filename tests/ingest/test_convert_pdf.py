@@ -55,6 +55,30 @@ def converted(document: FPDF) -> Converted:
     return from_pdf(bytes(document.output()), PATH)
 
 
+class Running(FPDF):
+    """Pages with a header, and a footer that counts them."""
+
+    def header(self) -> None:
+        self.cell(0, 6, "Journal of Tides", new_x="LMARGIN", new_y="NEXT")
+        self.ln(8)
+
+    def footer(self) -> None:
+        self.set_y(-15)
+        self.cell(0, 6, f"Page {self.page_no() + 99} of 104")
+
+
+def test_running_lines_are_kept_once_and_numbers_that_do_not_count_pages_stay() -> None:
+    document = Running()
+    document.set_font("helvetica", size=12)
+    for number in (1, 3, 4, 8):
+        document.add_page()
+        write(document, f"Chapter {number}")
+        write(document, f"{PROSE} {number}.")
+    text = converted(document).text
+    assert text.startswith("Journal of Tides\n\nChapter 1\nFar from land")
+    assert (text.count("Journal"), text.count("of 104"), text.count("Chapter")) == (1, 1, 4)
+
+
 def test_wrapped_lines_are_joined_and_paragraphs_stay_apart() -> None:
     document = pdf()
     for _ in range(2):

@@ -34,16 +34,16 @@ def read(path: Path, *, max_bytes: int = LIMIT) -> Document:
 def test_a_folder_is_searched_recursively_in_sorted_order_and_what_is_not_read_is_listed(tmp_path: Path) -> None:
     for name in ("b.txt", "a/z.md", "a/c.MARKDOWN", "a/b/x.text", ".hidden.txt", ".git/config.txt", "a/.cache/b.md"):
         write(tmp_path, name, "text")
-    write(tmp_path, "slides.pptx", b"PK")
+    write(tmp_path, "slides.ppt", b"PK")
     write(tmp_path, "LICENSE", "text")
     os.mkfifo(tmp_path / "pipe.txt")
     found = find_files(tmp_path)
     assert [s.uri for s in found.sources] == ["a/b/x.text", "a/c.MARKDOWN", "a/z.md", "b.txt"]
     assert [s.path for s in found.sources] == [tmp_path / s.uri for s in found.sources]
     assert [(s.uri, s.reason) for s in found.skipped] == [
-        ("LICENSE", "unknown format without suffix"),
+        ("LICENSE", "unknown format without suffix; if it is text, name it .txt"),
         ("pipe.txt", "not a regular file"),
-        ("slides.pptx", "unknown format .pptx"),
+        ("slides.ppt", "unknown format .ppt; save it as .pptx"),
     ]
 
 
@@ -85,14 +85,14 @@ def test_a_link_that_the_user_names_is_followed(tmp_path: Path) -> None:
 
 
 def test_single_file_of_unknown_format_names_the_supported_ones(tmp_path: Path) -> None:
-    with pytest.raises(UnknownFormatError, match=r"slides\.pptx.*\.pptx.*\.txt, .*\.md, .*\.html, .*\.pdf, \.docx"):
-        find_files(write(tmp_path, "slides.pptx", b"PK"))
+    with pytest.raises(UnknownFormatError, match=r"slides\.ppt.*save it as \.pptx.*\.txt, .*\.md, .*\.pdf, \.csv"):
+        find_files(write(tmp_path, "slides.ppt", b"PK"))
 
 
 def test_where_there_is_nothing_to_read_the_error_says_so(tmp_path: Path) -> None:
     with pytest.raises(MissingPathError, match=r"nowhere"):
         find_files(tmp_path / "nowhere")
-    write(tmp_path, "slides.pptx", b"PK")
+    write(tmp_path, "slides.ppt", b"PK")
     with pytest.raises(InputError, match=r"holds no file to read.*\.md"):
         find_files(tmp_path)
     with pytest.raises(MissingPathError):
@@ -183,6 +183,15 @@ def test_markdown_source_is_the_canonical_text_and_its_first_heading_the_title(t
     document = read(write(tmp_path, "a.md", source))
     assert document.text == source
     assert (document.title, document.media_type) == ("The real title", "text/markdown")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# 1.1\n\nFixed.\n\n# 1.0\n\nFirst.\n", "The tide rises.\n\n# Notes\n\nNone.\n", "## Part\n\nIt.\n\n# Other\n"],
+    ids=["one of several", "below the text", "below another"],
+)
+def test_a_heading_that_does_not_stand_above_the_whole_is_no_title(tmp_path: Path, text: str) -> None:
+    assert read(write(tmp_path, "notes.md", text)).title == "notes"
 
 
 def test_front_matter_becomes_string_metadata_and_leaves_the_text(tmp_path: Path) -> None:

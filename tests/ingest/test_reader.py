@@ -10,13 +10,14 @@ from discorag.ingest.loaders import Source
 from discorag.ingest.reader import Reader
 from discorag.schema.errors import ConversionLimitError, DecodingError, RefusedFileError
 from discorag.store.database import Database
+from discorag.store.sqlite import SqliteFile
 from discorag.store.uploads import Conversions
 from tests.ingest.pdfs import endless_pdf
 
 
 @pytest.fixture
 def conversions(tmp_path: Path) -> Iterator[Conversions]:
-    database = Database(tmp_path / "documents.sqlite", ("test", 8))
+    database = Database(SqliteFile(tmp_path / "documents.sqlite"), ("test", 8))
     yield Conversions(database)
     database.close()
 

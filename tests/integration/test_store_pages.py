@@ -18,6 +18,7 @@ import pytest
 from interfaces.cli.main import main
 
 ROOT = Path(__file__).parents[2]
+DEMO = ("vitamin-d", "tides", "library-handbook")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _CONSOLE = re.compile(r"<!-- given: (\w+) -->\n\n```console\n(.*?)```", re.DOTALL)
 
@@ -32,13 +33,15 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folders with documents and the store that they were ingested into, by name."""
     folders = {name: tmp_path_factory.mktemp(name) for name in ("library", "demo")}
     shutil.copytree(ROOT / "examples" / "tides", folders["library"] / "library")
-    shutil.copytree(ROOT / "examples" / "vitamin-d", folders["demo"] / "examples" / "vitamin-d")
+    for corpus in DEMO:
+        shutil.copytree(ROOT / "examples" / corpus, folders["demo"] / "examples" / corpus)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISCO_RAG_HOME", ".disco-rag")
         patch.chdir(folders["library"])
         run(["disco-rag", "ingest", "--parser", "rules", "library"], patch)
         patch.chdir(folders["demo"])
-        run(["disco-rag", "ingest", "examples/vitamin-d", "--corpus", "vitamin-d"], patch)
+        for corpus in DEMO:
+            run(["disco-rag", "ingest", f"examples/{corpus}", "--corpus", corpus], patch)
     return folders
 
 

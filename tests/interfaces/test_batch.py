@@ -10,7 +10,8 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.schema.errors import InputError
-from interfaces.cli.batch import Question, Reply, answer_file, read_questions
+from interfaces.cli.batch import Reply, answer_file
+from interfaces.questions import Question, read_questions
 from tests.interfaces.test_python import COFFEE, MEMORY, TIDES
 
 TIDE = Question(id="t", question="Why does the tide rise?")
@@ -70,11 +71,11 @@ def test_a_bad_line_is_named_before_anything_is_asked(tmp_path: Path, lines: lis
     file = tmp_path / "questions.jsonl"
     file.write_text("\n".join(lines), "utf-8")
     with pytest.raises(InputError, match=said):
-        read_questions(file)
+        read_questions(file, Question)
 
 
 def test_questions_without_an_id_are_named_by_their_line(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     file.write_text("\n".join(["", json.dumps({"question": "Why?", "filters": {"kind": ["drink"]}})]), "utf-8")
-    [question] = read_questions(file)
+    [question] = read_questions(file, Question)
     assert (question.id, question.filters) == ("2", {"kind": ["drink"]})

@@ -216,12 +216,6 @@ def test_commands_work_while_another_process_has_the_store_open(home: Path) -> N
         assert "index: exact (another process has it open)" in retrieved["decisions"]
 
 
-def test_the_installed_command_starts(home: Path) -> None:
-    command = Path(sys.executable).parent / "disco-rag"
-    done = subprocess.run([command, "--help"], cwd=home, capture_output=True, text=True, check=True)
-    assert "ingest" in done.stdout
-
-
 def test_a_failed_document_gives_exit_code_1_and_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "bad.txt").write_bytes(b"\xff\xfe\x00")

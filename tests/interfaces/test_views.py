@@ -16,9 +16,12 @@ from discorag.models.encoder import PackagedEncoder
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
+from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
 from discorag.text.citations import references
 from discorag.text.escaping import one_line
+from interfaces.http.ask import Reply
+from interfaces.results import AskResult
 from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
 from tests.generation.hostile import OURS, Page, hostile_texts, planted, rendered
 from tests.inputs import load_inputs
@@ -145,13 +148,15 @@ def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagree
     pair = Disagreement(relation=ChunkRelation.CONTRADICTS, a=a, b=b, reason="One denies it.")
     html = answer_html(Answer(query="?", sentences=told, disagreements=(pair,)))
     assert "<script" not in html
-    assert "[1]" in html
-    assert 'title="no source"' in html
-    assert 'title="Quoted word for word."' in html
-    assert "[not supported]" in html
-    assert "[not verified]" in html
-    assert "<i>contradicts</i> One denies it." in html
-    assert "page 2" in html
+    for shown in ("[1]", "[not supported]", "[1][not verified]", "Not supported: no source", "One denies it.", "p. 2"):
+        assert shown in html
+
+
+def test_a_question_is_text_in_the_files_of_its_answer() -> None:
+    answer = Answer(query=f"</title>{HOSTILE} [1]", sentences=())
+    reply = Reply.to(AskResult(answer=answer, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0))
+    assert "<script" not in reply.html
+    assert planted(reply.markdown, {*OURS, "h1"}) == []
 
 
 def test_a_refusal_shows_the_nearest_passages() -> None:

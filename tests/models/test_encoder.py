@@ -134,26 +134,18 @@ async def test_a_folder_gives_its_models_vectors_and_tokens(packaged: Encoder, o
     assert opened.tokens.max_tokens == 256
 
 
-async def test_a_models_own_prompts_are_put_before_texts(tmp_path: Path, packaged: Encoder) -> None:
+@pytest.mark.parametrize(("configured", "sent", "tokens"), [("", "search for: ", 3), ("Query: ", "Query: ", 2)])
+async def test_a_models_own_prompts_are_put_before_texts_where_no_prefix_is_configured(
+    tmp_path: Path, packaged: Encoder, configured: str, sent: str, tokens: int
+) -> None:
     prompts = {"query": "search for: ", "document": "passage: "}
-    made = await encoder_from(Settings(encoder=EncoderSettings(model=copied(tmp_path / "e5", prompts=prompts))))
-    assert np.allclose(await made.encode_query("bread"), await packaged.encode_query("search for: bread"), atol=1e-6)
+    model = copied(tmp_path / "e5", prompts=prompts)
+    made = await encoder_from(Settings(encoder=EncoderSettings(model=model, query_prefix=configured)))
+    expected = await packaged.encode_query(f"{sent}bread")
+    assert np.allclose(await made.encode_query("bread"), expected, atol=1e-6)
     [vector] = await made.encode_documents(["bread"])
     assert np.allclose(vector, await packaged.encode_query("passage: bread"), atol=1e-6)
-    assert made.tokens.max_tokens == 256 - 3
-
-
-async def test_a_configured_prefix_replaces_the_models_own(tmp_path: Path, packaged: Encoder) -> None:
-    prompts = {"query": "search for: ", "document": "passage: "}
-    settings = EncoderSettings(
-        model=copied(tmp_path / "e5", prompts=prompts), query_prefix="Instruct: find bread\nQuery: "
-    )
-    made = SentenceEncoder.open(settings)
-    expected = await packaged.encode_query("Instruct: find bread\nQuery: oven")
-    assert np.allclose(await made.encode_query("oven"), expected, atol=1e-6)
-    [vector] = await made.encode_documents(["bread"])
-    assert np.allclose(vector, await packaged.encode_query("passage: bread"), atol=1e-6)
-    assert made.tokens.max_tokens == 256 - 7
+    assert made.tokens.max_tokens == 256 - tokens
 
 
 def test_the_version_tells_models_and_prefixes_apart(tmp_path: Path, opened: SentenceEncoder) -> None:

@@ -160,7 +160,4 @@ def test_the_command_line_pulls_and_lists(
     rows = {row["name"]: row for row in listed["models"]}
     assert rows["acme/mini"]["installed"]
     assert [name for name, row in rows.items() if row["configured"]] == ["all-MiniLM-L6-v2", "acme/mini"]
-    assert all(model["source"] and model["licence"] for model in listed["recommended"])
-    shown = _run("list").output
-    assert "ms-marco-MiniLM-L-12-v2" in shown
-    assert "BAAI/bge-reranker-v2-m3" in shown
+    assert "ms-marco-MiniLM-L-12-v2" in _run("list").output

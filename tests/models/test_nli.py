@@ -87,11 +87,9 @@ async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_pat
     assert found[0] == found[1] != found[2]
 
 
-def test_there_is_none_by_default_and_none_is_packaged() -> None:
+def test_there_is_none_by_default() -> None:
     assert nli_from(NliSettings()) is None
-    with pytest.raises(ConfigError, match=r"No NLI model is packaged.*DISCO_RAG_NLI__MODEL"):
-        nli_from(NliSettings(kind="packaged"))
-    with pytest.raises(UnknownNameError, match="packaged, cross-encoder, endpoint"):
+    with pytest.raises(UnknownNameError, match="Known are cross-encoder, endpoint"):
         nli_from(NliSettings(kind="oracle"))
     for kind in ("cross-encoder", "endpoint"):
         with pytest.raises(ConfigError, match="none is named"):

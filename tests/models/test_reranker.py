@@ -34,10 +34,8 @@ TEXTS = ["short", "a longer one", "the longest of them all"]
 
 def by_length(body: dict[str, Any]) -> dict[str, Any]:
     """Longer texts score higher; best first, as servers answer."""
-    if "documents" in body:
-        found = [{"index": i, "relevance_score": float(len(t))} for i, t in enumerate(body["documents"])]
-        return {"id": "r", "results": sorted(found, key=lambda item: -item["relevance_score"])}
-    return {"data": [{"index": i, "object": "score", "score": float(len(t))} for i, t in enumerate(body["text_2"])]}
+    found = [{"index": i, "relevance_score": float(len(t))} for i, t in enumerate(body["documents"])]
+    return {"id": "r", "results": sorted(found, key=lambda item: -item["relevance_score"])}
 
 
 class Served(LoopbackServer):
@@ -85,13 +83,6 @@ async def test_scores_come_in_the_order_of_the_texts_whatever_the_order_of_the_r
     assert seen.bodies == [{"model": "bge", "query": "which?", "documents": TEXTS}]
 
 
-async def test_the_score_endpoint_is_asked_in_its_own_form() -> None:
-    with Served() as seen:
-        assert await scores(reranker(seen, path="/score")) == (5.0, 12.0, 23.0)
-    assert seen.paths == ["score"]
-    assert seen.bodies == [{"model": "bge", "text_1": "which?", "text_2": TEXTS}]
-
-
 async def test_texts_are_sent_in_batches_and_the_key_with_each() -> None:
     texts = ["x" * n for n in range(1, 101)]
     with Served() as seen:
@@ -111,7 +102,7 @@ def saying(reply: dict[str, Any]) -> Answer:
         (saying({"object": "list"}), ModelRejectedError),
         (saying({"results": [{"index": 0, "relevance_score": "high"}]}), ModelRejectedError),
         (saying({"results": [{"index": 0, "relevance_score": 1.0}]}), InvalidOutputError),
-        (saying({"data": [{"index": 0, "score": 1.0}] * 3}), InvalidOutputError),
+        (saying({"results": [{"index": 0, "relevance_score": 1.0}] * 3}), InvalidOutputError),
     ],
     ids=["no scores", "no number", "too few", "one thrice"],
 )

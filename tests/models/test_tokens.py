@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,11 +33,6 @@ def test_offsets_of_any_text_are_in_order_and_inside_it(texts: list[str]) -> Non
         assert all(0 <= a <= b <= len(text) for a, b in offsets)
 
 
-def test_tokenizer_needs_no_torch() -> None:
-    code = "import sys, discorag.models.tokens as t; t.PackagedTokens(); assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -53,8 +45,3 @@ def test_tokenizer_needs_no_torch() -> None:
 )
 def test_lower_bound_is_below_a_real_count(text: str) -> None:
     assert fewest_tokens(text) <= len(TOKENS.token_offsets([text])[0])
-
-
-@given(st.text())
-def test_lower_bound_never_exceeds_the_characters(text: str) -> None:
-    assert 0 <= fewest_tokens(text) <= len(text)

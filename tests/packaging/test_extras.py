@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 
 RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
-LENT = ("pandas", "raptor", "torch", "otel", "eval")
+LENT = ("pandas", "postgres", "raptor", "torch", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
 BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai"} | {
     "bm25s",
@@ -74,6 +74,7 @@ calls = {
     "raptor": lambda: rag.ask("When?", retriever="raptor"),
     "otel": lambda: trace(texts=False),
     "eval": lambda: tokens_13a("a"),
+    "postgres": lambda: DiscoRAG(Settings(database_url="postgresql+psycopg://localhost/none")),
 }
 for name, call in calls.items():
     try:
@@ -89,7 +90,7 @@ print(json.dumps(said))
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What is said, in a process without the extras, to whoever asks for what they bring."""
     lent = names(r for extra in LENT for r in EXTRAS[extra]) - closure(CORE)
-    modules = [name for name, found in PROVIDES.items() if lent & set(found)]
+    modules = [name for name, found in PROVIDES.items() if lent & set(found) and name != "langgraph"]  # the core's too
     folder, start = tmp_path_factory.mktemp("texts"), tmp_path_factory.mktemp("start")
     (start / "sitecustomize.py").write_text(BLOCKED)
     own = {"PYTHONPATH": f"{start}{os.pathsep}{ROOT}", "BLOCKED": json.dumps([modules, sorted(lent)])}
@@ -104,7 +105,7 @@ def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str])
     assert said["parser"] == "gum-5/fast/edu"
 
 
-@pytest.mark.parametrize("name", ["torch", "raptor", "otel", "eval"])
+@pytest.mark.parametrize("name", ["torch", "raptor", "otel", "eval", "postgres"])
 def test_a_missing_extra_is_named(said: dict[str, str], name: str) -> None:
     assert "not installed" in said[name]
     assert f"disco-rag[{name}]" in said[name]

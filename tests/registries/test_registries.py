@@ -48,7 +48,7 @@ def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline
             rag.ask("Why?", **{switch: name})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="right-branching"):
         rag.ingest(tmp_path / "a.txt", parser="fastt")
-    with pytest.raises(UnknownNameError, match="edge, memory, server"):
+    with pytest.raises(UnknownNameError, match="edge, none, memory, server"):
         Backends.open(Settings(store=StoreSettings(kind="egde")))
     with pytest.raises(UnknownNameError, match="packaged, sentence-transformers, endpoint"):
         Backends.open(Settings.model_validate({"store": {"kind": "memory"}, "encoder": {"kind": "packed"}}))

@@ -11,12 +11,13 @@ from discorag import DiscoRAG
 from discorag.retrieval.builders.base import Builder
 from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
 from discorag.retrieval.builders.node_text import Concat
-from discorag.retrieval.forest import Forest, NodeScores, node_vectors
-from discorag.retrieval.index import TreeIndex, fused
+from discorag.retrieval.forest import NodeScores, node_vectors
+from discorag.retrieval.index import TreeIndex, fuse_scores
 from discorag.store.outline import Outline, leaf_terms
 from discorag.store.records import SearchQuery
 from discorag.text.bm25 import Bm25, TermCounts
 from tests.conftest import EXAMPLES, Pipelines
+from tests.retrieval.builders.checks import joined
 
 QUESTION = "Why does a spring tide rise higher?"
 WORDS = 10_000
@@ -44,7 +45,7 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
 ) -> None:
     index, ids, query = await opened(rag, builder)
     trees = {i: rag.backends.store.tree(rag.scope(), i, builder.name) for i in ids}
-    forest = Forest.with_texts(trees)
+    forest = joined(trees)
     leaves = {i: await node_vectors(tree, rag.backends.encoder, "mean") for i, tree in trees.items()}
     cosines = forest.join([Outline.of(trees[i], leaves[i]).cosines(leaves[i] @ query.vector) for i in ids])
     counts = TermCounts.joined([leaf_terms(tree) for tree in trees.values()])
@@ -53,7 +54,7 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
     for by, texts in product(get_args(NodeScores), (False, True)):
         found = await index.scores(query, ids, by=by, texts=texts)
         # Ranks of equal cosines may differ: stored vectors are rounded.
-        expected = fused(by, lambda: cosines, lambda: terms)
+        expected = fuse_scores(by, lambda: cosines, lambda: terms)
         assert found.forest.documents == tuple(ids)
         assert found.nodes == pytest.approx(expected, abs=1e-3)
         assert found.sizes.tolist() == forest.tree.words.tolist()

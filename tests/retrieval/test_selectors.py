@@ -57,27 +57,6 @@ def test_the_variants_of_algorithm_1_by_hand(variant: Variant, k: int, limit: in
     assert algorithm1(TREE, SCORES, ONES, limit, k=k, variant=variant) == nodes
 
 
-def test_an_inner_node_whose_leaves_are_all_chosen_gives_nothing_and_the_search_goes_on() -> None:
-    tree = TreeArrays.of(small_tree(3, (0, 1), (0, 1), (0, 1)))
-    scores = np.array([0.1, 0.2, 0.3, 0.9, 0.8, 0.7])
-    assert algorithm1(tree, scores, ONES[:6], 3, k=2, variant=Variant.RANKING_ORDER) == (1, 0, 2)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "limit", "leaves"),
-    [
-        ([20] * 12, 60, (1, 4, 5)),
-        ([20] * 12, 59, (4, 5)),
-        ([20] * 12, 3, (5,)),  # the best leaf, though it alone exceeds the budget
-        ([1, 10, *[1] * 10], 5, (4, 5)),  # leaf 1 would exceed, and a smaller one that follows is not looked for
-    ],
-)
-def test_selection_stops_before_the_first_leaf_that_would_exceed(
-    sizes: list[int], limit: int, leaves: tuple[int, ...]
-) -> None:
-    assert algorithm1(TREE, SCORES, np.array(sizes), limit, k=2) == leaves
-
-
 def test_the_collapsed_tree_gives_the_best_nodes_of_all_layers_and_counts_summaries_with_their_own_length() -> None:
     assert collapsed_tree(TREE, SCORES, SIZES, ALL) == (9, 5, 11, 8, 1, 2, 3, 6, 7, 4, 0, 10)
     assert collapsed_tree(TREE, SCORES, SIZES, 140) == (9, 5, 11)

@@ -14,16 +14,19 @@ from discorag.store.store import Store, open_store
 from tests.servers.qdrant import QdrantServer
 from tests.store.samples import DIMENSION, ENCODER
 
-KINDS = ("edge", "exact", "memory", "server")
-"""Indexes; exact: none can be used, because another process has it."""
+KINDS = ("edge", "exact", "memory", "server", "postgres")
+"""Indexes; exact: none can be used, because another process has it; postgres: a Qdrant server next to PostgreSQL."""
 
 
 class Place:
-    """A folder with a store: opened again, it finds what was written."""
+    """A folder or database with a store: opened again, it finds what was written."""
 
-    def __init__(self, folder: Path, kind: str, url: str | None = None) -> None:
+    def __init__(self, folder: Path, kind: str, url: str | None = None, database: str | None = None) -> None:
         self.folder, self.kind = folder, kind
-        self.settings = StoreSettings(path=folder, kind="edge" if kind == "exact" else kind, url=url, min_free_mb=0)
+        index = "edge" if kind in ("exact", "postgres") else kind
+        self.settings = StoreSettings.model_validate(
+            {"path": folder, "kind": index, "url": url, "database_url": database, "min_free_mb": 0}
+        )
         self._opened = ExitStack()
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT) if kind == "exact" else None
@@ -61,8 +64,10 @@ def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewPla
     places: list[Place] = []
 
     def make() -> Place:
-        url = request.getfixturevalue("qdrant") if request.param == "server" else None
-        places.append(Place(tmp_path / f"store{len(places)}", request.param, url))
+        kind: str = request.param
+        url = request.getfixturevalue("qdrant") if kind in ("server", "postgres") else None
+        database = request.getfixturevalue("new_database")() if kind == "postgres" else None
+        places.append(Place(tmp_path / f"store{len(places)}", kind, url, database))
         return places[-1]
 
     yield make

@@ -69,7 +69,7 @@ def test_a_backup_goes_back_into_the_store_whose_documents_were_deleted(store: S
 def test_a_store_that_holds_documents_is_left_alone(store: Store, file: Path) -> None:
     store.delete(SCOPE, PIECES[0].doc_id)
     with pytest.raises(InputError, match="has documents"):
-        restore(at(store.database.file.parent), file)
+        restore(at(file.with_name("store")), file)
     assert [m.uri for m in store.manifests(SCOPE)] == ["1.md", "2.md"]
 
 
@@ -80,7 +80,8 @@ def test_a_store_of_another_encoder_is_left_alone(file: Path, tmp_path: Path) ->
 
 
 def test_a_backup_is_never_written_over_the_store_and_a_failure_leaves_the_last_one(store: Store, file: Path) -> None:
-    for wrong in (store.database.file, store.database.file.parent, store.database.file.with_name("new")):
+    folder = file.with_name("store")
+    for wrong in (folder / FILE, folder, folder / "new"):
         with pytest.raises(InputError, match="part of the store"):
             backup(store.database, wrong)
     before = file.read_bytes()

@@ -9,7 +9,7 @@ from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
 from tests.training.gum_corpus import DIS, corpus
-from training.parser.gold import merged, restricted
+from training.parser.gold import merge_units, restrict
 from training.parser.gum import GoldSplit, GumDocument, load_gum
 from training.parser.parseval import Counter, Node
 
@@ -54,14 +54,14 @@ def test_a_folder_without_the_corpus_says_what_to_do(tmp_path: Path):
 
 
 def test_a_window_keeps_the_nodes_of_which_both_sides_are_left(document: GumDocument):
-    assert [(s.start, s.mid, s.end, s.label) for s in restricted(document.splits, [0, 1, 3])] == [
+    assert [(s.start, s.mid, s.end, s.label) for s in restrict(document.splits, [0, 1, 3])] == [
         (0, 1, 3, "organization-heading"),
         (1, 2, 3, "causal-cause"),
     ]
 
 
 def test_a_sentence_is_represented_by_its_most_nuclear_unit(document: GumDocument):
-    units, tree = merged(document, document.sentences)
+    units, tree = merge_units(document, document.sentences)
     assert units == list(document.sentences)
     assert [(s.start, s.mid, s.end, s.label) for s in tree] == [
         (0, 1, 3, "organization-heading"),
@@ -70,7 +70,7 @@ def test_a_sentence_is_represented_by_its_most_nuclear_unit(document: GumDocumen
 
 
 def test_neighbouring_sentences_hang_together_as_their_lowest_common_parent_says(document: GumDocument):
-    units, tree = merged(replace(document, conversion="parents"), document.sentences)
+    units, tree = merge_units(replace(document, conversion="parents"), document.sentences)
     assert units == list(document.sentences)
     assert [(s.start, s.mid, s.end, s.nuclearity.value, s.label) for s in tree] == [
         (0, 1, 3, "SN", "organization-heading"),
@@ -85,8 +85,8 @@ def test_the_two_conversions_part_where_a_sentence_is_no_subtree(document: GumDo
     spans = tuple(Span(start=2 * i, end=2 * i + 1) for i in range(4))
     halves = [Span(start=0, end=3), Span(start=4, end=7)]
     odd = replace(document, edus=spans, splits=splits)
-    assert [s.label for s in merged(odd, halves)[1]] == ["middle"]
-    assert [s.label for s in merged(replace(odd, conversion="parents"), halves)[1]] == ["top"]
+    assert [s.label for s in merge_units(odd, halves)[1]] == ["middle"]
+    assert [s.label for s in merge_units(replace(odd, conversion="parents"), halves)[1]] == ["top"]
 
 
 _GOLD = [Node(0, 30, "NS", "elaboration"), Node(0, 20, "NN", "joint"), Node(20, 30, "SN", "causal")]

@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from discorag.discourse.parse.trained.decode import decode
-from discorag.discourse.parse.trained.network import Cuts as RuntimeCuts
-from discorag.discourse.parse.trained.network import Network, sentences_of
+from discorag.discourse.parse.trained.network import Cuts, Network, sentences_of
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.discourse.parse.trained.pieces import layout_of
 from discorag.models.packaged import MINILM, packaged_folder
@@ -22,10 +21,9 @@ from training.parser import export
 from training.parser.evaluate import main as evaluate
 from training.parser.gum import load_gum
 from training.parser.model import sentences_of as torch_units_of
-from training.parser.network import Cuts
 from training.parser.record import RECORD, Record, sources
-from training.parser.silver import annotated
-from training.parser.train import Recipe, Run, epoch, prepared
+from training.parser.silver import annotate
+from training.parser.train import Recipe, Run, epoch, prepare_run
 from training.parser.train import main as train
 
 _RECIPE = Recipe(warm=2)
@@ -34,14 +32,14 @@ _RECIPE = Recipe(warm=2)
 @pytest.fixture
 def run() -> Run:
     torch.manual_seed(5)
-    return prepared(packaged_folder(MINILM.name), _RECIPE, steps=1)
+    return prepare_run(packaged_folder(MINILM.name), _RECIPE, steps=1)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     """An untrained network, and the folder that it was exported to."""
     torch.manual_seed(5)
-    run, folder = prepared(packaged_folder(MINILM.name), _RECIPE, steps=1), tmp_path_factory.mktemp("parser")
+    run, folder = prepare_run(packaged_folder(MINILM.name), _RECIPE, steps=1), tmp_path_factory.mktemp("parser")
     export.write(run.model.eval(), folder)
     return run, folder
 
@@ -54,7 +52,7 @@ def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path)
 
 def test_a_text_as_a_parser_reads_it_is_a_document_to_learn_from(run: Run, tmp_path: Path):
     [gold] = load_gum(corpus(tmp_path), "train")
-    found = annotated(Network(), "PLOS_0_0", gold.text)
+    found = annotate(Network(), "PLOS_0_0", gold.text)
     assert "".join("".join(e.of(gold.text) for e in found.edus).split()) == "".join(gold.text.split())
     assert len({(s.start, s.end) for s in found.splits}) == len(found.edus) - 1
     assert sources([found])[0].licence == "CC BY or CC0"
@@ -65,7 +63,7 @@ def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
     documents = load_gum(corpus(tmp_path), "train")
     epoch(run, documents, 1, tuned=True)
     run.save(tmp_path / "last.pt")
-    again = prepared(packaged_folder(MINILM.name), _RECIPE, steps=1)
+    again = prepare_run(packaged_folder(MINILM.name), _RECIPE, steps=1)
     again.load(tmp_path / "last.pt")
     assert again.epoch == 1
     mine, theirs = run.model.trained(), again.model.trained()
@@ -98,7 +96,7 @@ def test_the_exported_network_computes_what_was_trained_but_for_rounding(written
     splits = decode(network, reading, units.levels)
     places = np.array([(d.start, d.mid, d.end) for d in splits]).T
     zeros = np.zeros(len(splits), np.int64)
-    cuts = RuntimeCuts(places, zeros, zeros)
+    cuts = Cuts(places, zeros, zeros)
     with torch.inference_mode():
         torch_tokens = trained.read(run.model.states([pieces]))
         [torch_reading] = trained.read_units(torch_tokens, [torch_units])

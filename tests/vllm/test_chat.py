@@ -21,7 +21,7 @@ from discorag.generation.prompted.conversation import graph_of, graph_schema
 from discorag.generation.prompted.engine import graph_tokens
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Message, Request
-from discorag.retrieval.routers.decide import RouteReply
+from discorag.retrieval.routers.forms import RouteReply
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ContextTooLongError, ModelError, ModelRejectedError, ModelUnavailableError

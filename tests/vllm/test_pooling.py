@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import pytest
 
@@ -42,12 +40,8 @@ async def test_a_text_beyond_the_window_is_too_long(pooling: VllmServer) -> None
         await served.encode_documents(["bees dance " * 300])
 
 
-@pytest.mark.parametrize("path", ["/rerank", "/score"])
-async def test_both_forms_of_reranking_give_each_text_its_score(
-    pooling: VllmServer, path: Literal["/rerank", "/score"]
-) -> None:
-    settings = RerankerSettings(base_url=pooling.base_url, model=pooling.name, path=path, retries=0)
-    made = ServerReranker(settings)
+async def test_reranking_gives_each_text_its_score(pooling: VllmServer) -> None:
+    made = ServerReranker(RerankerSettings(base_url=pooling.base_url, model=pooling.name, retries=0))
     scores = await made.scores(QUESTION, TEXTS)
     ours = PackagedEncoder()
     # A model that only embeds is served as a reranker by cosine.

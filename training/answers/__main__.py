@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from discorag.config import Settings
-from discorag.generation.calibration import PACKAGED, Calibration, Logistic, answer_inputs, write_calibrations
+from discorag.generation.calibration import PACKAGED, Calibration, Logistic, absent_share
 from discorag.generation.relevance import rank_sentences, read_evidence
 from discorag.ingest.segment.sentence_table import SentenceTable, sentence_table
 from discorag.models.encoder import PackagedEncoder
@@ -39,11 +39,16 @@ Bools = NDArray[np.bool_]
 
 WRONG = 0.08
 """Share of the answerable questions that may be refused."""
+PENALTY = 0.3
+"""Inverse strength of the L2 penalty. It halves the weight of absent names: where a question's document was removed
+from these sets, its name is missing too, more often than from a folder that does not answer."""
 SURE = 0.5
-STRONG, SECOND = 6.0, -5.0
-"""Logits from which a source's best sentence is told: of any source, and of the second best. Of 0 to 9 and -8 to 3, the
-lowest whose F1 on HotpotQA and Natural Questions is within two points of telling no source for its own sake."""
-MOST = 6
+RELEVANT = -5.0
+"""Of -8 to 3, the lowest logit whose F1 on HotpotQA and Natural Questions is within two points of the highest, if the
+best sentence of the second best source is included from it."""
+NARROWING = 0.5
+GAPS = (5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
+MOST = 5
 FOLDS = 5
 BY_NO_SENTENCE = ("qmsum",)
 """Datasets whose questions ask for a summary, which no single sentence answers: they say nothing about refusing."""
@@ -58,7 +63,7 @@ class Question:
     Args:
         dataset, group: See `eval.splits`.
         answerable: Whether its evidence answers it.
-        inputs: As of `answer_inputs`.
+        inputs: Of `Calibration.answers`.
         logits: Of the sentences that were read, best first.
         gold: Which of these are gold evidence.
         gold_count: Gold sentences in the evidence, read or not.
@@ -96,7 +101,7 @@ async def rank_question(example: Example, encoder: Encoder, reranker: Reranker) 
         dataset=example.dataset,
         group=f"{example.dataset}|{example.group}",
         answerable=example.answerable,
-        inputs=answer_inputs(case, logit),
+        inputs=(logit, absent_share(case)),
         logits=relevance.logits[relevance.ranked],
         gold=gold[relevance.ranked],
         gold_count=int((gold & np.array([u.statement for u in table.sentences], bool)).sum()),
@@ -113,7 +118,7 @@ def fit(questions: Sequence[Question], reranker: str) -> tuple[Calibration, Tabl
     """Fit both decisions.
 
     Returns:
-        The calibration, and a table of its figures on held-out folds.
+        The calibration, and a table of its figures: AUC on held-out folds, F1 for each gap.
     """
     figures = Table("decision", "inputs", *(names := sorted({q.dataset for q in questions})))
     judged = [q for q in questions if q.dataset not in BY_NO_SENTENCE]
@@ -124,45 +129,27 @@ def fit(questions: Sequence[Question], reranker: str) -> tuple[Calibration, Tabl
         figures.add_row("answers: AUC", str(columns), *_by_dataset(judged, names, held_out, labels))
     held_out = _held_out(inputs, labels, weights, judged)
     refusing = np.quantile(held_out[labels], WRONG, weights=weights[labels], method="inverted_cdf")
-    answers = _logistic(inputs, labels, weights, float(refusing))
-    told = [q for q in questions if q.answerable and q.gold.any()]
-    threshold, f1 = _best_threshold(told)
-    figures.add_row("adds: F1", f"threshold {threshold}", *(f1.get(name, "") for name in names))
-    rungs, gold, of = _rungs(told)
-    adds = _logistic(rungs, gold, _weights(told)[of], threshold)
+    f1 = {gap: _f1_by_dataset([q for q in questions if q.answerable and q.gold.any()], gap) for gap in GAPS}
+    for gap, means in f1.items():
+        figures.add_row("F1", f"gap {gap}", *(f"{means[name]:.3f}" if name in means else "" for name in names))
     calibration = Calibration(
-        fitted_on={"reranker": reranker}, answers=answers, sure=SURE, adds=adds, strong=STRONG, second=SECOND
+        fitted_on={"reranker": reranker},
+        answers=_logistic(inputs, labels, weights, float(refusing)),
+        sure=SURE,
+        narrowing=NARROWING,
+        gap=max(f1, key=lambda gap: float(np.mean([*f1[gap].values()]))),
+        relevant=RELEVANT,
     )
     return calibration, figures
 
 
-def _rungs(questions: Sequence[Question]) -> tuple[Floats, Bools, NDArray[np.intp]]:
-    """Every sentence after the best one: its logit and distance to the best, whether it is gold, and its question."""
-    rows = [
-        (logit, question.logits[0] - logit, gold, i)
-        for i, question in enumerate(questions)
-        for logit, gold in zip(question.logits[1:], question.gold[1:], strict=True)
-    ]
-    array = np.array(rows, np.float64)
-    return array[:, :2], array[:, 2].astype(bool), array[:, 3].astype(np.intp)
-
-
-def _best_threshold(questions: Sequence[Question]) -> tuple[float, dict[str, str]]:
-    """The threshold with the highest mean F1 of the datasets on held-out folds, and that F1 by dataset."""
-    rungs, gold, of = _rungs(questions)
-    folds = GroupKFold(FOLDS).split(np.zeros(len(questions)), groups=[q.group for q in questions])
-    held_out, weights = np.zeros(len(rungs)), _weights(questions)
-    for seen, unseen in folds:
-        model = _regression(rungs[np.isin(of, seen)], gold[np.isin(of, seen)], weights[of[np.isin(of, seen)]])
-        held_out[np.isin(of, unseen)] = model.predict_proba(rungs[np.isin(of, unseen)])[:, 1]
-    found: dict[float, dict[str, list[float]]] = {}
-    for threshold in [percent / 100 for percent in range(20, 50)]:
-        for i, question in enumerate(questions):
-            added = [bool(probability >= threshold) for probability in held_out[of == i]]
-            f1 = _f1(question, 1 + min(MOST - 1, [*added, False].index(False)))
-            found.setdefault(threshold, {}).setdefault(question.dataset, []).append(f1)
-    best = max(found, key=lambda t: float(np.mean([np.mean(v) for v in found[t].values()])))
-    return best, {name: f"{np.mean(values):.3f}" for name, values in found[best].items()}
+def _f1_by_dataset(questions: Sequence[Question], gap: float) -> dict[str, float]:
+    """Mean F1 of the sentences that `Calibration.lowest` includes with this gap."""
+    found: dict[str, list[float]] = {}
+    for question in questions:
+        count = min(MOST, int((question.logits >= (1 + NARROWING) * question.logits[0] - gap).sum()) or 1)
+        found.setdefault(question.dataset, []).append(_f1(question, count))
+    return {name: float(np.mean(values)) for name, values in found.items()}
 
 
 def _f1(question: Question, count: int) -> float:
@@ -179,19 +166,15 @@ def _held_out(inputs: Floats, labels: Bools, weights: Floats, questions: Sequenc
     """The probability of each question by a model fitted without its group."""
     groups = [q.group for q in questions]
     folds, fitted_with = GroupKFold(FOLDS), {"sample_weight": weights}
-    model = LogisticRegression(C=10.0, max_iter=5000)
+    model = LogisticRegression(C=PENALTY, max_iter=5000)
     found = cross_val_predict(
         model, inputs, labels, groups=groups, cv=folds, params=fitted_with, method="predict_proba"
     )
     return np.asarray(found)[:, 1]
 
 
-def _regression(inputs: Floats, labels: Bools, weights: Floats) -> LogisticRegression:
-    return LogisticRegression(C=10.0, max_iter=5000).fit(inputs, labels, weights)
-
-
 def _logistic(inputs: Floats, labels: Bools, weights: Floats, threshold: float) -> Logistic:
-    model = _regression(inputs, labels, weights)
+    model = LogisticRegression(C=PENALTY, max_iter=5000).fit(inputs, labels, weights)
     coefficients, intercept = np.asarray(model.coef_).round(5), np.asarray(model.intercept_).round(5)
     return Logistic(weights=tuple(coefficients[0].tolist()), bias=float(intercept[0]), threshold=round(threshold, 4))
 
@@ -218,7 +201,7 @@ def main(
     encoder, reranker = MemoEncoder(PackagedEncoder(), size=200_000), reranker_from(Settings().reranker)
     questions = asyncio.run(rank_all(list(read_examples(home)), encoder, reranker))
     calibration, figures = fit(questions, reranker.version)
-    write_calibrations(out, [calibration])
+    out.write_text(calibration.model_dump_json(indent=1) + "\n", "utf-8")
     Console().print(figures)
 
 

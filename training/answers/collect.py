@@ -15,7 +15,6 @@ from rich.progress import track
 
 from discorag.config import Settings
 from discorag.schema.answer import AnswerInputs
-from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 from eval.datasets.clapnq import load_clapnq
@@ -46,8 +45,7 @@ class Example(BaseModel, frozen=True):
         group: See `eval.splits`.
         sample: The question's id.
         query: The question.
-        chunks: Evidence with trees.
-        graph: Over the chunks.
+        chunks: Evidence.
         gold: Gold spans by document id in the store.
         answerable: Whether the documents that it was asked of answer it.
         setting: ``own``: asked of its own documents; ``removed``: of others.
@@ -58,7 +56,6 @@ class Example(BaseModel, frozen=True):
     sample: str
     query: str
     chunks: tuple[Chunk, ...]
-    graph: RhetoricalGraph | None
     gold: dict[str, tuple[Span, ...]]
     answerable: bool
     setting: str
@@ -66,7 +63,7 @@ class Example(BaseModel, frozen=True):
     @property
     def inputs(self) -> AnswerInputs:
         """As the engines see it."""
-        return AnswerInputs(query=self.query, chunks=self.chunks, graph=self.graph)
+        return AnswerInputs(query=self.query, chunks=self.chunks)
 
 
 @dataclass(frozen=True)
@@ -81,13 +78,13 @@ class Source:
 
 
 SOURCES = (
-    Source("fairytaleqa", load_fairytaleqa, "fairytaleqa", 260),
+    Source("fairytaleqa", load_fairytaleqa, "fairytaleqa", 130),
     Source("hotpotqa", load_hotpotqa, "hotpotqa/hotpot_dev_distractor_sample100.json", 100, by_document=False),
     Source("hotpotqa", load_hotpotqa, "hotpotqa/hotpot_train_sample100.json", 100, by_document=False),
     Source("musique", load_musique, "musique/musique_ans_train_sample100.jsonl", 60, by_document=False),
     Source("qasper", load_qasper, "qasper/qasper-sample-v0.3.json", 60),
-    Source("clapnq", load_clapnq, "clapnq", 400),
-    Source("nq_open_oracle", load_nq_open_oracle, "nq_open_oracle/nq-open-oracle.jsonl", 220),
+    Source("clapnq", load_clapnq, "clapnq", 260),
+    Source("nq_open_oracle", load_nq_open_oracle, "nq_open_oracle/nq-open-oracle.jsonl", 130),
     Source("qmsum", load_qmsum, "qmsum/val.jsonl", 60),
 )
 
@@ -133,10 +130,12 @@ async def example(
     rag: DiscoRAG, corpus: Corpus, source: Source, group: str, sample: Sample, setting: str, documents: Sequence[str]
 ) -> Example:
     """Ask, and keep what was found."""
-    context = AnswerContext(backends=rag.backends, corpus=corpus.name, abstain="never")
+    context = AnswerContext(
+        backends=rag.backends, corpus=corpus.name, abstain="never", use_tree=False, use_graph=False, use_plan=False
+    )
     ids = [corpus.stored[d] for d in documents]
     asked = {"query": sample.query, "filters": {"doc_id": ids}}
-    state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence", "trees", "graph"])
+    state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence"])
     inputs = await load_inputs(cast("AnswerState", state), context)
     gold: dict[str, list[Span]] = {}
     for g in sample.gold:
@@ -148,7 +147,6 @@ async def example(
         sample=sample.id,
         query=inputs.query,
         chunks=inputs.chunks,
-        graph=inputs.graph,
         gold={d: tuple(s) for d, s in gold.items()},
         answerable=sample.answerable and setting == "own",
         setting=setting,
@@ -163,7 +161,7 @@ async def collect(data: Path, home: Path) -> None:
             if target.exists():
                 continue
             benchmark, found = chosen(source, data)
-            corpus, rng, made = await ingest(rag, benchmark, home), random.Random(1), list[Example]()
+            corpus, rng, made = await ingest(rag, benchmark, home, parser="none"), random.Random(1), list[Example]()
             for group, sample in track(found, source.name):
                 for setting, documents in settings_of(source, sample, list(benchmark.documents), rng):
                     made.append(await example(rag, corpus, source, group, sample, setting, documents))

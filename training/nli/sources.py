@@ -49,7 +49,6 @@ class Pair:
         evidence: One or several sentences.
         sentence: What may follow from it.
         label: One of the four labels.
-        edit: What an edit of ours changed; empty for others' labels.
     """
 
     source: str
@@ -57,17 +56,11 @@ class Pair:
     evidence: str
     sentence: str
     label: int
-    edit: str = ""
 
     @property
     def held_out(self) -> bool:
         """Whether its group only scores."""
-        return held_out(self.source, self.group)
-
-
-def held_out(source: str, group: str) -> bool:
-    """Whether a group of a set only scores."""
-    return int(sha256(f"{source}|{group}".encode()).hexdigest()[:8], 16) < HELD_OUT * 16**8
+        return int(sha256(f"{self.source}|{self.group}".encode()).hexdigest()[:8], 16) < HELD_OUT * 16**8
 
 
 def pairs(data: Path) -> Iterator[Pair]:
@@ -176,16 +169,6 @@ def _help(folder: Path) -> Iterator[Pair]:
         for row in _table(file, "\t"):
             one, other = plain(row["ori_sentence"]), plain(row["new_sentence"])
             yield Pair("help", row["filename"], one, other, _LABELS[row["gold_label"]] and NOT_ENTAILED)
-
-
-def texts(home: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Source, group and sentences of running texts, of which edits can be made."""
-    passages = {str(row["PassageID"]): row["original passage"] for row in _lines(home / "condaqa/condaqa_dev.json")}
-    yield from (("condaqa", group, sentences(passage)) for group, passage in passages.items())
-    for name in ("scitldr", "sales_email"):
-        rows = json.loads((home / f"summedits/summedits_{name}.json").read_text("utf-8"))
-        for document in dict.fromkeys(row["doc"] for row in rows):
-            yield "summedits", f"{name}|{document[:80]}", sentences(document)
 
 
 def _table(file: Path, delimiter: str) -> Iterator[dict[str, str]]:

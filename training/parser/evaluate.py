@@ -25,12 +25,12 @@ from discorag.models.gateway import gateway_from
 from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError
 from prompts import load as load_prompt
+from training.parser.calibration import calibration_error
 from training.parser.gum import Conversion, GumDocument, load_gum
-from training.parser.oracle import analysed
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
 from training.parser.record import RECORD, Record
-from training.parser.score import CASES, counted, gold_nodes
+from training.parser.score import CASES, count_cases, gold_nodes
 
 OUT = Path("bench/results/parser.json")
 _PROMPTED_TOKENS = 16_384
@@ -60,12 +60,12 @@ def _right_branching(document: GumDocument) -> list[Node]:
     return nodes
 
 
-def measured(folder: Path, documents: Sequence[GumDocument]) -> dict[str, Any]:
+def measure(folder: Path, documents: Sequence[GumDocument]) -> dict[str, Any]:
     """A parser's scores by case and by genre, with its size and speed."""
     network = Network(folder)
     start = time.perf_counter()
     genres = sorted({d.genre for d in documents})
-    by_genre = {g: counted(network, [d for d in documents if d.genre == g]) for g in genres}
+    by_genre = {g: count_cases(network, [d for d in documents if d.genre == g]) for g in genres}
     seconds = time.perf_counter() - start
     words = sum(len(d.text.split()) for d in documents)
     total = {case: Counter() for case in CASES}
@@ -73,12 +73,12 @@ def measured(folder: Path, documents: Sequence[GumDocument]) -> dict[str, Any]:
         for counters in by_genre.values():
             counter.update(counters[case])
     return {
-        **{case: _rounded(counter.result()) for case, counter in total.items()},
+        **{case: _round(counter.result()) for case, counter in total.items()},
         "genres": {
-            g: {case: _rounded(counters[case].result()) for case in ("gold", "end_to_end")}
+            g: {case: _round(counters[case].result()) for case in ("gold", "end_to_end")}
             for g, counters in by_genre.items()
         },
-        "ece": analysed(network, documents)["confidence"]["ece"],
+        "ece": round(calibration_error(network, documents), 4),
         **_free(folder / RECORD),
         "words_per_s_all_cases": round(words / seconds),
         "weights_mb": round(sum(f.stat().st_size for f in folder.glob("*.onnx")) / 1e6, 2),
@@ -92,7 +92,7 @@ def _free(record: Path) -> dict[str, bool]:
     return {"free": Record.model_validate_json(record.read_text(encoding="utf-8")).free}
 
 
-def _rounded(scores: Parseval) -> dict[str, float]:
+def _round(scores: Parseval) -> dict[str, float]:
     return {name: round(value, 2) for name, value in scores if value is not None}
 
 
@@ -113,7 +113,7 @@ def prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
 
     found = asyncio.run(ask())
     counts = {name: {"asked": p.asked, "failed": p.failed} for name, p in found.items()}
-    return {"model": gateway.name, "texts": counts} | {name: _rounded(p.scores) for name, p in found.items()}
+    return {"model": gateway.name, "texts": counts} | {name: _round(p.scores) for name, p in found.items()}
 
 
 def scores_table(rows: Mapping[str, Mapping[str, Any]], title: str) -> Table:
@@ -139,8 +139,8 @@ def main(
 ) -> None:
     """Measure, show, write."""
     console, documents = Console(), load_gum(gum, split, conversion=conversion)
-    rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": _rounded(right_branching(documents))}}
-    rows[describe(parser).name] = measured(parser, documents)
+    rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": _round(right_branching(documents))}}
+    rows[describe(parser).name] = measure(parser, documents)
     if engine == "llm":
         console.print("llm ...")
         rows["llm"] = prompted(documents)

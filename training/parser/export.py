@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from discorag.discourse.parse.trained.network import DESCRIPTION, ENCODER_FILE, Description
+from discorag.discourse.parse.trained.network import DESCRIPTION, ENCODER_FILE, Cuts, Description, Reading, Units
 from discorag.models.packaged import MINILM, file_sha256
 from discorag.schema.values import digest
-from training.graphs import exported, in_eight_bits, without_encoder
+from training.graphs import export_graph, quantize, without_encoder
 from training.parser.model import Model
-from training.parser.network import Cuts, Reading, Units, reading_of
+from training.parser.network import reading_of
 
 _ENCODER = r"model\.backbone\.encoder\."
 
@@ -45,9 +45,9 @@ def write(model: Model, folder: Path, encoder: str = MINILM.name) -> None:
     graphs: dict[str, bytes] = {}
     for name, step in _steps(model).items():
         graph: Any = without_encoder(
-            exported(step.module.eval(), step.inputs, step.outputs, step.axes), weights, _ENCODER
+            export_graph(step.module.eval(), step.inputs, step.outputs, step.axes), weights, _ENCODER
         )
-        graphs[name] = in_eight_bits(graph).SerializeToString()
+        graphs[name] = quantize(graph).SerializeToString()
         (folder / f"{name}.onnx").write_bytes(graphs[name])
     own_name = f"{Path(encoder).name}@{digest(b''.join(graphs.values()))[:8]}"
     description = Description(

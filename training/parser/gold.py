@@ -11,7 +11,7 @@ from discorag.schema.values import Span
 from training.parser.gum import GoldSplit, GumDocument
 
 
-def restricted(splits: Sequence[GoldSplit], keep: Sequence[int]) -> list[GoldSplit]:
+def restrict(splits: Sequence[GoldSplit], keep: Sequence[int]) -> list[GoldSplit]:
     """The tree restricted to the leaves ``keep`` (sorted), renumbered: nodes of which one side is left vanish."""
     found: list[GoldSplit] = []
     for s in splits:
@@ -32,7 +32,7 @@ def heights(splits: Sequence[GoldSplit], n: int) -> list[int]:
     return [at[i, i + 1][1] for i in range(n)]
 
 
-def merged(document: GumDocument, units: Sequence[Span]) -> tuple[list[Span], list[GoldSplit]]:
+def merge_units(document: GumDocument, units: Sequence[Span]) -> tuple[list[Span], list[GoldSplit]]:
     """The tree over larger units, by the document's conversion; units in which no EDU starts are left out.
 
     Many sentences and paragraphs are no complete subtree, so whole subtrees cannot be merged. ``promoted``: the EDU
@@ -47,7 +47,7 @@ def merged(document: GumDocument, units: Sequence[Span]) -> tuple[list[Span], li
         splits = _by_parents(document.splits, [edus for _, edus in kept])
     else:
         top = heights(document.splits, len(document.edus))
-        splits = restricted(document.splits, [min(edus, key=lambda e: top[e]) for _, edus in kept])
+        splits = restrict(document.splits, [min(edus, key=lambda e: top[e]) for _, edus in kept])
     return [u for u, _ in kept], splits
 
 

@@ -33,7 +33,7 @@ class GoldSplit:
 
 
 Conversion = Literal["promoted", "parents"]
-"""See `training.parser.gold.merged`."""
+"""See `training.parser.gold.merge_units`."""
 
 
 @dataclass(frozen=True)

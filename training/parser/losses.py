@@ -18,13 +18,13 @@ from torch import Tensor
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import cuts_of, level_sums
+from discorag.discourse.parse.trained.network import Cuts, Reading, Units
 from discorag.discourse.parse.trained.pieces import Pieces
 from discorag.schema.discourse import Nuclearity
 from training.parser.classes import CLASSES, class_of
-from training.parser.gold import merged, paragraph_spans, restricted
+from training.parser.gold import merge_units, paragraph_spans, restrict
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.model import Model, sentences_of
-from training.parser.network import Cuts, Reading, Units
 
 _GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS}, key=lambda g: (CLASSES.index(g[1]), g[0]))
 _GROUP_OF = torch.tensor([_GROUPS.index((n, class_of(label))) for n, label in JOINT_LABELS])
@@ -38,7 +38,7 @@ _WINDOW_EDUS = range(4, 60)
 class View:
     """Units of a text, the gold tree over them, and how much it counts."""
 
-    units: Units
+    units: Units[Tensor]
     splits: Sequence[GoldSplit]
     weight: float = 1.0
 
@@ -55,11 +55,11 @@ def _further(document: GumDocument, pieces: Pieces, chance: random.Random) -> Vi
         size = min(n, chance.choice(_WINDOW_EDUS))
         start = chance.randrange(n - size + 1)
         edus, kind = document.edus[start : start + size], "edu"
-        tree = restricted(document.splits, range(start, start + size))
+        tree = restrict(document.splits, range(start, start + size))
     else:
         kind = "sentence" if drawn < _SENTENCES else "paragraph"
         paragraphs = list(paragraph_spans(document.sentences, document.paragraphs))
-        edus, tree = merged(document, document.sentences if kind == "sentence" else paragraphs)
+        edus, tree = merge_units(document, document.sentences if kind == "sentence" else paragraphs)
     return View(sentences_of(pieces, edus, kind), tree, _FURTHER_WEIGHT)
 
 
@@ -71,7 +71,7 @@ def loss(
     segment = [_segment_loss(model, d, p, t) for (d, p), t in zip(batch, tokens, strict=True)]
     starts = accumulate((len(t) for t in tokens), initial=0)
     seen = [
-        replace(v, units=_moved(v.units, start))
+        replace(v, units=_move(v.units, start))
         for (d, p), start in zip(batch, starts, strict=False)
         for v in views(d, p, chance)
     ]
@@ -80,7 +80,7 @@ def loss(
     return (_SEGMENT_WEIGHT * sum(segment, torch.zeros(())) + torch.stack(trees).sum()) / len(batch)
 
 
-def _moved(units: Units, offset: int) -> Units:
+def _move(units: Units[Tensor], offset: int) -> Units[Tensor]:
     return replace(units, first=units.first + offset, last=units.last + offset)
 
 
@@ -92,7 +92,7 @@ def _segment_loss(model: Model, document: GumDocument, pieces: Pieces, tokens: T
     return torch.nn.functional.binary_cross_entropy_with_logits(logits[opens], gold[opens])
 
 
-def _tree_loss(model: Model, view: View, reading: Reading) -> Tensor:
+def _tree_loss(model: Model, view: View, reading: Reading[Tensor]) -> Tensor:
     """Summed over the view's splits."""
     places = torch.tensor(list(_cuts(view.splits))).T
     scores = model.network.split_scores(reading, _with_layout(places, view.units))
@@ -110,7 +110,7 @@ def _cuts(splits: Sequence[GoldSplit]) -> Iterator[tuple[int, int, int]]:
     return ((s.start, k, s.end) for s in splits for k in range(s.start + 1, s.end))
 
 
-def _with_layout(places: Tensor, units: Units) -> Cuts:
+def _with_layout(places: Tensor, units: Units[Tensor]) -> Cuts[Tensor]:
     levels = units.levels.numpy()
     cuts = cuts_of(places.numpy(), levels, level_sums(levels))
     return Cuts(places, torch.from_numpy(cuts.here), torch.from_numpy(cuts.most))

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from transformers import AutoModel
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
-from discorag.discourse.parse.trained.network import KINDS, Tokenization, unit_ranges
+from discorag.discourse.parse.trained.network import KINDS, Tokenization, Units, unit_ranges
 from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces
 from discorag.schema.values import Span
 from training.parser.backbone import Backbone, Shape
-from training.parser.network import Network, Sizes, Units
+from training.parser.network import Network, Sizes
 
 
 class Model(nn.Module):
@@ -47,7 +47,7 @@ class Model(nn.Module):
     def states(self, texts: Sequence[Pieces]) -> Tensor:
         """The encoder's states of all texts' pieces, shape (pieces, width), in one pass."""
         rows = [self._tokenization.framed(p.ids[a:b]) for p in texts for a, b in p.windows]
-        ids, mask = _padded(rows, self._pad)
+        ids, mask = _pad_rows(rows, self._pad)
         states = self.backbone(ids, mask)
         return torch.cat([states[at, 1 : len(row) - 1] for at, row in enumerate(rows)])
 
@@ -56,13 +56,13 @@ class Model(nn.Module):
         return {name: p.detach() for name, p in self.named_parameters() if p.requires_grad}
 
 
-def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
+def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units[Tensor]:
     """Spans of a text as units of its word pieces."""
     first, last = torch.from_numpy(unit_ranges(pieces, spans))
     return Units(first, last, torch.from_numpy(pieces.levels)[first], KINDS.index(kind))
 
 
-def _padded(rows: Sequence[Ints], pad: int) -> tuple[Tensor, Tensor]:
+def _pad_rows(rows: Sequence[Ints], pad: int) -> tuple[Tensor, Tensor]:
     """Rows of ids as one tensor, and a mask over what is not padding, both of shape (rows, longest)."""
     width = max(map(len, rows))
     ids, mask = (np.full((len(rows), width), value, dtype=np.int64) for value in (pad, 0))

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from discorag.discourse.parse.trained.network import KINDS
+from discorag.discourse.parse.trained.network import KINDS, Cuts, Reading, Units
 
 _BUCKETS = 8
 _LEVELS = 3
@@ -30,38 +30,6 @@ class Sizes:
     unit: int = 320
     lstm: int = 192
     split: int = 384
-
-
-@dataclass(frozen=True)
-class Units:
-    """Units of one text that are parsed together.
-
-    Args:
-        first: Index of the first token of each, shape (n,).
-        last: Index behind its last token, shape (n,).
-        levels: What starts there (`discorag.discourse.parse.trained.pieces.Level`), shape (n,).
-        kind: Index into `discorag.discourse.parse.trained.network.KINDS`.
-    """
-
-    first: Tensor
-    last: Tensor
-    levels: Tensor
-    kind: int
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What the LSTM makes of n units that are parsed together.
-
-    Args:
-        borders: The vectors between the units and around them, shape (n + 1, 2 x lstm).
-        sums: Of the outputs for the units before each border, shape (n + 1, 2 x lstm).
-        units: The units before they are read, shape (n, unit).
-    """
-
-    borders: Tensor
-    sums: Tensor
-    units: Tensor
 
 
 class Network(nn.Module):
@@ -97,7 +65,7 @@ class Network(nn.Module):
         near = self.near(x.T.unsqueeze(0)).squeeze(0).T
         return self.starts(self.drop(torch.cat([x, near], -1))).squeeze(-1)
 
-    def read_units(self, tokens: Tensor, views: Sequence[Units]) -> list[Reading]:
+    def read_units(self, tokens: Tensor, views: Sequence[Units[Tensor]]) -> list[Reading[Tensor]]:
         """For each view what is read of its units."""
         rows = [self._units(tokens, view) for view in views]
         lengths = torch.tensor([len(r) for r in rows])
@@ -106,13 +74,13 @@ class Network(nn.Module):
         out = self.drop(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
         return [reading_of(out[i, : len(row)], row) for i, row in enumerate(rows)]
 
-    def _units(self, tokens: Tensor, view: Units) -> Tensor:
+    def _units(self, tokens: Tensor, view: Units[Tensor]) -> Tensor:
         lengths = view.last - view.first
         owner = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
         offset = torch.arange(len(owner)) - torch.repeat_interleave(lengths.cumsum(0) - lengths, lengths)
         return self.unit_vectors(tokens, view, view.first[owner] + offset, owner)
 
-    def unit_vectors(self, tokens: Tensor, view: Units, members: Tensor, owner: Tensor) -> Tensor:
+    def unit_vectors(self, tokens: Tensor, view: Units[Tensor], members: Tensor, owner: Tensor) -> Tensor:
         """A vector for each unit, shape (n, unit): its first and last token, and all of them by attention.
 
         Args:
@@ -131,36 +99,21 @@ class Network(nn.Module):
         x = x + self.unit_level(view.levels) + self.unit_length(bucket(view.last - view.first))
         return self.drop(nn.functional.gelu(x + self.unit_kind.weight[view.kind]))
 
-    def split_scores(self, reading: Reading, cuts: Cuts) -> Tensor:
+    def split_scores(self, reading: Reading[Tensor], cuts: Cuts[Tensor]) -> Tensor:
         """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
         return self.score(self.drop(nn.functional.gelu(self.split(reading, cuts)))).squeeze(-1)
 
-    def label_logits(self, reading: Reading, cuts: Cuts) -> Tensor:
+    def label_logits(self, reading: Reading[Tensor], cuts: Cuts[Tensor]) -> Tensor:
         """Logits over the labels, shape (cuts, labels)."""
         return self.label_scores(self.labels(self.drop(nn.functional.gelu(self.label(reading, cuts)))))
 
 
-def reading_of(out: Tensor, units: Tensor) -> Reading:
+def reading_of(out: Tensor, units: Tensor) -> Reading[Tensor]:
     """What the LSTM's outputs, shape (n, 2 x lstm), say about the borders of n units."""
     ahead, back = out.chunk(2, -1)
     before = nn.functional.pad(ahead, (0, 0, 1, 0))  # what was read before a border
     behind = nn.functional.pad(back, (0, 0, 0, 1))  # what comes behind it
     return Reading(torch.cat([before, behind], -1), nn.functional.pad(out.cumsum(0), (0, 0, 1, 0)), units)
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """Ways to cut spans of units.
-
-    Args:
-        places: Rows ``i, k, j``: units ``[i, k)`` and ``[k, j)``, shape (3, cuts).
-        here: What starts at ``k`` (`Level`), shape (cuts,).
-        most: The highest level inside ``(i, j)``, shape (cuts,).
-    """
-
-    places: Tensor
-    here: Tensor
-    most: Tensor
 
 
 class Borders(nn.Module):
@@ -173,7 +126,7 @@ class Borders(nn.Module):
         self.right = nn.Embedding(_BUCKETS, sizes.split)
         self.layout = nn.Embedding(_LEVELS**2, sizes.split)
 
-    def forward(self, reading: Reading, cuts: Cuts) -> Tensor:
+    def forward(self, reading: Reading[Tensor], cuts: Cuts[Tensor]) -> Tensor:
         """Shape (cuts, split)."""
         i, k, j = cuts.places
         x = self.left(bucket(k - i)) + self.right(bucket(j - k)) + self.layout(_LEVELS * cuts.most + cuts.here)
@@ -190,7 +143,7 @@ class Sides(Borders):
         self.means = nn.ModuleList(nn.Linear(2 * sizes.lstm, sizes.split) for _ in range(2))
         self.ends = nn.ModuleList(nn.Linear(sizes.unit, sizes.split) for _ in range(4))
 
-    def forward(self, reading: Reading, cuts: Cuts) -> Tensor:
+    def forward(self, reading: Reading[Tensor], cuts: Cuts[Tensor]) -> Tensor:
         """Shape (cuts, split)."""
         i, k, j = cuts.places
         x = super().forward(reading, cuts)

@@ -9,11 +9,11 @@ import numpy as np
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import EXACT, decode
 from discorag.discourse.parse.trained.network import Floats, Network, sentences_of
-from discorag.discourse.parse.trained.parser import edus
+from discorag.discourse.parse.trained.parser import find_edus
 from discorag.discourse.parse.trained.pieces import Pieces, layout_of
 from discorag.schema.values import Span
 from training.parser.classes import class_of
-from training.parser.gold import merged, restricted
+from training.parser.gold import merge_units, restrict
 from training.parser.gum import GoldSplit, GumDocument
 from training.parser.parseval import Counter, Node, Parseval
 
@@ -29,10 +29,10 @@ def score(
     network: Network, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
 ) -> Mapping[str, Parseval]:
     """Scores by case."""
-    return {case: counter.result() for case, counter in counted(network, documents, cases, exact).items()}
+    return {case: counter.result() for case, counter in count_cases(network, documents, cases, exact).items()}
 
 
-def counted(
+def count_cases(
     network: Network, documents: Sequence[GumDocument], cases: Sequence[str] = CASES, exact: int = EXACT
 ) -> Mapping[str, Counter]:
     """Counts by case."""
@@ -50,14 +50,14 @@ def _one(network: Network, document: GumDocument, counters: Mapping[str, Counter
         counters[case].add(nodes_of(network, pieces, tokens, spans, kind, exact), gold)
 
     whole = gold_nodes(document.edus, document.splits)
-    found = edus(network, document.text, pieces, tokens)
+    found = find_edus(network, document.text, pieces, tokens)
     if "end_to_end" in counters:
         add("end_to_end", found, "edu", whole)
         counters["end_to_end"].add_starts([e.start for e in found[1:]], [e.start for e in document.edus[1:]])
     if "gold" in counters:
         add("gold", document.edus, "edu", whole)
     if "sentence" in counters:
-        units, tree = merged(document, document.sentences)
+        units, tree = merge_units(document, document.sentences)
         add("sentence", units, "sentence", gold_nodes(units, tree))
     for inside, tree in windows(document, pieces):
         if "window" in counters:
@@ -74,7 +74,7 @@ def windows(document: GumDocument, pieces: Pieces) -> Iterator[tuple[list[Span],
         start, end = pieces.starts[first], pieces.ends[last - 1]
         inside = [i for i, e in enumerate(document.edus) if start <= e.start and e.end <= end]
         if len(inside) > 1:
-            yield [document.edus[i] for i in inside], restricted(document.splits, inside)
+            yield [document.edus[i] for i in inside], restrict(document.splits, inside)
 
 
 def nodes_of(

@@ -18,7 +18,7 @@ from rich.progress import track
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import decode
 from discorag.discourse.parse.trained.network import Network, sentences_of
-from discorag.discourse.parse.trained.parser import edus
+from discorag.discourse.parse.trained.parser import find_edus
 from discorag.discourse.parse.trained.pieces import layout_of
 from training.parser.gum import GoldSplit, GumDocument
 
@@ -38,7 +38,7 @@ def load_silver(folder: Path, teacher: Network) -> list[GumDocument]:
         for i, article in enumerate(json.loads((folder / "test.json").read_text(encoding="utf-8")))
         for j, text in enumerate(_pieces(article))
     }
-    return [annotated(teacher, name, text) for name, text in track(texts.items(), "silver trees")]
+    return [annotate(teacher, name, text) for name, text in track(texts.items(), "silver trees")]
 
 
 def _pieces(article: dict[str, Any]) -> Iterator[str]:
@@ -51,12 +51,12 @@ def _pieces(article: dict[str, Any]) -> Iterator[str]:
             held = []
 
 
-def annotated(network: Network, name: str, text: str) -> GumDocument:
+def annotate(network: Network, name: str, text: str) -> GumDocument:
     """The document as a parser reads it, with the likeliest of the network's own labels."""
     layout = layout_of(text)
     pieces = network.pieces(layout)
     tokens = network.tokens(pieces)
-    spans = edus(network, text, pieces, tokens)
+    spans = find_edus(network, text, pieces, tokens)
     units = sentences_of(pieces, spans, "edu")
     found = decode(network, network.read(tokens, units), units.levels)
     splits = tuple(GoldSplit(d.start, d.mid, d.end, *JOINT_LABELS[int(d.label_ps.argmax())]) for d in found)

@@ -32,7 +32,7 @@ from discorag.discourse.parse.trained.pieces import Pieces, layout_of
 from discorag.models.hub import local_model
 from discorag.models.packaged import MINILM, file_sha256, packaged_folder
 from training.parser import export
-from training.parser.calibration import calibrated
+from training.parser.calibration import fit_confidence
 from training.parser.gum import SHARED_GENRES, Conversion, GumDocument, load_gum
 from training.parser.losses import loss
 from training.parser.model import Model
@@ -121,7 +121,7 @@ class Run:
             self.model.load_state_dict(last, strict=False)
 
 
-def prepared(encoder: Path, recipe: Recipe, steps: int) -> Run:
+def prepare_run(encoder: Path, recipe: Recipe, steps: int) -> Run:
     """A fresh model over the encoder in this folder, with its optimiser; ``steps`` make an epoch."""
     model = Model(encoder)
     groups = [
@@ -227,7 +227,7 @@ def main(
     torch.manual_seed(seed)
     silver = load_silver(data / "lay_summaries", Network(teacher)) if teacher else []
     folder = packaged_folder(encoder) if encoder == MINILM.name else local_model(encoder)
-    run = prepared(folder, recipe, -(-(len(train) + min(len(silver), len(train))) // _DOCUMENTS))
+    run = prepare_run(folder, recipe, -(-(len(train) + min(len(silver), len(train))) // _DOCUMENTS))
     trials = work / f"{Path(encoder).name}-{genres}{'-silver' if silver else ''}-{seed}-{conversion}"
     trials.mkdir(parents=True, exist_ok=True)
     if (trials / "last.pt").exists():
@@ -241,7 +241,7 @@ def main(
         run.save(trials / "last.pt")
     shutil.copytree(trials / "best", out, dirs_exist_ok=True)
     best = Network(out)
-    export.describe(out, best.description.model_copy(update={"confidence": calibrated(best, dev)}))
+    export.describe(out, best.description.model_copy(update={"confidence": fit_confidence(best, dev)}))
     record = _record(run, best.description.name, seed, sources([*train, *silver]), out)
     (out / RECORD).write_text(record.model_dump_json(indent=1) + "\n", encoding="utf-8")
     console.print(record.card(), soft_wrap=True)

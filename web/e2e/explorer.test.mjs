@@ -220,12 +220,12 @@ test("answers, graphs and trees are kept as files", async () => {
     return readFile(await (await waiting).path());
   };
   const markdown = (await kept("Markdown")).toString();
-  assert.match(markdown, /\[\^1\]: /);
+  assert.match(markdown, /^# .+\n[\s\S]*\nSources:\n\n1\. /);
   const shown = (await page.locator(".cites").allTextContents()).join(" ").split(" ").filter(Boolean);
-  assert.deepEqual([...markdown.matchAll(/\[\^(\d+)\](?!:)/g)].map(([, number]) => number), shown);
+  assert.deepEqual([...markdown.matchAll(/\*\*((?:\[\d+\])+)/g)].flatMap(([, marks]) => marks.match(/\d+/g)), shown);
   const numbers = (await page.locator(".cited-numbers").allInnerTexts()).join(", ").split(", ").sort();
   assert.deepEqual(numbers, [...new Set(shown)].sort());
-  assert.match((await kept("HTML")).toString(), /<!doctype html>[\s\S]*id="s1"/);
+  assert.match((await kept("HTML")).toString(), /<!doctype html>[\s\S]*<ol><li>/);
   for (const view of ["Graph", "Tree"]) {
     await inspect(page, view);
     await settled(page, view.toLowerCase());

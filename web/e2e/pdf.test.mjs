@@ -31,7 +31,7 @@ for (const look of LOOKS) {
     const box = await lit(page).first().boundingBox();
     assert.ok(box.width > 50 && box.y > 0 && box.y < 844, JSON.stringify(box));
     await shown(page, `pdf-${look.theme}-${look.width}`);
-    await page.getByRole("button", { name: "Page before" }).click();
+    await page.getByRole("button", { name: "Previous page" }).click();
     await says(page.locator(".pdf-text"), "Pilots read it first.");
     await page.getByRole("button", { name: "Text as it was read" }).click();
     await says(page.locator(".source-text mark.lit"), "red buoy");

@@ -62,7 +62,7 @@ test("a document without a stored tree says which setting makes one, and builds 
   const none = { builder: "", builders: [], leaves: 0, roots: 0, nodes: [] };
   await page.route("**/nodes?*", (route) => route.fulfill({ json: none }));
   await page.reload();
-  await page.getByText("No sentence tree is stored of this document").waitFor();
+  await page.getByText("No sentence tree of this document is stored").waitFor();
   await page.getByText("retriever=snapped").waitFor();
   await shown(page, "tree-none");
   await done();

@@ -39,11 +39,11 @@ test("earlier answers stay, one is gone back to and on from, and the link keeps 
   await written(page, 3);
   await says(versions(page), /Version 3[\s\S]*version 1, changed/);
 
-  await versions(page).getByRole("button", { name: "As it was planned" }).click();
+  await versions(page).getByRole("button", { name: /^Original plan/ }).click();
   await counted(planned);
   await page.getByRole("button", { name: `Remove step ${planned}` }).click();
   await written(page, 4);
-  await says(versions(page), /Version 4[\s\S]*the first plan, changed/);
+  await says(versions(page), /Version 4[\s\S]*the original plan, changed/);
 
   await page.reload();
   await versions(page).getByRole("button", { name: /^Version 4/ }).waitFor();

@@ -133,6 +133,12 @@ test("a conversation stays under its first question, shows the answer of its lin
   await shown(page, "conversation");
   const last = await prose.innerText();
   assert.notEqual(last, first);
+  await page.goBack();
+  await asked(question);
+  await eventually(async () => assert.equal(await prose.innerText(), first));
+  await page.goForward();
+  await asked(second);
+  await eventually(async () => assert.equal(await prose.innerText(), last));
   await page.reload();
   await settled(page, "ask");
   assert.equal(await prose.innerText(), last);

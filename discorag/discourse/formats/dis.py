@@ -138,13 +138,13 @@ def raw_dis(dis: str) -> tuple[list[str], list[Cut]]:
             stack[-1].text = match[kind]
         elif kind == "close":
             node = stack.pop()
-            stack[-1].children.append((node.role, _closed(node, leaves, cuts)))
+            stack[-1].children.append((node.role, _close(node, leaves, cuts)))
     if len(stack) > 1 or len(top.of_role("Root")) != 1 or len(top.children) != 1:
         raise _malformed("it is not one whole Root node")
     return leaves, sorted(cuts, key=lambda cut: (cut.start, -cut.end))
 
 
-def _closed(node: _Node, leaves: list[str], cuts: list[Cut]) -> Part:
+def _close(node: _Node, leaves: list[str], cuts: list[Cut]) -> Part:
     """The constituent of a node all of which has been read; its leaf and its cuts are added."""
     nuclei, satellites = node.of_role("Nucleus"), node.of_role("Satellite")
     if node.text is not None and not node.children:

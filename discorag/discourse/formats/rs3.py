@@ -84,7 +84,7 @@ def _to_xml(chunk: Chunk, additions: tuple[str, ...]) -> str:
             etree.SubElement(relations, "rel", {"name": name_of(relation), "type": _MULTINUC})
     body = etree.SubElement(root, "body")
     texts = iter(edu_texts(chunk, tree))
-    for node in _hung(tree, multinuclear):
+    for node in _hang(tree, multinuclear):
         link = {"parent": node.parent, "relname": node.name} if node.parent else {}
         if node.kind == _SEGMENT:
             etree.SubElement(body, _SEGMENT, {"id": node.id, **link}).text = _NOT_XML.sub("\ufffd", next(texts))
@@ -95,7 +95,7 @@ def _to_xml(chunk: Chunk, additions: tuple[str, ...]) -> str:
     return etree.tostring(root, encoding="unicode", pretty_print=True)
 
 
-def _hung(tree: RstTree, multinuclear: Collection[Relation]) -> list[_Node]:
+def _hang(tree: RstTree, multinuclear: Collection[Relation]) -> list[_Node]:
     """Segments in text order, then groups.
 
     A multinuclear nucleus is put into a span group of its own where its satellite would be taken for one more nucleus.

@@ -24,7 +24,7 @@ from discorag.schema.values import Span
 class Format:
     """A format: ``write`` raises `InvariantError` for a chunk without a tree, ``read`` for a file that holds none.
 
-    ``several``: whether trees may follow each other: a format for people, not a file of one tree.
+    ``several``: whether several trees may be written one after another, as in formats for people.
     """
 
     write: Callable[[Chunk], str]

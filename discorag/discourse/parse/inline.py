@@ -93,16 +93,16 @@ Layout = Literal["inline", "indented", "plain"]
 satellite links lie above it. plain: the text alone."""
 
 
-def laid_out(chunk: Chunk, layout: Layout, *, gap: str) -> str:
+def lay_out(chunk: Chunk, layout: Layout, *, gap: str) -> str:
     """The text of a chunk with a tree, escaped, in one of the layouts; ``gap`` is shown where EDUs are missing."""
     if layout == "indented":
-        return _indented(chunk, gap)
+        return _indent(chunk, gap)
     assert chunk.tree is not None
     marked = mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=gap)
     return marked if layout == "inline" else MARK.sub("", marked)
 
 
-def _indented(chunk: Chunk, gap: str) -> str:
+def _indent(chunk: Chunk, gap: str) -> str:
     """A sentence a line, two spaces in for each satellite link above the most nuclear of its EDUs."""
     assert chunk.tree is not None
     parts = pieces(chunk.text, chunk.tree, offset=chunk.span.start, gap=gap)

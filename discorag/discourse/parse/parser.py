@@ -133,14 +133,20 @@ def without_parsers(version: str) -> str:
 
 
 def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
-    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each."""
-    whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
-    return whole, locate_texts(texts, whole)
+    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each.
+
+    Spans are without white space around the texts.
+    """
+    whole, spans, at = ("\n\n" if kind == "paragraph" else " ").join(texts), list[Span](), 0
+    for text in map(str.strip, texts):
+        start = whole.index(text, at)
+        spans.append(Span(start=start, end=(at := start + len(text))))
+    return whole, tuple(spans)
 
 
 @dataclass
 class Parses:
-    """The parses of one document; what is in the cache, by a digest of texts, kind and parser, is not parsed again."""
+    """Parses the units of one document, with a cache whose keys are digests of texts, kind and parser."""
 
     parser: UnitParser
     cache: MutableMapping[str, RstTree]
@@ -159,13 +165,3 @@ class Parses:
         else:
             self.reused += 1
         return tree.splits
-
-
-def locate_texts(texts: Sequence[str], whole: str) -> tuple[Span, ...]:
-    """The spans of ``texts`` in ``whole``, in this order, without white space around them."""
-    spans: list[Span] = []
-    at = 0
-    for text in map(str.strip, texts):
-        start = whole.index(text, at)
-        spans.append(Span(start=start, end=(at := start + len(text))))
-    return tuple(spans)

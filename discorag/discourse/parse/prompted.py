@@ -152,7 +152,7 @@ def align_edus(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ..
     if not edus:
         raise ValueError("There are no EDUs. Copy the whole text into them, word for word.")
     where = [i for i, char in enumerate(text) if not char.isspace()]
-    copies = ["".join(edu.split()) for edu in _unescaped(edus, text)]
+    copies = ["".join(edu.split()) for edu in _unescape(edus, text)]
     starts = list(accumulate(map(len, copies), initial=0))
     matches = _matches("".join(copies), "".join(text.split()))
     cuts = [0, *(_cut(matches, start, where) for start in starts[1:-1]), len(where)]
@@ -168,7 +168,7 @@ def align_edus(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ..
     return tuple(spans)
 
 
-def _unescaped(edus: Sequence[str], text: str) -> Sequence[str]:
+def _unescape(edus: Sequence[str], text: str) -> Sequence[str]:
     """EDUs as they stand in ``text``: copied from the prompt they are escaped, unless they are just as long as it."""
     return edus if _length("".join(edus)) == _length(text) else [unescape(edu) for edu in edus]
 
@@ -209,7 +209,7 @@ def _quote(text: str) -> str:
 
 
 def _splits(nodes: Sequence[TreeNode], n: int) -> dict[_Constituent, Split]:
-    """The nodes as splits; together they are one binary tree over EDUs 1 to ``n``."""
+    """The nodes as splits, each over EDUs of its own."""
     if len(nodes) != n - 1:
         raise ValueError(f"{n} EDUs take exactly {n - 1} nodes; there are {len(nodes)}.")
     splits: dict[_Constituent, Split] = {}
@@ -218,7 +218,6 @@ def _splits(nodes: Sequence[TreeNode], n: int) -> dict[_Constituent, Split]:
         if (split.start, split.end) in splits:
             raise ValueError(f"Node {number}: another node already joins EDUs {split.start + 1} to {split.end}.")
         splits[split.start, split.end] = split
-    _check_whole(splits, n)
     return splits
 
 
@@ -233,11 +232,3 @@ def _split(number: int, node: TreeNode, n: int) -> Split:
     if node.relation is Relation.JOINT and node.nuclearity is not Nuclearity.NN:
         raise ValueError(f"Node {number}: JOINT joins two nuclei; its nuclearity is NN, not {node.nuclearity}.")
     return Split(start=a - 1, mid=b, end=d, relation=node.relation, nuclearity=node.nuclearity)
-
-
-def _check_whole(splits: dict[_Constituent, Split], n: int) -> None:
-    """Every constituent of two or more EDUs has its node; with n - 1 nodes, no node is then left over."""
-    sides = [side for s in splits.values() for side in ((s.start, s.mid), (s.mid, s.end))]
-    for start, end in [(0, n), *sides]:
-        if end - start > 1 and (start, end) not in splits:
-            raise ValueError(f"The tree is not whole: a node must join EDUs {start + 1} to {end}, and none does.")

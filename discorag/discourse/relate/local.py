@@ -1,7 +1,7 @@
 """The local graph engine: conflicts between documents, and relations that a text states in so many words.
 
-Precision first: an edge has a sentence on each side. What is only similar is not related, and an empty graph is an
-honest graph.
+Precision first: every edge rests on a sentence of each chunk. Similarity alone is not a relation, so the graph may be
+empty.
 """
 
 from __future__ import annotations

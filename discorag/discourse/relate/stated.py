@@ -1,4 +1,4 @@
-"""Relations that a text states in so many words: cues inside a sentence, and how a chunk opens."""
+"""Relations that a text states explicitly: by cues inside a sentence, or by the words with which a chunk opens."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from xml.sax.saxutils import quoteattr
 
 from pydantic import TypeAdapter, ValidationError
 
-from discorag.discourse.parse.inline import Layout, escape, laid_out
+from discorag.discourse.parse.inline import Layout, escape, lay_out
 from discorag.generation.compression import GAP, shown_text
 from discorag.models.protocol import Message, Template
 from discorag.schema.answer import AnswerInputs
@@ -133,7 +133,7 @@ def _fenced(number: int, chunk: Chunk, layout: Layout) -> str:
 
 def chunk_text(chunk: Chunk, layout: Layout) -> str:
     """What is left of a chunk, escaped, with its tree if it has one."""
-    return laid_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
+    return lay_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
 
 
 def messages_for(

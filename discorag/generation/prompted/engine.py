@@ -23,7 +23,7 @@ from discorag.schema.errors import InvalidOutputError, OutputTruncatedError, Usa
 from discorag.schema.ledger import Failure
 from discorag.schema.values import words_of
 from discorag.text.citations import (
-    marked,
+    format_reference,
     references,
     split_at_references,
     unknown_passages,
@@ -67,7 +67,7 @@ _NEAR = 200  # characters on each side of a mark that are looked at
 _BESIDE = 12  # of these, those that are looked up together
 
 
-def tidied(text: str, passages: Sequence[str]) -> str:
+def strip_marks(text: str, passages: Sequence[str]) -> str:
     """``text`` without marks, fences, gaps and escapes that are none of the passages' own.
 
     Marks next to words that no passage has stay: see `marks_left`.
@@ -267,7 +267,7 @@ class LlmEngine:
         failures = [
             Failure.of(
                 "plan",
-                InvalidOutputError(f"The plan cites {marked(r)}; there are {len(inputs.chunks)} passages."),
+                InvalidOutputError(f"The plan cites {format_reference(r)}; there are {len(inputs.chunks)} passages."),
                 fallback="the rest of the plan",
             )
             for r in unknown
@@ -329,7 +329,7 @@ def plan_of(text: str, inputs: AnswerInputs) -> Plan:
         ValueError: It says nothing.
     """
     passages = [c.text for c in inputs.chunks]
-    paragraph = without_unknown(without_label(tidied(text, passages), "plan", passages), passages)
+    paragraph = without_unknown(without_label(strip_marks(text, passages), "plan", passages), passages)
     _check_says(paragraph, inputs)
     return Plan(paragraph=paragraph)
 
@@ -344,7 +344,7 @@ def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] 
             passage's, or more than `PROMPT_RUN` our prompts'. ``ask`` is how it is asked for again.
     """
     passages = [c.text for c in inputs.chunks]
-    answer = without_label(tidied(text, passages), "answer", passages)
+    answer = without_label(strip_marks(text, passages), "answer", passages)
     _check_says(answer, inputs)
     if repeated := scaffolding(answer, passages, prompts):
         raise AskAgainError(f"It repeats {repeated}.", ask)

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from discorag.discourse.parse.inline import code_table, escape
 from discorag.generation.compression import shown_text
 from discorag.generation.prompted.conversation import chunk_text
-from discorag.generation.prompted.engine import Sampling, marks_left, outcome_of, tidied
+from discorag.generation.prompted.engine import Sampling, marks_left, outcome_of, strip_marks
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.tokens import likely_tokens
 from discorag.schema.answer import AnswerInputs, Outcome
@@ -195,7 +195,7 @@ class PaperEngine:
 
 def _without_marks(text: str, passages: Sequence[str]) -> str:
     """Raises ``ValueError`` where marks of the chunks' trees are left among words that no passage has."""
-    clean = tidied(text, passages)
+    clean = strip_marks(text, passages)
     if marks_left(clean, passages):
         raise ValueError("The output holds marks of the chunks' trees, such as |1<elab|. Write it without them.")
     return clean
@@ -324,22 +324,6 @@ class Link(BaseModel):
 
 
 @dataclass(frozen=True)
-class Hint:
-    """What a model plans before it has seen evidence: a plan and the queries to retrieve for it."""
-
-    plan: Plan
-    queries: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PlannedAnswer:
-    """A plan and the answer written after it, in one call."""
-
-    plan: Plan
-    answer: str
-
-
-@dataclass(frozen=True)
 class Baselines:
     """The calls of the four baselines.
 
@@ -356,14 +340,14 @@ class Baselines:
         )
         return await self._answer(prompt, inputs)
 
-    async def retrieve_and_plan(self, inputs: AnswerInputs) -> Outcome[PlannedAnswer]:
+    async def retrieve_and_plan(self, inputs: AnswerInputs) -> Outcome[tuple[Plan, str]]:
         """Plan and answer in one call over the chunks (fig. 15)."""
         prompt = self.engine.templates.retrieve_and_plan.render(material=material(inputs))
         k = len(inputs.chunks)
         limit = self.engine.sampling.for_plan(k) + self.engine.sampling.for_answer(k)
         return await self.engine.ask("generate", prompt, planned_of, limit)
 
-    async def hint(self, query: str) -> Outcome[Hint]:
+    async def hint(self, query: str) -> Outcome[tuple[Plan, tuple[str, ...]]]:
         """A plan and queries from the user's query alone (fig. 16, stage 1)."""
         prompt = self._hint_prompt(query)
         return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.for_plan(MAX_QUERIES))
@@ -421,15 +405,15 @@ def _rejoined(chunks: Sequence[Chunk]) -> str:
     return chunks[0].text + "".join(gap + c.text for gap, c in zip(gaps, chunks[1:], strict=True))
 
 
-def planned_of(text: str) -> PlannedAnswer:
+def planned_of(text: str) -> tuple[Plan, str]:
     """Plan and answer from a reply. Raises ``ValueError`` if one of them is missing or says nothing."""
     parts = parts_of(text, "PLAN", "ANSWER")
     if len(parts) < 2:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, ANSWER and the answer.")
-    return PlannedAnswer(Plan(paragraph=_saying(parts["PLAN"])), _saying(parts["ANSWER"]))
+    return Plan(paragraph=_saying(parts["PLAN"])), _saying(parts["ANSWER"])
 
 
-def hint_of(text: str) -> Hint:
+def hint_of(text: str) -> tuple[Plan, tuple[str, ...]]:
     """Plan and queries from a reply, one query a line; at most `MAX_QUERIES` are kept.
 
     Raises:
@@ -441,7 +425,7 @@ def hint_of(text: str) -> Hint:
     queries = tuple(dict.fromkeys(filter(None, bare)))
     if "PLAN" not in parts or not queries:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
-    return Hint(Plan(paragraph=_saying(parts["PLAN"])), queries[:MAX_QUERIES])
+    return Plan(paragraph=_saying(parts["PLAN"])), queries[:MAX_QUERIES]
 
 
 def links_of(ids: Sequence[str], labels: Labels) -> tuple[Link, ...]:

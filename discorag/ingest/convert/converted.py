@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # At the start of a line these would make a heading, a fence, a quotation or a rule of what the source says in words.
@@ -18,7 +19,7 @@ class Converted:
     Args:
         text: Canonical text.
         title: What the file calls itself; empty if it does not say.
-        pages: Where each page starts in ``text``; empty for formats without pages.
+        pages: Where each page, slide or sheet starts in ``text``; empty for formats without them.
         encoding: The file's, where it was assumed and is not said in the file.
     """
 
@@ -26,6 +27,15 @@ class Converted:
     title: str = ""
     pages: tuple[int, ...] = ()
     encoding: str = ""
+
+
+_NO_TITLES = ("untitled", "(anonymous)", "powerpoint presentation")
+
+
+def stated_title(text: str) -> str:
+    """What the properties of a file call it, on one line; empty where only its program made that up."""
+    title = " ".join(text.split())
+    return "" if title.lower() in _NO_TITLES or title.startswith("Microsoft Word - ") else title
 
 
 def literal(text: str) -> str:
@@ -49,6 +59,16 @@ def cell(text: str) -> str:
 
 
 def pipe_table(rows: list[list[str]]) -> str:
-    """A pipe table of rows of as many cells each; the first is the header."""
+    """A pipe table; the first row is the header, and no other is longer."""
     lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
     return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])
+
+
+def joined(pages: Iterable[str]) -> tuple[str, tuple[int, ...]]:
+    """The text of pages that are separate blocks, and where each starts in it; empty ones start where the next does."""
+    text, starts = "", list[int]()
+    for page in pages:
+        gap = "\n\n" if text and page else ""
+        starts.append(len(text) + len(gap))
+        text += gap + page
+    return text, tuple(starts)

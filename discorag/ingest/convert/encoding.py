@@ -21,7 +21,7 @@ _MARKS = (
 _HIGH = re.compile(rb"[\x80-\xff]+")
 
 
-def decoded(data: bytes, path: Path) -> Converted:
+def decode_text(data: bytes, path: Path) -> Converted:
     """The text of a file, with line feeds only and without a byte order mark; the path is for messages.
 
     Raises:

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from discorag.ingest.convert import docx, html, pdf, records
+from discorag.ingest.convert import docx, epub, html, pdf, pptx, records, xlsx
 from discorag.ingest.convert.converted import Converted
-from discorag.schema.errors import EmptyDocumentError
+from discorag.ingest.convert.packed import unpacked
+from discorag.schema.errors import DecodingError, DiscoRagError, EmptyDocumentError
 
-LIBRARIES = {
-    ".html": html.LIBRARIES,
-    ".htm": html.LIBRARIES,
-    ".xhtml": html.LIBRARIES,
+_PLAIN: Mapping[str, Callable[[bytes, Path], Converted]] = {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), html.from_html),
+    ".pdf": pdf.from_pdf,
+    **dict.fromkeys((".csv", ".tsv"), records.from_delimited),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), records.from_json),
+}
+_PACKED: Mapping[str, tuple[str, Callable[[Mapping[str, bytes], Path], Converted]]] = {
+    ".docx": ("a Word document", docx.from_docx),
+    ".pptx": ("a PowerPoint presentation", pptx.from_pptx),
+    ".xlsx": ("an Excel workbook", xlsx.from_xlsx),
+    ".epub": ("an EPUB book", epub.from_epub),
+}
+LIBRARIES = dict.fromkeys(_PLAIN, ()) | {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), html.LIBRARIES),
     ".pdf": pdf.LIBRARIES,
     ".docx": docx.LIBRARIES,
-    ".csv": (),
-    ".tsv": (),
-    ".json": (),
-    ".jsonl": (),
-    ".ndjson": (),
+    ".pptx": pptx.LIBRARIES,
+    ".xlsx": xlsx.LIBRARIES,
+    ".epub": epub.LIBRARIES,
 }
 """By suffix, the distributions that shape what is made of such a file; none where Python's own modules do."""
 
 
 def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
-    """HTML, PDF, DOCX, CSV or JSON as Markdown, by its suffix. Raises as `discorag.ingest.loaders.load`."""
+    """A file as Markdown, by its suffix; a zipped one unpacks to ``max_bytes`` at most.
+
+    Raises as `discorag.ingest.loaders.load`.
+    """
     if not data:
         raise EmptyDocumentError(f"{path} is empty.", hint="Remove the file or fill it.")
-    match path.suffix.lower():
-        case ".pdf":
-            return pdf.from_pdf(data, path)
-        case ".docx":
-            return docx.from_docx(data, path, max_bytes=max_bytes)
-        case ".csv" | ".tsv":
-            return records.from_delimited(data, path)
-        case ".json" | ".jsonl" | ".ndjson":
-            return records.from_json(data, path)
-        case _:
-            return html.from_html(data, path)
+    suffix = path.suffix.lower()
+    if suffix in _PLAIN:
+        return _PLAIN[suffix](data, path)
+    name, read = _PACKED[suffix]
+    try:
+        return read(unpacked(data, path, max_bytes), path)
+    except (DiscoRagError, MemoryError):
+        raise
+    except Exception as error:  # zipfile and the libraries raise whatever they meet
+        raise DecodingError(
+            f"{path} is damaged, or is not {name}.", hint="Open it in its program and save it again."
+        ) from error

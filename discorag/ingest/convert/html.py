@@ -1,17 +1,17 @@
 """HTML to Markdown, with Beautiful Soup and markdownify: what the page says, without what it is dressed in.
 
 What a page hides is left out, as far as it says so itself in ``style`` attributes and in its own style sheets. Not
-looked at are other files, rules that hold under a condition (``@media``), and text that is there but cannot be seen
-(its colour, size or place).
+looked at are other files (but those of the same book), rules that hold under a condition (``@media``), and text that is
+there but cannot be seen (its colour, size or place).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,14 +46,14 @@ def hidden(soup: BeautifulSoup) -> list[Tag]:
 
     The page as a whole is never among them: a page that hides its body has a script that shows it.
     """
-    rules = list(_rules(soup))
+    rules = _rules("\n".join(sheet.get_text() for sheet in soup.select(_SHEETS)))
     hiding = [rule.selector for rule in rules if rule.hides and rule.selector]
     found = {id(tag): tag for selector in hiding for tag in selector.select(soup)}
     found |= {id(tag): tag for tag in soup.select("[style]") if any(said.hides for said in _inline(tag))}
     return [tag for tag in found.values() if tag.name not in ("html", "body") and _is_hidden(tag, rules)]
 
 
-def _is_hidden(tag: Tag, rules: list[_Rule]) -> bool:
+def _is_hidden(tag: Tag, rules: Sequence[_Rule]) -> bool:
     holding = [*_inline(tag), *(rule for rule in rules if rule.selector and rule.selector.match(tag))]
     for name in _HIDING:
         declarations = [one for one in holding if one.name == name]
@@ -68,14 +68,13 @@ def _inline(tag: Tag) -> Iterator[_Rule]:
     return _hiding_rules(parse_blocks_contents(str(tag.get("style", ""))), True)
 
 
-def _rules(soup: BeautifulSoup) -> Iterator[_Rule]:
+@lru_cache(maxsize=8)  # the chapters of a book share their sheets
+def _rules(sheets: str) -> tuple[_Rule, ...]:
     from tinycss2 import parse_stylesheet
     from tinycss2.ast import QualifiedRule
 
-    sheets = "\n".join(sheet.get_text() for sheet in soup.select(_SHEETS))
-    for order, rule in enumerate(parse_stylesheet(sheets, skip_comments=True, skip_whitespace=True)):
-        if isinstance(rule, QualifiedRule):
-            yield from _of_rule(rule, order)
+    rules = enumerate(parse_stylesheet(sheets, skip_comments=True, skip_whitespace=True))
+    return tuple(one for order, rule in rules if isinstance(rule, QualifiedRule) for one in _of_rule(rule, order))
 
 
 def _of_rule(rule: QualifiedRule, order: int) -> Iterator[_Rule]:
@@ -113,6 +112,7 @@ def _word(declaration: Declaration) -> str:
     return words[0] if len(words) == 1 else ""
 
 
+_HTML = (".html", ".htm")
 LIBRARIES = ("markdownify", "beautifulsoup4", "lxml", "tinycss2", "cssselect")
 _DROPPED = (
     "head, script, style, template, noscript, nav, svg, math annotation, iframe, object, button, select, "
@@ -124,6 +124,7 @@ _UNWRAPPED = [
 ]  # fmt: skip
 _BLOCKS = frozenset({*block_names, "br", "pre"})
 _XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^<>]*\?>)?)+")  # also one that is not closed
+_SELF_CLOSED = re.compile(r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)(\w+)([^<>]*)/>")
 _EXPONENT = re.compile(r"[+\u2212-]?\d+")
 _BACKTICKS = re.compile(r"`{3,}")
 # What web pages say and what they mean (https://encoding.spec.whatwg.org/#names-and-labels).
@@ -131,17 +132,20 @@ _MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252", "gb
 _MAX_COLSPAN = 50
 
 
-def from_html(data: bytes, path: Path) -> Converted:
+def from_html(data: bytes, path: Path, *, linked: Callable[[str], str] = lambda _: "") -> Converted:
     """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
 
     Scripts, styles, forms, navigation, and what the page itself hides are left out. Links, emphasis and code in a line
     keep their text only, so that no character of a line is markup; tables become pipe tables, preformatted text becomes
-    fenced blocks.
+    fenced blocks. ``linked`` reads the style sheets that a page links to.
 
     Raises:
         DecodingError: It is in another encoding than it says, or nested too deeply.
     """
-    soup = _soup(_decoded(data, path))
+    text = _decoded(data, path)
+    soup = _soup(text if path.suffix.lower() in _HTML else _SELF_CLOSED.sub(r"<\1\2></\1>", text))
+    for link in soup.select("link[rel~=stylesheet][href]:not([media]), link[rel~=stylesheet][href][media=all i]"):
+        link.name, link.string = "style", linked(str(link["href"]))
     for tag in hidden(soup):
         tag.decompose()
     title = soup.select_one("head > title, h1")
@@ -150,8 +154,10 @@ def from_html(data: bytes, path: Path) -> Converted:
 
 
 def from_markup(html: str, path: Path) -> Converted:
-    """The same for HTML that another converter made."""
-    return Converted(text=_markdown(_soup(html), path))
+    """The same for HTML that another converter made; the class ``title`` marks its title."""
+    soup = _soup(html)
+    title = soup.select_one("h1.title")
+    return Converted(text=_markdown(soup, path), title=" ".join(title.get_text().split()) if title else "")
 
 
 def _decoded(data: bytes, path: Path) -> str:

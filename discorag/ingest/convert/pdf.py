@@ -9,29 +9,29 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from discorag.ingest.convert.converted import Converted
+from discorag.ingest.convert.converted import Converted, stated_title
 from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
 from discorag.ingest.convert.ruled import Rule, grids
-from discorag.ingest.convert.unwrap import joined_pages
+from discorag.ingest.convert.unwrap import joined_pages, without_running_lines
 from discorag.schema.errors import DecodingError, EmptyDocumentError
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page
-    from pypdfium2 import PdfDocument, PdfPage
+    from pypdfium2 import PdfPage
 
 LIBRARIES = ("pypdfium2", "pdfplumber", "pdfminer.six")
 _PDFIUM = Lock()  # PDFium must not be called from two threads at once
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 _MIN_RULES, _MAX_RULES = 3, 2000  # fewer lines rule no table; more are a drawing, and slow to look through
 _SNAP = 3  # pdfplumber's default: lines so near each other, in points, are one; shorter ones are none
-_NO_TITLES = ("", "untitled", "(anonymous)")
 
 
 def from_pdf(data: bytes, path: Path) -> Converted:
     """The text of a PDF in the order in which the file writes it, with the pages' offsets.
 
     Paragraphs are recognised by the gaps between lines; lines that were only wrapped are joined, and so are words that
-    are hyphenated at a line's end. Tables with ruled cells become pipe tables. Running headers and footers stay.
+    are hyphenated at a line's end. Tables with ruled cells become pipe tables. Of the running headers and footers that
+    repeat the first stays.
 
     Raises:
         DecodingError: It is locked by a password, damaged, or not a PDF.
@@ -48,7 +48,7 @@ def from_pdf(data: bytes, path: Path) -> Converted:
         raise DecodingError(
             f"{path} is damaged or not a PDF.", hint="Open it in a viewer and print it to a new PDF."
         ) from error
-    text, starts = joined_pages(pages)
+    text, starts = joined_pages(without_running_lines(pages))
     if not text.strip():
         raise EmptyDocumentError(
             f"{path} has {len(pages)} pages without text.", hint="If it is a scan, run OCR over it first (ocrmypdf)."
@@ -63,13 +63,7 @@ def _read(data: bytes) -> tuple[list[str], str]:
         ruled = [i for i in range(len(pdf)) if _is_ruled(pdf[i])]
         grids = _grids(data, ruled)
         texts = [page_text(_glyphs(pdf[i]), grids.get(i, [])) for i in range(len(pdf))]
-        return texts, _title(pdf)
-
-
-def _title(pdf: PdfDocument) -> str:
-    title = " ".join(pdf.get_metadata_dict().get("Title", "").split())
-    made_up = title.lower() in _NO_TITLES or title.startswith("Microsoft Word - ")
-    return "" if made_up else title
+        return texts, stated_title(pdf.get_metadata_dict().get("Title", ""))
 
 
 def _is_ruled(page: PdfPage) -> bool:

@@ -23,6 +23,8 @@ from discorag.schema import errors
 from discorag.schema.errors import ConversionError, ConversionLimitError, ConverterDiedError, DecodingError
 
 _PATIENCE = 5  # seconds waited for each second of processor time: children share the machine
+_SECONDS, _SECONDS_PER_MB = 5, 100
+"""Processor time for any file, and for its size; tables of a PDF, which cost most, take 30 s per MB."""
 _SWELLING, _ALWAYS = 30, 200_000
 """No honest file has more text than so many times its bytes; a short one may have so many bytes of it."""
 
@@ -52,7 +54,7 @@ class Converters:
             size=len(data),
             max_bytes=self._reading.max_bytes,
             output_bytes=min(self._reading.output_bytes, max(_ALWAYS, _SWELLING * len(data))),
-            seconds=self._reading.convert_seconds,
+            seconds=min(self._reading.convert_seconds, _seconds_for(len(data))),
         )
         reply = None
         while reply is None:
@@ -66,7 +68,7 @@ class Converters:
         """The child's reply; None if it had left. It is used again only if all went well."""
         well = False
         try:
-            async with asyncio.timeout(_PATIENCE * request.seconds):
+            async with asyncio.timeout(_PATIENCE * self._reading.convert_seconds):
                 reply = await asyncio.to_thread(child.ask, request, data)
             well = reply is not None and reply.error != worker.MEMORY
         except TimeoutError as error:
@@ -190,8 +192,16 @@ def _limit(path: Path | str, reason: str, setting: str) -> ConversionLimitError:
     )
 
 
+def _seconds_for(size: int) -> float:
+    return _SECONDS + _SECONDS_PER_MB * size / 1e6
+
+
 def _too_slow(request: Request) -> ConversionLimitError:
-    return _limit(request.path, f"it takes more than {request.seconds:g} s of processor time", "CONVERT_SECONDS")
+    reason = f"it takes more than {request.seconds:.3g} s of processor time"
+    if request.seconds == _seconds_for(request.size):
+        hint = "Save it again, in a simpler form or in parts."
+        return ConversionLimitError(request.path, f"{reason}, which is too much for its size", hint=hint)
+    return _limit(request.path, reason, "CONVERT_SECONDS")
 
 
 def _stopped(request: Request) -> ConversionError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
 from discorag.ingest.convert.converted import Converted, literal, pipe_table, without_halves
-from discorag.ingest.convert.encoding import decoded
+from discorag.ingest.convert.encoding import decode_text
 from discorag.schema.errors import DecodingError
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -20,7 +20,7 @@ _SAMPLE = 100  # rows that are looked at to find the delimiter
 
 
 def from_delimited(data: bytes, path: Path) -> Converted:
-    """The table as a pipe table. Empty rows are left out; rows that are shorter than others are filled with nothing.
+    """The table as a pipe table. Empty rows are left out; the header is filled to the longest row, others stay short.
 
     The delimiter of ``.tsv`` is the tab; else the one of comma, semicolon, tab and bar by which most of the first rows
     have equally many cells.
@@ -29,13 +29,13 @@ def from_delimited(data: bytes, path: Path) -> Converted:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
             than 131,072 characters.
     """
-    file = decoded(data, path)
+    file = decode_text(data, path)
     is_tsv = path.suffix.lower() == ".tsv"
     delimiter = "\t" if is_tsv else max(_DELIMITERS, key=lambda delimiter: _regular(file.text, delimiter))
     rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
-    width = max(map(len, rows), default=0)
-    filled = [row + [""] * (width - len(row)) for row in rows]
-    return Converted(pipe_table(filled) if filled else "", title=path.stem, encoding=file.encoding)
+    if rows:
+        rows[0] += [""] * (max(map(len, rows)) - len(rows[0]))
+    return Converted(pipe_table(rows) if rows else "", title=path.stem, encoding=file.encoding)
 
 
 def _regular(text: str, delimiter: str) -> int:
@@ -83,7 +83,7 @@ def from_json(data: bytes, path: Path) -> Converted:
     Raises:
         DecodingError: It is not text, not valid JSON, or nested too deeply.
     """
-    file = decoded(data, path)
+    file = decode_text(data, path)
     try:
         if path.suffix.lower() in LINES:
             lines = enumerate(file.text.split("\n"), start=1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_low
@@ -14,6 +16,9 @@ HYPHEN = "\x02"  # PDFium's mark of a hyphen at the end of a line; it writes no 
 _GAP = 1.3  # of the usual distance between lines: more is a new paragraph
 _OTHER_SIZE = 1.2  # ratio of line heights: more is another kind of text
 _INDENT = 0.8  # of the line height
+_EDGE, _RUN = 2, 3  # blocks at either end of a page that may be running lines; pages that make them so
+_MAX_RUNNING = 200  # characters
+_NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
 _ITEM = re.compile(r"[•●▪◦‣·–*-]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,3}\)\s|\[\d{1,3}\]\s")
 _ENDED = re.compile(r"[.!?:。！？：][\"”’»)\]）】」』]*$")
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
@@ -87,6 +92,44 @@ def joined_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
         starts.append(len(text))
         text += whole
     return text, tuple(starts)
+
+
+def without_running_lines(pages: list[str]) -> list[str]:
+    """Pages without the headers and footers that repeat those of pages before, but for the numbers of pages.
+
+    They are the same on three pages at least, of which no two are further apart than two.
+    """
+    blocks = [page.split("\n\n") for page in pages]
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, page in enumerate(blocks):
+        for key in {key for block in {*page[:_EDGE], *page[-_EDGE:]} for key in _keys(block, number)}:
+            places[key].append(number)
+    repeats = {(key, number) for key, numbers in places.items() for number in _repeats(numbers)}
+
+    def is_text(number: int, at: int) -> bool:
+        is_edge = at < _EDGE or at >= len(blocks[number]) - _EDGE
+        return not is_edge or all((key, number) not in repeats for key in _keys(blocks[number][at], number))
+
+    return ["\n\n".join(b for i, b in enumerate(page) if is_text(number, i)) for number, page in enumerate(blocks)]
+
+
+def _keys(block: str, page: int) -> Iterator[str]:
+    """What is the same of a running line on each page: all of it, or all but one number that counts pages."""
+    if len(block) > _MAX_RUNNING:
+        return
+    yield block
+    for found in _NUMBER.finditer(block):
+        yield f"{block[: found.start()]}{int(found[0]) - page}\n{block[found.end() :]}"
+
+
+def _repeats(pages: list[int]) -> Iterator[int]:
+    """Of pages in order those that continue a run of three or more."""
+    start = 0
+    for end in range(1, len(pages) + 1):
+        if end == len(pages) or pages[end] - pages[end - 1] > _EDGE:
+            if end - start >= _RUN:
+                yield from pages[start + 1 : end]
+            start = end
 
 
 def _whole(left: str, right: str, compounds: set[str]) -> str:

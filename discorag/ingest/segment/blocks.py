@@ -35,6 +35,7 @@ from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped, strip
 
 MARKDOWN = "text/markdown"
 _MAX_HEADING = 200
+_TITLE_WITHIN = 65_536
 _BY_LINE = frozenset({"fence", "code_block", "table_open"})
 _LEAVES = frozenset({"paragraph_open", "heading_open", "fence", "code_block", "html_block", "hr", "table_open"})
 _BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_\n]{1,80}\1:?")
@@ -76,9 +77,17 @@ def blocks(document: Document) -> list[Block]:
     return _plain_blocks(document.text)
 
 
-def first_heading(text: str) -> str:
-    """Text of the first Markdown heading that has any, else the empty string."""
-    return next((b.heading for b in _markdown_blocks(text) if b.heading), "")
+def title_of(text: str) -> str:
+    """The heading that names the whole of a Markdown text, else the empty string.
+
+    No sentence stands before it, and near the beginning no other heading is of its level or above.
+    """
+    found = list(_markdown_blocks(text[:_TITLE_WITHIN]))
+    headings = [(i, block) for i, block in enumerate(found) if block.heading]
+    if not headings or any(block.level <= headings[0][1].level for _, block in headings[1:]):
+        return ""
+    before = [part for block in found[: headings[0][0]] for part in block.parts if part.kind is UnitKind.PROSE]
+    return "" if any(part.span.of(text).endswith(_SAYS_ENDS) for part in before) else headings[0][1].heading
 
 
 def _markdown_blocks(text: str) -> Iterator[Block]:

@@ -79,13 +79,16 @@ class Context:
         return found
 
 
-def build_hierarchy(document: Document) -> Hierarchy:
+def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
     """Document > section > paragraph > sentence.
 
     A section runs from its heading to the next heading of the same or a higher rank; text before the first heading
     belongs to the document. The heading is the section's first paragraph and one sentence. Table rows and blocks of
     code are sentences; none goes across a border of the layout. Every character that is not white space lies in
     exactly one sentence.
+
+    Raises:
+        DocumentTooLargeError: There are more than ``most`` sentences.
 
     Source: RDR² section 3.1, the document structure tree of headings and passages.
     """
@@ -96,17 +99,12 @@ def build_hierarchy(document: Document) -> Hierarchy:
         if block.level:
             tree.open_section(block, ends[i])
         tree.add_paragraph(block, document.text)
+        if most is not None and tree.sentences > most:
+            raise DocumentTooLargeError(
+                f"{document.uri} has more than {most:,} sentences.",
+                hint="Split the file, or raise DISCO_RAG_READING__MAX_SENTENCES.",
+            )
     return Hierarchy(nodes=tuple(tree.nodes))
-
-
-def check_length(uri: str, hierarchy: Hierarchy, most: int) -> None:
-    """Raises `DocumentTooLargeError` for more than ``most`` sentences; ``uri`` is for the message."""
-    found = len(hierarchy.of_kind(Kind.SENTENCE))
-    if found > most:
-        raise DocumentTooLargeError(
-            f"{uri} has {found:,} sentences; the limit is {most:,}.",
-            hint="Split the file, or raise DISCO_RAG_READING__MAX_SENTENCES.",
-        )
 
 
 def is_heading(hierarchy: Hierarchy, index: int) -> bool:
@@ -135,6 +133,7 @@ class _Builder:
     nodes: list[Node]
     sections: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # (heading level, node index)
     context: Context = field(default_factory=Context)
+    sentences: int = 0
 
     def open_section(self, block: Block, end: int) -> None:
         while self.sections and self.sections[-1][0] >= block.level:
@@ -149,6 +148,7 @@ class _Builder:
             for span, unit in sentences_of(part, text):
                 lead = self.context.lead(part, unit, span.start)
                 self._add(Kind.SENTENCE, span, paragraph, unit=unit, lead=lead, under=under)
+                self.sentences += 1
 
     def _parent(self) -> int:
         return self.sections[-1][1] if self.sections else 0

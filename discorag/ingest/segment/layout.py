@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise
 
 from discorag.schema.document import UnitKind
 from discorag.schema.values import Span
@@ -42,6 +42,7 @@ _MIN_RIVER = 2  # characters that stay white over all lines between two columns
 _WIDE_GAP = 4  # ... and that at least one line must have there: justified prose has none so wide
 _MANY_ROWS = 20  # lines that align by more than chance, however narrow the gaps
 _MAX_LABELS = 2
+_MAX_GAPS = 200  # of a line that are looked at: a table shows itself in its first columns
 _GAP = re.compile(r"(?<![.!?:])\s{2,}|(?<=[.!?:])\s{3,}")
 _COLUMN = re.compile(r"\s{2,}|\t")
 _BAR = re.compile(r"(?<!\\)\|")
@@ -333,7 +334,9 @@ def _whole_amounts(parts: Sequence[str]) -> list[str]:
 
 def _run(texts: Sequence[str], at: int, holds: Callable[[str], object], least: int = MIN_ROWS) -> int:
     """End of the lines from ``at`` on for which something holds; ``at`` if these are too few for a table."""
-    end = at + sum(1 for _ in takewhile(holds, islice(texts, at, None)))
+    end = at
+    while end < len(texts) and holds(texts[end]):
+        end += 1
     return end if end - at >= least else at
 
 
@@ -362,7 +365,8 @@ def _aligned(texts: Sequence[str], indents: Sequence[int], at: int) -> int:
     rows: list[Sequence[tuple[int, int]]] = []
     end = at
     for i in range(at, len(texts)):
-        gaps = [(m.start() + indents[i], m.end() + indents[i]) for m in _GAP.finditer(texts[i])]
+        found = islice(_GAP.finditer(texts[i]), _MAX_GAPS)
+        gaps = [(m.start() + indents[i], m.end() + indents[i]) for m in found]
         if rows and not gaps and i - end < _MAX_LABELS and indents[i] + len(texts[i]) < rivers[-1][0]:
             continue
         before = [(0, indents[i]), *gaps]  # a header row may have nothing over the first column
@@ -409,8 +413,9 @@ def _top(texts: Sequence[str], indents: Sequence[int]) -> int:
 
 def _lower(texts: Sequence[str], indents: Sequence[int], top: int) -> Iterator[int]:
     """Rows further down that name the columns again: words only, and nothing over the first column."""
+    least = min(indents)
     for i in range(top + 1, len(texts) - 1):
-        is_blank = indents[i] > min(indents) + _WIDE_GAP or not cells(texts[i])[0]
+        is_blank = indents[i] > least + _WIDE_GAP or not cells(texts[i])[0]
         if is_blank and not any(map(str.isdigit, texts[i])) and any(map(str.isalpha, texts[i])):
             yield i
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from discorag.ingest.segment.layout import speaker_of, without_speaker
 from discorag.ingest.segment.reading import has_verb, quote
-from discorag.models.memo import packed
+from discorag.models.memo import pack_vectors
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Markup, UnitKind
@@ -30,6 +30,7 @@ _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
 _LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
 """Words from which a sentence says something even if nothing ends it: transcripts and filings often lack the stop."""
 _STATED = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.ROW, UnitKind.CODE, UnitKind.TURN})
+_AT_ONCE = 1000  # texts that are tokenized: the places of their tokens take far more memory than they
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,12 @@ def folded(text: str) -> str:
 def within_window(texts: list[str], encoder: Encoder) -> list[str]:
     """Each text, cut after the last token that fits the encoder: for vectors that only rank."""
     room = encoder.tokens.max_tokens - encoder.tokens.special_tokens
-    offsets = encoder.tokens.token_offsets(texts)
-    return [t if len(o) <= room else t[: o[room - 1][1]] for t, o in zip(texts, offsets, strict=True)]
+    cut: list[str] = []
+    for i in range(0, len(texts), _AT_ONCE):
+        some = texts[i : i + _AT_ONCE]
+        offsets = encoder.tokens.token_offsets(some)
+        cut += [t if len(o) <= room else t[: o[room - 1][1]] for t, o in zip(some, offsets, strict=True)]
+    return cut
 
 
 async def sentences_of(inputs: AnswerInputs, encoder: Encoder) -> SentenceTable:
@@ -180,7 +185,7 @@ async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> li
 
 def _with_vectors(chunks: Sequence[Chunk], texts: Sequence[list[str]], vectors: Vectors) -> list[Chunk]:
     ends = accumulate(map(len, texts))
-    own = [packed(t, vectors[end - len(t) : end]) for t, end in zip(texts, ends, strict=True)]
+    own = [pack_vectors(t, vectors[end - len(t) : end]) for t, end in zip(texts, ends, strict=True)]
     return [c.model_copy(update={"unit_vectors": u}) for c, u in zip(chunks, own, strict=True)]
 
 

@@ -75,7 +75,7 @@ async def build_binary_tree(name: str, source: Source, text: NodeText, cut: Cut)
     """The binary tree over all sentences that ``cut`` makes from the root downwards; it has no relations."""
     growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), text)
     await growth.add(await asyncio.to_thread(_branches, len(growth.nodes), cut))
-    return await growth.built(name)
+    return await growth.finish(name)
 
 
 def _branches(leaves: int, cut: Cut) -> list[Branch]:
@@ -96,7 +96,7 @@ def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
 
 
 class WindowBuilder:
-    """Neighbouring nodes joined `WINDOW` at a time until there is one; the leaves have up to ``chunk_words`` words.
+    """Neighbouring nodes joined ``width`` at a time until there is one; the leaves have up to ``chunk_words`` words.
 
     A window that holds one node only leaves it to the next layer. With a word a chunk every sentence is a leaf.
 
@@ -105,13 +105,13 @@ class WindowBuilder:
 
     name = "windows"
 
-    def __init__(self, text: NodeText, *, chunk_words: int = CHUNK_WORDS) -> None:
-        self._text, self._words = text, chunk_words
+    def __init__(self, text: NodeText, *, chunk_words: int = CHUNK_WORDS, width: int = WINDOW) -> None:
+        self._text, self._words, self._width = text, chunk_words, width
 
     @property
     def version(self) -> str:
         """With its sizes and the node text's."""
-        return f"windows-1/{WINDOW}/{self._words}/{self._text.version}"
+        return f"windows-1/{self._width}/{self._words}/{self._text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root."""
@@ -121,4 +121,4 @@ class WindowBuilder:
             windows = [tuple(layer[i : i + WINDOW]) for i in range(0, len(layer), WINDOW)]
             joined = await growth.add([Branch(window) for window in windows if len(window) > 1])
             layer = joined + [node for window in windows if len(window) == 1 for node in window]
-        return await growth.built(self.name)
+        return await growth.finish(self.name)

@@ -100,7 +100,7 @@ class ClusterBuilder:
             if len(groups) + len(alone) >= len(layer):
                 break
             layer = [*alone, *await growth.add([Branch(group) for group in groups])]
-        return await growth.built(self.name)
+        return await growth.finish(self.name)
 
 
 def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:
@@ -117,7 +117,7 @@ def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) ->
         everything = np.arange(len(vectors))
         broad = _split(vectors, everything, math.isqrt(max(len(vectors) - 1, 1)), sizes)
         local = (fine for members in broad for fine in _split(vectors, members, _LOCAL_NEIGHBORS, sizes))
-        fitting = {tuple(part.tolist()) for members in local for part in _fitted(vectors, tokens, members, sizes)}
+        fitting = {tuple(part.tolist()) for members in local for part in _fit(vectors, tokens, members, sizes)}
     return sorted(fitting)
 
 
@@ -128,11 +128,11 @@ def _split(
     chosen = vectors[members]
     if len(np.unique(chosen.round(6), axis=0)) <= sizes.dimensions + 1:
         return [members]
-    parts = _mixture(_reduced(chosen, min(neighbors, len(chosen) - 1), sizes), sizes)
+    parts = _mixture(_reduce(chosen, min(neighbors, len(chosen) - 1), sizes), sizes)
     return [members[part] for part in parts]
 
 
-def _fitted(
+def _fit(
     vectors: Vectors, tokens: Sequence[int], members: NDArray[np.int64], sizes: ClusterSizes
 ) -> Iterator[NDArray[np.int64]]:
     """``members``, clustered again until the summariser can take each cluster; halved where they do not split."""
@@ -143,10 +143,10 @@ def _fitted(
     if max(map(len, parts)) == len(members):
         parts = np.array_split(members, 2)
     for part in parts:
-        yield from _fitted(vectors, tokens, part, sizes)
+        yield from _fit(vectors, tokens, part, sizes)
 
 
-def _reduced(vectors: Vectors, neighbors: int, sizes: ClusterSizes) -> NDArray[np.float64]:
+def _reduce(vectors: Vectors, neighbors: int, sizes: ClusterSizes) -> NDArray[np.float64]:
     """The vectors in fewer dimensions, shape (n, sizes.dimensions), by UMAP (McInnes et al. 2018).
 
     UMAP's spectral start needs about twice as many points as dimensions; with fewer it gives other results each time.

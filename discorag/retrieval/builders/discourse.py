@@ -44,7 +44,7 @@ class DiscourseBuilder:
         parses = Parses(self._parser, {} if self._cache is None else self._cache)
         roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
         await self._join(growth, parses, source, roots)
-        return await growth.built(self.name, parsed=parses.parsed, reused=parses.reused)
+        return await growth.finish(self.name, parsed=parses.parsed, reused=parses.reused)
 
     async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
         """One tree over the paragraphs' roots."""
@@ -109,7 +109,7 @@ class ParagraphBuilder(BisectionBuilder):
         """A tree of one root over all sentences."""
         growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
         await growth.add(await asyncio.to_thread(_halves_and_sections, source, len(growth.nodes)))
-        return await growth.built(self.name)
+        return await growth.finish(self.name)
 
 
 def _halves_and_sections(source: Source, first: int) -> list[Branch]:

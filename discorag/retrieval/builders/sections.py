@@ -84,7 +84,7 @@ class SectionBuilder:
         await layout.cut()
         growth = Growth(layout.leaves, Summarised(self._summariser, self._sizes.summary_words), gaps=True)
         await growth.add(layout.branches())
-        return await growth.built(self.name)
+        return await growth.finish(self.name)
 
 
 class _Layout:
@@ -142,19 +142,19 @@ class _Layout:
     async def _text(self, units: Sequence[Unit]) -> tuple[list[int], list[int]]:
         """Text without headings in between: the nodes below the one that stands for it, and those it summarises."""
         if not self._is_long(units):
-            return self._grouped(units, self._sizes.group)
+            return self._group(units, self._sizes.group)
         vectors = await encode_cut(self._encoder, [unit.span.of(self._source.document.text) for unit in units])
         words = [unit.words for unit in units]
         starts = await asyncio.to_thread(theme_starts, vectors, words, target=self._sizes.theme_words)
         parts = [units[a:b] for a, b in pairwise([*starts, len(units)])]
-        themes = [self._draw(*self._grouped(part, self._sizes.theme_group)) for part in parts]
+        themes = [self._draw(*self._group(part, self._sizes.theme_group)) for part in parts]
         return themes, themes
 
     def _is_long(self, units: Sequence[Unit]) -> bool:
         """Whether text is cut into themes."""
         return sum(unit.words for unit in units) > _THEMED_FROM * self._sizes.theme_words
 
-    def _grouped(self, units: Sequence[Unit], size: int) -> tuple[list[int], list[int]]:
+    def _group(self, units: Sequence[Unit], size: int) -> tuple[list[int], list[int]]:
         """As `_text`, of text that is not cut into themes: its chunks, or groups of ``size`` of them."""
         chunks = self._chunks(units)
         if sum(unit.words for unit in units) < _MIN_GROUPED_WORDS:

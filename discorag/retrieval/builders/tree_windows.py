@@ -14,7 +14,7 @@ from discorag.retrieval.builders.base import Builder, Built, Source, inner
 from discorag.retrieval.builders.node_text import ENCODED_WORDS
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import first_words
-from discorag.store.outline import TreeArrays
+from discorag.store.outline import leaf_runs
 
 WIDEST = 16
 """Sentences in the widest window."""
@@ -32,10 +32,9 @@ def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
     In a binary tree the second adds nothing to the first and the third; in a flat one the second gives every window.
     ``widest`` is 1 or more.
     """
-    runs = TreeArrays.of(tree).groups
-    starts, stops = runs.starts[runs.first], runs.stops[runs.first]
-    is_adjacent = np.diff(runs.first, append=len(runs.starts)) == 1
-    is_subtree = is_adjacent & (stops - starts <= widest)
+    runs = leaf_runs(tree)
+    starts, stops = np.array([of_node[0] for of_node in runs]).T
+    is_subtree = np.array([len(of_node) == 1 for of_node in runs]) & (stops - starts <= widest)
     whole = np.zeros((tree.leaves, widest), np.bool_)
     whole[starts[is_subtree], (stops - starts)[is_subtree] - 1] = True
     found = whole.copy()

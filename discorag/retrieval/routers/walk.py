@@ -1,4 +1,4 @@
-"""RDR²'s walk through a document: what a router sees of it, and the steps until the router is done.
+"""RDR²'s walk through a document: what a router sees of it, and the steps until nothing is left to show.
 
 Source: RDR² section 3.1 (equations 2 to 6), sections 3.2 and 3.3, appendix A.1. The paper abbreviates its retrieval
 subtree as RST; here RST is Rhetorical Structure Theory only.
@@ -6,16 +6,14 @@ subtree as RST; here RST is Rhetorical Structure Theory only.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from itertools import chain
-from typing import Protocol
+from random import Random
+from typing import Literal, NamedTuple, Protocol
 
-from discorag.discourse.parse.inline import escape
-from discorag.schema.errors import InvalidOutputError, InvariantError, ModelError, Usage
+from discorag.schema.errors import ModelError, Usage
 from discorag.schema.ledger import Failure
 from discorag.schema.retrieval_tree import RetrievalTree
 
@@ -23,40 +21,65 @@ STAGE = "route"
 
 
 @dataclass(frozen=True)
-class RetrievalSubtree:
-    """All structure nodes (inner nodes) of a tree, and of its content nodes (leaves) those that are lit, in text order.
+class WalkRules:
+    """How walks go.
 
-    ``seen`` are the leaves that have been shown so far, those of ``lit`` included; it only grows.
+    Args:
+        by_passage: Each retrieved passage of a document is a start of its own (appendix D, and the authors' code); else
+            a document has one start, which shows all of them (equation 3).
+        without: An ablation (tables 2 and 7). ``structure``: retrieved passages only, without headings.
+            ``similarity``: starts under a heading drawn at random. ``content``: starts with headings only. ``refuse``:
+            where the router refuses, the retrieved passages are selected, of an unfolded heading all.
+    """
+
+    by_passage: bool = False
+    without: Literal["", "structure", "similarity", "content", "refuse"] = ""
+
+
+class Line(NamedTuple):
+    """A node that a router sees: its id in prompts and its depth, both 0 for the root, and its heading or passage."""
+
+    id: int
+    node: int
+    depth: int
+    kind: Literal["passage", "heading", "collapsed"]
+    text: str
+
+
+@dataclass(frozen=True)
+class RetrievalSubtree:
+    """All structure nodes (inner nodes) of a tree of headings, and of its content nodes (leaves) those in ``passages``.
+
+    ``seen`` are the leaves that were shown so far or wait to be: no heading hides them.
     """
 
     tree: RetrievalTree
-    lit: tuple[int, ...]
+    passages: tuple[int, ...]
     seen: frozenset[int]
+    has_headings: bool = True
 
     @cached_property
-    def order(self) -> tuple[tuple[int, int], ...]:
-        """Every node with its depth, in pre-order; a node's place in it is its id in prompts, the first root's is 0.
-
-        In a cluster tree a node with several parents stands under the first of them only.
-        """
-        found: dict[int, int] = {}
-        stack = [(root, 0) for root in self._from_last(self.tree.roots)]
+    def lines(self) -> tuple[Line, ...]:
+        """What a router sees, in pre-order, which also gives the ids."""
+        order, stack = list[tuple[int, int]](), [(root, 0) for root in self._from_last(self.tree.roots)]
         while stack:
             node, depth = stack.pop()
-            if node not in found:
-                found[node] = depth
-                stack += [(child, depth + 1) for child in self._from_last(self.tree.nodes[node].children)]
-        return tuple(found.items())
+            order.append((node, depth))
+            stack += [(child, depth + 1) for child in self._from_last(self.tree.nodes[node].children)]
+        lines: list[Line] = []
+        for i, (index, depth) in enumerate(order):
+            node = self.tree.nodes[index]
+            if index in self.passages:
+                lines.append(Line(i, index, depth, "passage", node.text))
+            elif node.children and self.has_headings:
+                kind = "collapsed" if self.hidden(index) else "heading"
+                lines.append(Line(i, index, depth, kind, node.heading or node.text))
+        return tuple(lines)
 
-    @cached_property
-    def visible(self) -> frozenset[int]:
-        """Structure nodes and lit leaves: what a router may select."""
-        return frozenset(range(self.tree.leaves, len(self.tree.nodes))) | frozenset(self.lit)
-
-    @cached_property
+    @property
     def collapsed(self) -> tuple[int, ...]:
         """Structure nodes that hide passages, in pre-order."""
-        return tuple(node for node, _ in self.order if node >= self.tree.leaves and self.hidden(node))
+        return tuple(line.node for line in self.lines if line.kind == "collapsed")
 
     def hidden(self, node: int) -> tuple[int, ...]:
         """Leaves that unfolding the structure node ``node`` would show for the first time, in text order.
@@ -67,78 +90,20 @@ class RetrievalSubtree:
         own = (child for child in self.tree.nodes[node].children if child < self.tree.leaves)
         return tuple(leaf for leaf in own if leaf not in self.seen)
 
-    def expand(self, node: int) -> RetrievalSubtree:
-        """The subtree after [EXPAND]: the lit passages give way to those that ``node`` hid.
-
-        It is this very object if ``node`` hides nothing.
-
-        Raises:
-            InvariantError: ``node`` is not a structure node of the tree.
-
-        Source: RDR² section 3.2, equation 3.
-        """
-        if not self.tree.leaves <= node < len(self.tree.nodes):
-            raise InvariantError(
-                f"Node {node} cannot be expanded: it is not an inner node.",
-                hint=f"Inner nodes are {self.tree.leaves} to {len(self.tree.nodes) - 1}.",
-            )
-        hidden = self.hidden(node)
-        return RetrievalSubtree(self.tree, hidden, self.seen | set(hidden)) if hidden else self
-
-    def render(self) -> str:
-        """One escaped line per visible node, indented by its depth, ``id: text``, in pre-order.
-
-        A heading's id is followed by ``#``, a collapsed one's by ``#+``. Texts cannot imitate lines or close fences:
-        white space in them is single spaces, and ``& < > |`` are character entities.
-
-        Source: RDR² section 3.3 (newline-delimited, indented "id: text"); the marks are ours.
-        """
-        collapsed = set(self.collapsed)
-        lines: list[str] = []
-        for number, (index, depth) in enumerate(self.order):
-            if index in self.visible:
-                node = self.tree.nodes[index]
-                mark = f" #{'+' if index in collapsed else ''}" if node.children else ""
-                lines.append(f"{' ' * depth}{number}{mark}: {escape(' '.join((node.heading or node.text).split()))}")
-        return "\n".join(lines)
-
     def _from_last(self, nodes: Sequence[int]) -> list[int]:
         """Nodes in reverse text order, so that a stack gives them back in text order."""
         return sorted(nodes, key=lambda i: (self.tree.nodes[i].spans[0].start, i), reverse=True)
 
 
-def derive(tree: RetrievalTree, retrieved: Iterable[int]) -> RetrievalSubtree:
-    """The subtree from which routing starts: the retrieved passages and their siblings are lit.
-
-    Algorithm 1 also lights content nodes above and below them; here every content node is a leaf under a structure
-    node, so there are none. Without retrieved passages only headings are visible.
-
-    Raises:
-        InvariantError: A retrieved node is not a leaf.
-
-    Source: RDR² appendix A.1, algorithm 1.
-    """
-    lit: set[int] = set()
-    for leaf in retrieved:
-        if not 0 <= leaf < tree.leaves:
-            raise InvariantError(
-                f"Node {leaf} is not a leaf: this tree's are 0 to {tree.leaves - 1}.",
-                hint="Pass the leaves below an inner node: tree.leaves_of.",
-            )
-        groups = [tree.nodes[parent].children for parent in tree.parents[leaf]] or [tree.roots]
-        lit.update(node for group in groups for node in group if node < tree.leaves)
-    return RetrievalSubtree(tree, tuple(sorted(lit)), frozenset(lit))
-
-
 @dataclass(frozen=True)
 class Decision:
-    """A router's actions in one step: lit leaves that [ANSWER] selects, and the structure node that [EXPAND] unfolds.
+    """A router's actions in one step: shown leaves for [ANSWER], collapsed structure nodes for [EXPAND].
 
     With neither it is [REFUSE].
     """
 
     answer: tuple[int, ...] = ()
-    expand: int | None = None
+    expand: tuple[int, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
 
@@ -154,82 +119,95 @@ class Router(Protocol):
         ...
 
 
-class Ending(StrEnum):
-    """Why a walk ended.
-
-    ``ANSWERED``: the last step selected passages and unfolded nothing. ``REFUSED``: it did neither. ``LOOP``: it
-    unfolded what hides nothing. ``LIMIT``: no expansion was left. ``FAILED``: see the failures.
-    """
-
-    ANSWERED = "answered"
-    REFUSED = "refused"
-    LOOP = "loop"
-    LIMIT = "limit"
-    FAILED = "failed"
-
-
 @dataclass(frozen=True)
-class Routed:
-    """A walk through one document: for each step the leaves that it selected (equation 6), none of them twice.
+class Walk:
+    """A walk through one document; it is over when nothing waits to be shown.
 
-    ``ending`` says why it ended, None while it has not; ``failures`` what a router could not do: what was selected
-    before stays.
+    Args:
+        tree: A tree of headings (`HeadingBuilder`).
+        rules: How it goes.
+        retrieved: The leaves from which it started, best first.
+        queue: Groups of leaves to show, one a step.
+        seen: Leaves that were shown or are in the queue.
+        expansions: Headings that were put into the queue.
+        steps: For each step the leaves that it selected (equation 6), none of them twice.
+        failed: Whether the router could not decide in some step.
+        usage, failures: Since it began or was read.
     """
 
+    tree: RetrievalTree
+    rules: WalkRules
+    retrieved: tuple[int, ...]
+    queue: tuple[tuple[int, ...], ...]
+    seen: frozenset[int]
+    expansions: int = 0
     steps: tuple[tuple[int, ...], ...] = ()
-    subtree: RetrievalSubtree = field(kw_only=True)
-    ending: Ending | None = None
+    failed: bool = False
     usage: Usage = field(default_factory=Usage)
     failures: tuple[Failure, ...] = ()
 
+    @classmethod
+    def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], rules: WalkRules, seed: str = "") -> Walk:
+        """Where a walk starts: retrieved leaves and their siblings (appendix A.1, algorithm 1).
+
+        Algorithm 1 also lights content nodes above and below them; here every content node is a leaf under a structure
+        node, so there are none. The ``seed`` is for the ablation that starts at random.
+        """
+        leaves = tuple(retrieved)
+        if rules.without == "similarity":
+            leaves = (Random(seed).randrange(tree.leaves),)
+        if rules.without == "content":
+            return cls(tree, rules, leaves, ((),), frozenset())
+        own = rules.without == "structure"
+        groups = list(dict.fromkeys((leaf,) if own else _with_siblings(tree, leaf) for leaf in leaves))
+        seen = frozenset(chain.from_iterable(groups))
+        return cls(tree, rules, leaves, tuple(groups) if rules.by_passage else (tuple(sorted(seen)),), seen)
+
     @property
-    def in_step_order(self) -> tuple[int, ...]:
+    def subtree(self) -> RetrievalSubtree:
+        """What the router sees in the next step."""
+        return RetrievalSubtree(self.tree, self.queue[0], self.seen, self.rules.without != "structure")
+
+    @property
+    def selected(self) -> tuple[int, ...]:
         """The routed leaves in the order in which they were selected (equation 5)."""
         return tuple(chain.from_iterable(self.steps))
 
+    async def next(self, question: str, router: Router, unfold: int) -> Walk:
+        """One step further (equations 2 to 4).
 
-async def step_all(question: str, walks: Sequence[Routed], router: Router, expand_iter: int) -> list[Routed]:
-    """Take each walk (begun with `derive`) one step further, all at the same time; ended ones stay as they are.
-
-    A walk ends when the router unfolds nothing, unfolds what hides nothing, or has used up its ``expand_iter``
-    expansions, of which 0 only selects (RDR² table 9). A decision that a model could not make, or that names nodes
-    which are not visible, is dropped and counted as a failure, and ends the walk of that document.
-
-    Source: RDR² section 3.1.
-    """
-    return list(await asyncio.gather(*(_step(question, walk, router, expand_iter) for walk in walks)))
-
-
-async def _step(question: str, walk: Routed, router: Router, expand_iter: int) -> Routed:
-    if walk.ending is not None:
-        return walk
-    try:
-        decision = await router.decide(question, walk.subtree)
-        _check_visible(decision, walk.subtree)
-    except ModelError as error:
-        failure = Failure.of(STAGE, error, fallback="the passages selected before")
-        usage = walk.usage + (error.usage or Usage())
-        return replace(walk, ending=Ending.FAILED, usage=usage, failures=(failure,))
-    # lit leaves are new ones: no step repeats another's
-    steps = (*walk.steps, tuple(dict.fromkeys(decision.answer)))
-    limit = len(steps) > expand_iter
-    opened = walk.subtree if decision.expand is None or limit else walk.subtree.expand(decision.expand)
-    ending = None
-    if opened is walk.subtree and decision.expand is not None:
-        ending = Ending.LIMIT if limit else Ending.LOOP
-    elif opened is walk.subtree:
-        ending = Ending.ANSWERED if decision.answer else Ending.REFUSED
-    return Routed(steps, subtree=opened, ending=ending, usage=walk.usage + decision.usage)
-
-
-def _check_visible(decision: Decision, subtree: RetrievalSubtree) -> None:
-    headings = range(subtree.tree.leaves, len(subtree.tree.nodes))
-    wrong = sorted(set(decision.answer) - set(subtree.lit))
-    if decision.expand is not None and decision.expand not in headings:
-        wrong.append(decision.expand)
-    if wrong:
-        raise InvalidOutputError(
-            f"The router selected nodes that are not there to select: {wrong}.",
-            hint="It may answer with lit leaves and expand inner nodes.",
-            usage=decision.usage,
+        Passages that were not shown before, under the headings that the router unfolds, join the queue, until
+        ``unfold`` headings have (RDR² table 9; 0 only selects). A decision that a model could not make is a failure.
+        """
+        if not self.queue:
+            return self
+        try:
+            decision = await router.decide(question, self.subtree)
+        except ModelError as error:
+            failure = Failure.of(STAGE, error, fallback="the passages selected before")
+            return replace(
+                self,
+                queue=self.queue[1:],
+                steps=(*self.steps, ()),
+                failed=True,
+                usage=self.usage + (error.usage or Usage()),
+                failures=(*self.failures, failure),
+            )
+        opened = tuple(dict.fromkeys(decision.expand))[: unfold - self.expansions]
+        groups = tuple(self.subtree.hidden(heading) for heading in opened)
+        answer = decision.answer
+        if self.rules.without == "refuse" and not answer and not opened:
+            answer = tuple(leaf for leaf in self.queue[0] if leaf in self.retrieved) or self.queue[0]
+        return replace(
+            self,
+            queue=(*self.queue[1:], *groups),
+            seen=self.seen.union(*groups),
+            expansions=self.expansions + len(opened),
+            steps=(*self.steps, tuple(dict.fromkeys(answer))),
+            usage=self.usage + decision.usage,
         )
+
+
+def _with_siblings(tree: RetrievalTree, leaf: int) -> tuple[int, ...]:
+    [parent] = tree.parents[leaf]
+    return tuple(child for child in tree.nodes[parent].children if child < tree.leaves)

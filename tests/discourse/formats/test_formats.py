@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,7 +21,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError, InvariantError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
-from tests.strategies import chunks, parsed_texts
+from tests.strategies import parsed_texts
 
 _Write = Callable[[Chunk], str]
 _Read = Callable[[str], tuple[str, RstTree]]
@@ -282,7 +281,7 @@ _BAD_JSON = (
     ("not the text at", json.dumps({"text": "b", "edus": [_EDU], "splits": []})),
     ("not the text at", json.dumps({"text": "a", "edus": [_EDU | {"end": 5}], "splits": []})),
     ("greater than or equal", json.dumps({"text": "a", "edus": [_EDU | {"start": -1}], "splits": []})),
-    ("No split covers", json.dumps({"text": "aa", "edus": [_EDU, {"start": 1, "end": 2, "text": "a"}], "splits": []})),
+    ("No node joins", json.dumps({"text": "aa", "edus": [_EDU, {"start": 1, "end": 2, "text": "a"}], "splits": []})),
 )
 
 
@@ -313,11 +312,6 @@ def test_entities_that_would_grow_exponentially_are_refused_at_once(use: str) ->
 # --- by name --------------------------------------------------------------------------------------
 
 
-def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"'pdf'.*text, mermaid, rs3, rs4, dis, json, svg"):
-        write_trees([_chunk("a", _tree("a"))], "pdf")
-
-
 @pytest.mark.parametrize("name", FORMATS)
 def test_only_what_people_read_takes_several_trees(name: str) -> None:
     chunks = [_chunk("a", _tree("a")), _chunk("b", _tree("b"))]
@@ -335,10 +329,6 @@ def test_a_file_that_is_gone_or_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.dis").write_bytes(b"( Root \xff")
     with pytest.raises(InputError, match="not UTF-8"):
         read_tree(tmp_path / "bad.dis")
-
-
-_VERTEX = re.compile(r'    (n\d+_\d+)\["([^"]*)"\]')
-_EDGE = re.compile(r"    (n\d+_\d+) -->\|[NS]\| (n\d+_\d+)")
 
 
 def _ruled(text: str) -> Chunk:
@@ -377,15 +367,3 @@ def test_mermaid_names_every_constituent_and_links_it():
         '    n1_2["2: However, iron #35;1 rusts."]\n'
         "    n0_2 -->|N| n1_2\n"
     )
-
-
-@given(chunks())
-def test_mermaid_is_well_formed_whatever_the_text(chunk: Chunk):
-    head, *lines = tree_mermaid(_with_tree(chunk)).removesuffix("\n").split("\n")
-    vertices = [m for line in lines if (m := _VERTEX.fullmatch(line))]
-    edges = [m for line in lines if (m := _EDGE.fullmatch(line))]
-    n = len(chunk.sentences)
-    assert head == "flowchart TD"
-    assert (len(lines), len(vertices), len(edges)) == (4 * n - 3, 2 * n - 1, 2 * n - 2)
-    assert {e[2] for e in edges} == {v[1] for v in vertices} - {f"n0_{n}"}
-    assert not re.search(r"[<>`|{}\[\]]", "".join(v[2] for v in vertices))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import Decoded, cuts_of, decode, level_sums, most_likely, refine_relation
-from discorag.discourse.parse.trained.network import Network, Reading, Units
+from discorag.discourse.parse.trained.network import Floats, Network, Reading, Units
 from discorag.schema.discourse import Nuclearity, Relation
 
 _LEVELS = st.lists(st.integers(0, 2), min_size=1, max_size=60)
@@ -23,7 +23,7 @@ def _decoded(levels: list[int], exact: int, openers: Sequence[int] = ()) -> list
     return decode(_NETWORK, _reading(levels), np.array(levels), exact=exact, openers=openers)
 
 
-def _reading(levels: list[int]) -> Reading:
+def _reading(levels: list[int]) -> Reading[Floats]:
     """The network's, of units of one random token each."""
     first = np.arange(len(levels))
     return _NETWORK.read(_TOKENS, Units(first, first + 1, np.array(levels), kind=0))

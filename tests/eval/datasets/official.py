@@ -11,20 +11,21 @@ from eval.sample import Benchmark, Sample
 from tests.eval.helpers import FIXTURES
 
 FILES = {
+    "asqa-pages": "asqa/pages",
     "asqa-pooled": "asqa/asqa_eval_pooled.json",
     "clapnq": "clapnq",
     "eli5": "eli5/eli5_eval_bm25_top100.json",
     "fairytaleqa": "fairytaleqa",
-    "hotpotqa": "hotpotqa/hotpot_tiny_distractor.json",
+    "hotpotqa": "hotpotqa/hotpot_dev_distractor_sample100.json",
     "lay-summaries": "lay_summaries/test.json",
     "loong": "loong",
     "musique": "musique/musique_tiny.jsonl",
     "narrativeqa": "narrativeqa/narrativeqa.jsonl",
     "nq-open-oracle": "nq_open_oracle/nq-open-oracle.jsonl",
     "qampari": "qampari/qampari_eval_gtr_top100.json",
-    "qasper": "qasper/papers-v0.3.json",
-    "qmsum": "qmsum/meetings.jsonl",
-    "quality": "quality/QuALITY.tiny.htmlstripped.dev",
+    "qasper": "qasper/qasper-sample-v0.3.json",
+    "qmsum": "qmsum/test.jsonl",
+    "quality": "quality/QuALITY.part.htmlstripped.dev",
     "scinews": "scinews/test.json",
     "triviaqa": "triviaqa/retrieved_pooled.jsonl",
 }

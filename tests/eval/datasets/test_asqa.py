@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.datasets.asqa import Passages, answer_places, load_asqa_pooled
+from eval.datasets.asqa import Passages, answer_places, load_asqa_pages, load_asqa_pooled
 from eval.errors import DataError
 from eval.sample import SourceDocument
 from tests.eval.datasets.official import changed, gold_texts
@@ -36,6 +36,19 @@ def test_passages_under_two_ids_with_equal_text_share_the_first(tmp_path: Path) 
     benchmark = load_asqa_pooled(changed("asqa-pooled", tmp_path, [1, "docs", 2, "id"], "p999"))
     assert benchmark.samples[1].documents == ("p201", "p202", "p103", "p203")
     assert "p999" not in benchmark.documents
+
+
+def test_pages_keep_their_headings_and_lose_their_links() -> None:
+    benchmark = load_asqa_pages(POOLED.parent / "pages")
+    assert [(s.id, s.documents) for s in benchmark.samples] == [
+        ("asqa-1", ("Lantern Cup",)),
+        ("asqa-2", ("Orre bridge",)),
+    ]
+    text = benchmark.documents["Lantern Cup"].text
+    assert text.startswith("# Lantern Cup\n\nThe Lantern Cup is a badminton cup")
+    assert text.endswith("### Men\n\nIn 2011 Tom Ashdown won his only title.")
+    assert [texts for _, texts in gold_texts(benchmark, benchmark.samples[1])] == [["1842"], ["May 1931"]]
+    assert benchmark.dropped == {"questions without a page": 3}
 
 
 def document(text: str) -> SourceDocument:

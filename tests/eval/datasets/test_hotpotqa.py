@@ -3,7 +3,7 @@ from pathlib import Path
 from eval.datasets.hotpotqa import load_hotpotqa
 from tests.eval.datasets.official import gold_texts
 
-QUESTIONS = Path(__file__).parents[1] / "fixtures" / "hotpotqa" / "hotpot_tiny_distractor.json"
+QUESTIONS = Path(__file__).parents[1] / "fixtures" / "hotpotqa" / "hotpot_dev_distractor_sample100.json"
 
 
 def test_a_paragraph_is_one_document_of_its_sentences() -> None:

@@ -86,22 +86,11 @@ def test_a_number_inside_another_number_is_no_evidence_and_counted(tmp_path: Pat
     assert benchmark.dropped == {"spotlight answers whose number is in no document": 1}
 
 
-def test_papers_give_the_answer_titles_that_head_their_documents() -> None:
-    *_, citations, chain = load_loong(LOONG).samples
-    assert citations.titles == ("Loud Ants Learn Faster: Messages in Sorting Swarms",)
+def test_the_gold_answer_is_written_as_the_official_code_writes_it() -> None:
+    *_, citations, _ = load_loong(LOONG).samples
     assert citations.references == (
         "{'Reference': [], 'Citation': ['# Loud Ants Learn Faster: Messages in Sorting Swarms ']}",
     )
-    assert chain.titles == (
-        "Sorting Letters with Quiet Ants: A Study of Small Agents",
-        "LOUD Ants Learn Faster: Messages in Sorting Swarms",
-    )
-
-
-def test_an_answer_title_without_document_is_counted_and_a_blank_one_is_none(tmp_path: Path) -> None:
-    benchmark = load_loong(write(tmp_path, {**CHAIN, "answer": ["# ", "# Trays, Towers and Tasks"]}))
-    assert benchmark.samples[0].titles == ()
-    assert benchmark.dropped == {"answer titles that head no document": 1}
 
 
 def test_a_paper_question_without_question_asks_the_instructions_task() -> None:

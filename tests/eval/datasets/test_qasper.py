@@ -4,7 +4,7 @@ from eval.datasets.qasper import load_qasper
 from eval.sample import Benchmark
 from tests.eval.datasets.official import changed, entries_of
 
-PAPERS = Path(__file__).parents[1] / "fixtures/qasper/papers-v0.3.json"
+PAPERS = Path(__file__).parents[1] / "fixtures/qasper/qasper-sample-v0.3.json"
 
 
 def gold_of(benchmark: Benchmark, sample_id: str) -> list[tuple[int, str, list[str]]]:

@@ -3,7 +3,7 @@ from pathlib import Path
 from eval.datasets.qmsum import load_qmsum
 from tests.eval.datasets.official import gold_texts
 
-MEETINGS = Path(__file__).parents[1] / "fixtures" / "qmsum" / "meetings.jsonl"
+MEETINGS = Path(__file__).parents[1] / "fixtures" / "qmsum" / "test.jsonl"
 
 
 def test_a_meeting_becomes_one_paragraph_per_turn_without_the_blank_ones() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from eval.datasets.quality import load_quality
 
-STORIES = Path(__file__).parents[1] / "fixtures" / "quality" / "QuALITY.tiny.htmlstripped.dev"
+STORIES = Path(__file__).parents[1] / "fixtures" / "quality" / "QuALITY.part.htmlstripped.dev"
 
 
 def test_the_two_lines_of_an_article_share_its_document() -> None:

@@ -97,11 +97,11 @@ async def test_annotator_without_evidence_is_matched_by_retrieving_nothing_only(
     assert await QasperEvidenceF1(99).score(asked((), annotators=2, answerable=False)) == 100
 
 
-async def test_answerable_question_without_labels_is_not_scored() -> None:
+async def test_an_answerable_question_without_labels_is_not_scored_or_counts_0_as_each_evaluator_has_it() -> None:
     given = asked(PARAGRAPHS[:1])
     assert await QasperEvidenceF1(99).score(given) is None
-    assert await DISRETRIEVAL_F1.score(given) is None
-    assert await DISRETRIEVAL_RECALL.score(given) is None
+    assert await DISRETRIEVAL_F1.score(given) == 0
+    assert await DISRETRIEVAL_RECALL.score(given) == 0
 
 
 async def test_unanswerable_question_of_a_dataset_without_paragraphs_is_not_scored() -> None:
@@ -110,7 +110,7 @@ async def test_unanswerable_question_of_a_dataset_without_paragraphs_is_not_scor
 
 async def test_highlights_are_no_official_evidence_and_evidence_no_highlight() -> None:
     assert await QasperEvidenceF1(99).score(asked(PARAGRAPHS[:1], highlights={0: PARAGRAPHS[:1]})) is None
-    assert await DISRETRIEVAL_F1.score(asked(PARAGRAPHS[:1], evidence={0: PARAGRAPHS[:1]})) is None
+    assert await DISRETRIEVAL_F1.score(asked(PARAGRAPHS[:1], evidence={0: PARAGRAPHS[:1]})) == 0
 
 
 async def test_disretrieval_compares_bags_of_normalised_tokens() -> None:

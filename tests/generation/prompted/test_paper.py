@@ -22,7 +22,7 @@ from discorag.generation.prompted.paper import (
     source_ranges,
 )
 from discorag.schema.answer import AnswerInputs
-from discorag.schema.discourse import EDGE_RELATIONS, ChunkRelation, Edge, RhetoricalGraph
+from discorag.schema.discourse import EDGE_RELATIONS, ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 
@@ -128,8 +128,7 @@ def test_ranges_cover_every_source_once_and_keep_to_their_lines(k: int, lines: i
     ],
 )
 def test_plan_and_answer_are_split(text: str) -> None:
-    planned = planned_of(text)
-    assert (planned.plan.paragraph, planned.answer) == ("First this.", "Yes.\n\nTwo.")
+    assert planned_of(text) == (Plan(paragraph="First this."), "Yes.\n\nTwo.")
 
 
 @pytest.mark.parametrize(
@@ -144,8 +143,7 @@ def test_plan_and_answer_are_split(text: str) -> None:
     ],
 )
 def test_every_line_of_a_hint_is_a_query_without_its_bullet(lines: str, queries: tuple[str, ...]) -> None:
-    hint = hint_of(f"PLAN: First this.\nRETRIEVAL HINT:{lines}")
-    assert (hint.plan.paragraph, hint.queries) == ("First this.", queries)
+    assert hint_of(f"PLAN: First this.\nRETRIEVAL HINT:{lines}") == (Plan(paragraph="First this."), queries)
 
 
 @pytest.mark.parametrize(

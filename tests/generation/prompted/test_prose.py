@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.inline import mark
-from discorag.generation.prompted.engine import Shown, marks_left, tidied
+from discorag.generation.prompted.engine import Shown, marks_left, strip_marks
 from discorag.schema.discourse import RstTree
 from discorag.text.replies import close_json, whole_sentences
 from tests.strategies import parsed_texts
@@ -20,7 +20,7 @@ PASSAGE = "The shelf that holds vitamin D stands in the hall, because the cellar
 def test_of_a_passage_copied_as_it_was_shown_no_mark_is_left(case: tuple[str, RstTree, int]) -> None:
     text, tree, offset = case
     text = text.translate(_LETTERS)
-    assert not marks_left(tidied(mark(text, tree, offset=offset), [text]), [text])
+    assert not marks_left(strip_marks(mark(text, tree, offset=offset), [text]), [text])
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,12 @@ def test_of_a_passage_copied_as_it_was_shown_no_mark_is_left(case: tuple[str, Rs
     ],
 )
 def test_what_is_ours_goes(said: str, shown: str) -> None:
-    assert tidied(said, [PASSAGE]).endswith(shown)
+    assert strip_marks(said, [PASSAGE]).endswith(shown)
 
 
 @pytest.mark.parametrize("own", ["a |1<elab|b", "write &amp; for &", "see <chunk id=1>", "so [...] he said"])
 def test_what_a_source_writes_itself_stays(own: str) -> None:
-    assert tidied(f"They {own}.", [f"They {own}."]) == f"They {own}."
+    assert strip_marks(f"They {own}.", [f"They {own}."]) == f"They {own}."
 
 
 @given(st.text(alphabet="ab |<>1=elab&;`\n", max_size=80), st.integers(1, 9))

@@ -11,12 +11,15 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from pydantic import SecretStr
 
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.schema.document import Scope
 from discorag.schema.errors import NotFoundError, StoreFullError
 from discorag.schema.ledger import Failure
 from discorag.store.database import Database
+from discorag.store.postgres import PostgresServer
+from discorag.store.sqlite import SqliteFile
 from discorag.store.uploads import JobTable
 from interfaces.http.jobs import Ingest, Job, JobFile, Jobs, JobStatus
 from tests.interfaces.http.conftest import Serve
@@ -139,13 +142,25 @@ def nothing() -> None:
     """Published already."""
 
 
+Opening = Callable[[], SqliteFile | PostgresServer]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def opening(request: pytest.FixtureRequest, tmp_path: Path) -> Opening:
+    """Opens one database, each time it is called."""
+    if request.param == "sqlite":
+        return lambda: SqliteFile(tmp_path / "documents.sqlite")
+    url = SecretStr(request.getfixturevalue("new_database")())
+    return lambda: PostgresServer(url)
+
+
 @asynccontextmanager
-async def working(folder: Path, ingest: Ingest, at_once: int = 1) -> AsyncGenerator[Jobs]:
+async def working(opening: Opening, ingest: Ingest, at_once: int = 1) -> AsyncGenerator[Jobs]:
     """Jobs with their worker, as a server has them."""
     settled: list[JobFile] = []
-    database = Database(folder / "documents.sqlite", ("test", 8))
+    database = Database(opening(), ("test", 8))
     jobs = Jobs(JobTable(database), ingest, settled.append, at_once)
-    await jobs.resume()
+    await jobs.forget_old()
     worker = asyncio.create_task(jobs.work())
     try:
         yield jobs
@@ -169,9 +184,9 @@ async def reached(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_jobs_take_turns_so_that_a_short_one_need_not_wait_for_a_long_one(tmp_path: Path) -> None:
+async def test_jobs_take_turns_so_that_a_short_one_need_not_wait_for_a_long_one(opening: Opening) -> None:
     reader = Reader()
-    async with working(tmp_path, reader) as jobs:
+    async with working(opening, reader) as jobs:
         long = await jobs.accept(Scope(), dict.fromkeys(["l1", "l2", "l3", "l4"], 1), nothing)
         await reached(lambda: reader.read == ["l1"])
         short = await jobs.accept(Scope(), dict.fromkeys(["s1"], 1), nothing)
@@ -184,9 +199,9 @@ async def test_jobs_take_turns_so_that_a_short_one_need_not_wait_for_a_long_one(
 NORTH, SOUTH = Scope(tenant="north"), Scope(tenant="south")
 
 
-async def test_a_tenant_with_few_files_need_not_wait_for_one_with_many_jobs(tmp_path: Path) -> None:
+async def test_a_tenant_with_few_files_need_not_wait_for_one_with_many_jobs(opening: Opening) -> None:
     reader = Reader()
-    async with working(tmp_path, reader) as jobs:
+    async with working(opening, reader) as jobs:
         for i in range(50):
             await jobs.accept(NORTH, dict.fromkeys([f"n{i}.1", f"n{i}.2"], 1), nothing)
         small = await jobs.accept(SOUTH, dict.fromkeys(["s1", "s2", "s3"], 1), nothing)
@@ -215,10 +230,10 @@ class Slow(Reader):
 
 
 @pytest.mark.parametrize("at_once", [1, 3])
-async def test_no_tenant_holds_all_places(tmp_path: Path, at_once: int) -> None:
+async def test_no_tenant_holds_all_places(opening: Opening, at_once: int) -> None:
     reader = Slow()
     reader.go.set()
-    async with working(tmp_path, reader, at_once) as jobs:
+    async with working(opening, reader, at_once) as jobs:
         await jobs.accept(NORTH, dict.fromkeys([f"slow {i}" for i in range(9)], 1), nothing)
         await reached(lambda: reader.now == at_once)
         for i in range(3):
@@ -226,9 +241,9 @@ async def test_no_tenant_holds_all_places(tmp_path: Path, at_once: int) -> None:
         assert (reader.read, reader.now) == (["s0", "s1", "s2"], at_once)
 
 
-async def test_one_file_is_never_read_twice_at_once(tmp_path: Path) -> None:
+async def test_one_file_is_never_read_twice_at_once(opening: Opening) -> None:
     reader = Slow()
-    async with working(tmp_path, reader, at_once=3) as jobs:
+    async with working(opening, reader, at_once=3) as jobs:
         first = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
         second = await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing)
         other = await jobs.accept(Scope(corpus="other"), dict.fromkeys(["a"], 1), nothing)
@@ -240,7 +255,7 @@ async def test_one_file_is_never_read_twice_at_once(tmp_path: Path) -> None:
     assert reader.peak == 2
 
 
-async def test_files_wait_while_the_store_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_files_wait_while_the_store_has_no_room(opening: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("interfaces.http.jobs.RETRY_S", 0.01)
     full = [True, True]
 
@@ -250,15 +265,15 @@ async def test_files_wait_while_the_store_has_no_room(tmp_path: Path, monkeypatc
             raise StoreFullError("The disk is nearly full.")
         return DocumentOutcome(uri=name, status=Status.ADDED), ()
 
-    async with working(tmp_path, read) as jobs:
+    async with working(opening, read) as jobs:
         job = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))
     assert (job.status, full) == (JobStatus.DONE, [])
 
 
-async def test_an_error_that_nobody_expected_fails_its_file_and_stops_nothing(tmp_path: Path) -> None:
+async def test_an_error_that_nobody_expected_fails_its_file_and_stops_nothing(opening: Opening) -> None:
     reader = Reader()
     reader.go.set()
-    async with working(tmp_path, reader) as jobs:
+    async with working(opening, reader) as jobs:
         first = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["broken", "fine"], 1), nothing))
         second = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["fine"], 1), nothing))
     assert [f.status for f in first.files] == [Status.FAILED, Status.ADDED]
@@ -266,9 +281,9 @@ async def test_an_error_that_nobody_expected_fails_its_file_and_stops_nothing(tm
     assert (first.status, second.status) == (JobStatus.FAILED, JobStatus.DONE)
 
 
-async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(tmp_path: Path) -> None:
+async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(opening: Opening) -> None:
     reader = Reader()
-    async with working(tmp_path, reader) as jobs:
+    async with working(opening, reader) as jobs:
         job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
         await reached(lambda: reader.read == ["a"])
         waiting = await jobs.accept(Scope(), dict.fromkeys(["never"], 1), nothing)
@@ -284,9 +299,9 @@ async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(tm
 
 
 @pytest.mark.parametrize("jobs_at_once", [1, 3])
-async def test_a_job_can_be_cancelled_at_any_step_of_its_start(tmp_path: Path, jobs_at_once: int) -> None:
+async def test_a_job_can_be_cancelled_at_any_step_of_its_start(opening: Opening, jobs_at_once: int) -> None:
     reader = Reader()
-    async with working(tmp_path, reader, at_once=jobs_at_once) as jobs:
+    async with working(opening, reader, at_once=jobs_at_once) as jobs:
         for steps in range(20):  # of the event loop
             job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
             cancelling = asyncio.create_task(jobs.cancel(job.tenant, job.id))
@@ -295,12 +310,12 @@ async def test_a_job_can_be_cancelled_at_any_step_of_its_start(tmp_path: Path, j
             await asyncio.gather(cancelling, jobs.cancel(job.tenant, job.id))
         reader.go.set()
         assert (await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))).status is JobStatus.DONE
-        assert jobs.waiting() == 0
+        await reached(lambda: jobs.waiting() == 0)
 
 
-async def test_a_cancelled_job_that_is_retried_reads_what_it_had_not_read(tmp_path: Path) -> None:
+async def test_a_cancelled_job_that_is_retried_reads_what_it_had_not_read(opening: Opening) -> None:
     reader = Reader()
-    async with working(tmp_path, reader) as jobs:
+    async with working(opening, reader) as jobs:
         job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
         await reached(lambda: reader.read == ["a"])
         await jobs.cancel(job.tenant, job.id)
@@ -310,25 +325,61 @@ async def test_a_cancelled_job_that_is_retried_reads_what_it_had_not_read(tmp_pa
     assert reader.read[-1] == "b"
 
 
-async def test_what_a_server_did_not_finish_is_taken_up_when_it_starts_again(tmp_path: Path) -> None:
+async def test_what_a_server_did_not_finish_is_taken_up_when_it_starts_again(opening: Opening) -> None:
     stopped, reader = Reader(), Reader()
-    async with working(tmp_path, stopped) as jobs:
+    async with working(opening, stopped) as jobs:
         job = await jobs.accept(Scope(), dict.fromkeys(["a", "b"], 1), nothing)
         await reached(lambda: stopped.read == ["a"])
     reader.go.set()
-    async with working(tmp_path, reader) as jobs:
+    async with working(opening, reader) as jobs:
         assert (await done(jobs, job)).status is JobStatus.DONE
     assert reader.read == ["a", "b"]
 
 
 async def test_a_job_that_ended_long_ago_is_forgotten_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = Reader()
     reader.go.set()
-    async with working(tmp_path, reader) as jobs:
+    async with working(opening, reader) as jobs:
         job = await done(jobs, await jobs.accept(Scope(), {"a": 1}, nothing))
     monkeypatch.setattr("interfaces.http.jobs.RETENTION", timedelta())
-    async with working(tmp_path, reader) as jobs:
+    async with working(opening, reader) as jobs:
         with pytest.raises(NotFoundError, match="a week"):
             await jobs.get(job.tenant, job.id)
+
+
+@pytest.fixture
+def server(new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> PostgresServer:
+    monkeypatch.setattr("interfaces.http.jobs.POLL_S", 0.05)
+    monkeypatch.setattr("interfaces.http.jobs.RETRY_S", 0.05)
+    return PostgresServer(SecretStr(new_database()))
+
+
+async def test_two_servers_share_the_files_of_a_job_and_read_each_once(server: PostgresServer) -> None:
+    names, readers = [f"f{i}" for i in range(12)], (Reader(), Reader())
+    async with working(lambda: server, readers[0]) as one, working(lambda: server, readers[1]):
+        job = await one.accept(Scope(), dict.fromkeys(names, 1), nothing)
+        await reached(lambda: all(reader.read for reader in readers))
+        for reader in readers:
+            reader.go.set()
+        assert [f.status for f in (await done(one, job)).files] == [Status.ADDED] * len(names)
+    assert sorted(readers[0].read + readers[1].read) == sorted(names)
+
+
+async def test_what_a_dead_server_read_another_one_reads_and_a_job_is_cancelled_on_any(server: PostgresServer) -> None:
+    hung, well = Reader(), Reader()
+    async with working(lambda: server, hung) as first:
+        job = await first.accept(Scope(), {"a": 1}, nothing)
+        await reached(lambda: hung.read == ["a"])
+        async with working(lambda: server, well) as second:
+            with server.engine.begin() as db:
+                others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                db.exec_driver_sql(others + "AND datname = current_database()")
+            await reached(lambda: well.read == ["a"])
+            await first.cancel(job.tenant, job.id)
+            other = await first.accept(Scope(), {"b": 1}, nothing)
+            await reached(lambda: "b" in well.read)
+            well.go.set()
+            assert (await done(first, other)).status is JobStatus.DONE
+            assert (await second.get(job.tenant, job.id)).status is JobStatus.CANCELLED

@@ -49,7 +49,7 @@ async def test_one_store_answers_clients_of_mcp_and_of_openai_alike(
     said = chat.create(model="disco-rag", messages=[{"role": "user", "content": QUERY}]).choices[0].message.content
     assert said
     assert text_of(result) == said.strip()
-    assert data_of(result)["disagreements"]
+    assert data_of(result)["answer"]["disagreements"]
     assert "verify" in stages
     assert sorted(texts) == sorted(TEXTS.values())
 

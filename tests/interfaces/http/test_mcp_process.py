@@ -36,7 +36,7 @@ async def test_a_client_that_is_configured_as_the_docs_show_ingests_and_asks(tmp
         assert "12 %" in text_of(answer)
         cited = data_of(answer)["sources"][0]
         text = await resource(client, f"disco-rag://documents/{cited['doc_id']}")
-        assert text[cited["start"] : cited["end"]] == cited["text"]
+        assert text[cited["span"]["start"] : cited["span"]["end"]] == cited["text"]
 
 
 def test_the_docs_name_every_tool_and_no_other() -> None:

@@ -68,21 +68,21 @@ async def test_an_answer_is_what_the_pipeline_says_as_chat_shows_it_and_each_sta
         assert text_of(result) == "".join(answer_markdown(answer)).strip()
         found = data_of(result)
         assert found["text"] == answer.text
-        assert [s["text"] for s in found["sentences"]] == [s.text for s in answer.sentences]
-        cited = [found["sources"][n - 1]["text"] for s in found["sentences"] for n in s["sources"]]
+        assert found["answer"] == answer.model_dump(mode="json")
+        cited = [found["sources"][n - 1]["text"] for numbers in found["citations"] for n in numbers]
         assert cited == [e.text for s in answer.sentences for e in s.evidence]
-        assert found["disagreements"]
+        assert found["answer"]["disagreements"]
         assert {"parse", "plan", "verify"} <= set(stages)
         refused = await client.call_tool("ask", {"question": "Who won the chess championship of 1972?"})
         assert text_of(refused).startswith("The documents do not answer this.")
-        assert data_of(refused)["abstained"]
+        assert data_of(refused)["answer"]["abstained"]
 
 
 async def test_disagreements_alone_are_those_of_the_answer(server: Server) -> None:
     async with Client(server) as client:
         asked = data_of(await client.call_tool("ask", {"question": QUERY}))
         alone = await client.call_tool("show_disagreements", {"question": QUERY})
-        assert data_of(alone)["disagreements"] == asked["disagreements"]
+        assert data_of(alone)["disagreements"] == asked["answer"]["disagreements"]
         assert text_of(alone).startswith("The sources disagree:")
 
 
@@ -96,7 +96,7 @@ async def test_an_audit_lists_the_open_findings_of_a_corpus_surest_first(pipelin
         document = await resource(client, f"disco-rag://documents/{finding['left']['doc_id']}?corpus=shop")
         span = finding["left"]["span"]
         assert document[span["start"] : span["end"]] == finding["left"]["quote"]
-        assert "One says 30 days, the other says 14 days." in text_of(first)
+        assert '"Refund policy" says 30 days, "Shop leaflet" says 14 days.' in text_of(first)
         for found in rag.last_audit(corpus="shop").findings:
             rag.settle(found.id, corpus="shop")
         assert data_of(await client.call_tool("audit", {"corpus": "shop"}))["findings"] == []
@@ -178,7 +178,7 @@ async def test_what_was_not_raised_on_purpose_is_not_told(
         def broken(*_: object) -> None:
             raise RuntimeError("Quillfeather")
 
-        monkeypatch.setattr(apps.shared.store, "manifests", broken)
+        monkeypatch.setattr(apps.shared.store, "page", broken)
         result = await client.call_tool("list_documents", {})
         assert result.is_error
         assert "Quillfeather" not in text_of(result)

@@ -101,7 +101,7 @@ class Broken:
     def manifest(self, *_: object) -> None:
         raise StoreError("The disk fails.", hint="Replace it.")
 
-    def manifests(self, *_: object) -> None:
+    def page(self, *_: object) -> None:
         raise RuntimeError(f"{QUERY} is a text that no log may hold")
 
 
@@ -235,7 +235,7 @@ def test_an_unexpected_error_is_logged_under_the_id_of_the_response_and_quotes_n
     (failed,) = [line for line in lines(log) if line["event"] == "failed"]
     assert failed["request_id"] == reply.headers["x-request-id"]
     raised = failed["exception"][0]
-    assert streamed or (raised["exc_type"], raised["frames"][-1]["name"]) == ("RuntimeError", "manifests")
+    assert streamed or (raised["exc_type"], raised["frames"][-1]["name"]) == ("RuntimeError", "page")
     check_private(log.getvalue())
     (request,) = [line for line in lines(log) if line["event"] == "request"]
     assert request["status"] == reply.status_code == (200 if streamed else 500)

@@ -40,7 +40,7 @@ def text(name: str) -> str:
 class Process:
     """One server process over the folder ``home``, on a port of its own."""
 
-    def __init__(self, home: Path, llm: str | None = None) -> None:
+    def __init__(self, home: Path, llm: str | None = None, *, workers: int = 1, **settings: str) -> None:
         self.home = home
         keys = home / "keys.toml"
         if not keys.exists():
@@ -53,10 +53,12 @@ class Process:
         fields = {"STORE__PATH": home / "store", "API__UPLOADS": home / "uploads", "API__KEYS": keys}
         own = {f"DISCO_RAG_{name}": str(value) for name, value in fields.items()}
         own["DISCO_RAG_API__REQUESTS_PER_MINUTE"] = "1000000"  # jobs are asked for until they are done
+        own |= {f"DISCO_RAG_{name}": value for name, value in settings.items()}
         if llm:
             own |= {"DISCO_RAG_LLM__BASE_URL": llm, "DISCO_RAG_LLM__CACHE": str(home / "cache")}
             own |= {"DISCO_RAG_LLM__LAYOUT": "inline"}
         run = [sys.executable, "-c", "from interfaces.cli.main import main; main()", "serve", "--port", str(self.port)]
+        run += ["--workers", str(workers)] if workers > 1 else []
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 run, cwd=EXAMPLES.parent, env={**os.environ, **own}, stdout=subprocess.DEVNULL, stderr=log

@@ -18,7 +18,7 @@ from tests.interfaces.http.parts import PATIENCE_S, Apps, Listening, write_keys
 
 USUAL = ["2xx", 401, 403, 404, 409, "5xx"]
 EXCUSED: list[dict[str, Any]] = [
-    # Options exclude each other (follow needs a retriever over chunks), the last message of a conversation is the
+    # Options exclude each other (context=nodes needs a retriever over trees), the last message of a conversation is the
     # user's, and the edges of a graph join its chunks: the schema, which is about single fields, says none of this.
     {"include-path": path, "checks": {"positive_data_acceptance": {"expected-statuses": [*USUAL, 422]}}}
     for path in ("/ask", "/v1/chat/completions", "/threads/{thread_id}/state")

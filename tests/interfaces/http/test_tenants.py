@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -125,18 +124,7 @@ def test_no_request_of_a_tenant_ever_shows_or_touches_a_document_of_the_other(
 def leaked(text: str, other: str) -> bool:
     """Whether a reply holds the other tenant's word, but where it repeats the question."""
     word = SECRETS[other]
-    text = text.replace(f"No passage mentions {word}", "")
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return word in text
-    return word in json.dumps(_without_query(found))
-
-
-def _without_query(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {k: _without_query(v) for k, v in found.items() if k != "query"}  # pyright: ignore[reportUnknownVariableType]
-    return [_without_query(f) for f in found] if isinstance(found, list) else found  # pyright: ignore[reportUnknownVariableType]
+    return word in text.replace(f"No passage mentions {word}", "").replace(f"What did {word} find?", "")
 
 
 def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant]) -> None:

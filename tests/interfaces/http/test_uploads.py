@@ -21,7 +21,7 @@ from discorag.schema.errors import InputError, StoreError
 from interfaces.http.jobs import Uploads
 from tests.ingest.pdfs import raw_pdf
 from tests.interfaces.http.conftest import Address, Serve, Served
-from tests.interfaces.http.parts import Apps, ended, upload
+from tests.interfaces.http.parts import Apps, ended, until, upload
 
 PLAIN = "The Moon pulls the sea. Tides rise."
 
@@ -178,7 +178,7 @@ def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(apps: Apps, se
     assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
     assert kept(uploads) == ["a.txt"]
     assert app.state.service.uploads.path(apps.scope(corpus="full"), "a.txt").read_text() == PLAIN
-    assert app.state.service.jobs.waiting() == 0
+    until(lambda: app.state.service.jobs.waiting() == 0)
     again = upload(client, {"b.txt": PLAIN}, corpus="full")
     assert ended(client, again.json()["job"]["id"])["failed"] == 0
 

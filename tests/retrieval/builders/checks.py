@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from hypothesis import strategies as st
@@ -12,9 +12,11 @@ from discorag.ingest.segment.blocks import MARKDOWN
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.baselines import cut_splits
+from discorag.retrieval.forest import Forest
 from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from discorag.schema.document import Document, Kind
 from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.store.outline import TreeArrays
 
 _SENTENCES = (
     "Iron rusts.", "However, gold does not.", "For example, a ring stays bright.", "因此金不会生锈。", "\u200b",
@@ -57,6 +59,11 @@ sources = (
     .map(source_of)
 )
 """Markdown with headings, paragraphs and tables, in two languages."""
+
+
+def joined(trees: Mapping[str, RetrievalTree]) -> Forest:
+    """The trees of several documents as one."""
+    return Forest({doc_id: TreeArrays.of(tree) for doc_id, tree in trees.items()}, trees)
 
 
 def checked(source: Source, tree: RetrievalTree) -> RetrievalTree:

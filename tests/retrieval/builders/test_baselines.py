@@ -65,12 +65,6 @@ async def test_concatenated_text_is_cut_after_the_limit_and_not_before():
     assert tree.nodes[-1].text == "Ann ate. Bob bit. Cid cut. Dan dug. Eva"
 
 
-async def test_text_without_white_space_is_cut_too():
-    source = source_of("\n\n".join("ACGT" * 5000 for _ in range(64)))
-    tree = checked(source, (await BisectionBuilder(Concat()).build(source)).tree)
-    assert max(len(node.text) for node in tree.nodes[tree.leaves :]) <= 256 * 8
-
-
 @pytest.mark.parametrize(
     ("sentences", "windows"), [(7, [7]), (8, [7, 8]), (9, [7, 2, 9]), (50, [7, 7, 7, 7, 7, 7, 7, 49, 50])]
 )
@@ -183,12 +177,6 @@ async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parse
 
 
 _TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n## Rings\n\nRings last.\n\n# End"
-
-
-@given(sources)
-async def test_it_is_one_tree_over_all_sentences(source: Source):
-    for text in (Concat(), Tau(ExtractiveSummariser(), tau=4, words=4)):
-        checked(source, (await UnifiedBuilder(RuleParser(), text).build(source)).tree)
 
 
 async def test_sections_stand_over_their_heading_paragraphs_and_subsections():

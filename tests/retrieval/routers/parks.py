@@ -1,22 +1,19 @@
-"""The document of RDR² table 16, rebuilt in our own words with its outline and its node ids, and scripted routers."""
+"""The document of RDR² table 16, rebuilt in our own words with its outline and its node ids."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import count, islice
-
-from hypothesis import strategies as st
 
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Routed, Router, derive, step_all
+from discorag.retrieval.routers.walk import RetrievalSubtree, Router, Walk, WalkRules
 from discorag.schema.document import Document
 from discorag.schema.retrieval_tree import RetrievalTree
-from tests.retrieval.strategies import retrieval_trees
 
+WALK = WalkRules()
 QUESTION = "What is the tallest ride at six flags over texas?"
 
 # Level, heading, number of passages directly under it. Where the table elides nodes, the number keeps its ids.
@@ -70,37 +67,24 @@ def _blocks() -> Iterator[str]:
 
 def nodes(tree: RetrievalTree, *ids: int) -> tuple[int, ...]:
     """The nodes of these ids of table 16, which gives the root -1; prompts give it 0, so theirs are one more."""
-    order = derive(tree, ()).order
-    return tuple(order[i + 1][0] for i in ids)
+    every = RetrievalSubtree(tree, tuple(range(tree.leaves)), frozenset()).lines
+    return tuple(every[i + 1].node for i in ids)
 
 
 def ids(tree: RetrievalTree, selected: Iterable[int]) -> list[int]:
     """The ids of table 16 of these nodes."""
-    of = {node: i - 1 for i, (node, _) in enumerate(derive(tree, ()).order)}
+    every = RetrievalSubtree(tree, tuple(range(tree.leaves)), frozenset()).lines
+    of = {line.node: line.id - 1 for line in every}
     return [of[node] for node in selected]
 
 
-@dataclass
-class ScriptedRouter:
-    """Gives out its decisions in order; the subtrees that it was shown are kept."""
-
-    decisions: list[Decision]
-    shown: list[RetrievalSubtree] = field(default_factory=list[RetrievalSubtree])
-
-    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        self.shown.append(subtree)
-        return self.decisions[len(self.shown) - 1]
+def begin(tree: RetrievalTree, *retrieved: int, rules: WalkRules = WALK) -> Walk:
+    """A walk that starts from the passages of these ids of table 16."""
+    return Walk.begin(tree, nodes(tree, *retrieved), rules)
 
 
-async def walk(question: str, subtree: RetrievalSubtree, router: Router, expand_iter: int = 5) -> Routed:
-    """A walk through one document until it ends."""
-    routed = Routed(subtree=subtree)
-    while routed.ending is None:
-        [routed] = await step_all(question, [routed], router, expand_iter)
-    return routed
-
-
-@st.composite
-def subtrees(draw: st.DrawFn) -> RetrievalSubtree:
-    tree = draw(retrieval_trees(max_leaves=7))
-    return derive(tree, draw(st.sets(st.integers(0, tree.leaves - 1), max_size=3)))
+async def to_the_end(walk: Walk, router: Router, *, unfold: int = 5, question: str = QUESTION) -> Walk:
+    """The walk when it is over."""
+    while walk.queue:
+        walk = await walk.next(question, router, unfold)
+    return walk

@@ -1,86 +1,155 @@
-"""The walk follows a router as long as it changes something, and survives one that does not keep the rules."""
+"""A walk shows what the rules say, queues what the router unfolds, and outlives a model that fails."""
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import dataclass, field
 
-from discorag.retrieval.routers.walk import Decision, Ending, RetrievalSubtree, Routed, derive, step_all
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discorag.models.tokens import PackagedTokens
+from discorag.retrieval.builders.headings import HeadingBuilder
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
 from discorag.schema.errors import ModelUnavailableError, Usage
 from discorag.schema.retrieval_tree import RetrievalTree
-from tests.retrieval.routers.parks import QUESTION, ScriptedRouter, ids, nodes, walk
+from tests.retrieval.builders.checks import source_of
+from tests.retrieval.routers.parks import QUESTION, TITLE, begin, ids, nodes, to_the_end
 
 
-async def walked(tree: RetrievalTree, start: int, *decisions: Decision, expand_iter: int = 5) -> Routed:
-    subtree = derive(tree, nodes(tree, start))
-    return await walk(QUESTION, subtree, ScriptedRouter(list(decisions)), expand_iter)
+@dataclass
+class ScriptedRouter:
+    """Gives out its decisions in order, then refuses; the subtrees that it was shown are kept."""
+
+    decisions: list[Decision]
+    shown: list[RetrievalSubtree] = field(default_factory=list[RetrievalSubtree])
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        self.shown.append(subtree)
+        return self.decisions.pop(0) if self.decisions else Decision()
 
 
-def decision(tree: RetrievalTree, *answer: int, expand: int | None = None) -> Decision:
-    return Decision(nodes(tree, *answer), None if expand is None else nodes(tree, expand)[0], Usage(calls=1))
+def decision(tree: RetrievalTree, *answer: int, expand: tuple[int, ...] = ()) -> Decision:
+    return Decision(nodes(tree, *answer), nodes(tree, *expand), Usage(calls=1))
 
 
-async def test_table_16_is_walked_step_by_step(parks: RetrievalTree):
-    first = ScriptedRouter([decision(parks, expand=0), decision(parks)])
-    second = ScriptedRouter([decision(parks, 19, expand=40), decision(parks, 41, 44)])
-    refused = await walk(QUESTION, derive(parks, nodes(parks, 17)), first)
-    answered = await walk(QUESTION, derive(parks, nodes(parks, 19)), second)
-    assert [ids(parks, s.lit) for s in first.shown] == [[17], [1, 2]]
-    assert [ids(parks, s.lit) for s in second.shown] == [[19], [41, 42, 43, 44]]
-    assert (refused.ending, refused.in_step_order) == (Ending.REFUSED, ())
-    assert answered.ending is Ending.ANSWERED
-    assert [ids(parks, step) for step in answered.steps] == [[19], [41, 44]]
-    assert ids(parks, answered.in_step_order) == [19, 41, 44]
+def test_the_rebuilt_document_has_the_ids_of_table_16(parks: RetrievalTree) -> None:
+    headings = {-1: TITLE, 0: "Introduction", 3: "History", 4: "Initial planning and construction", 16: "1990s"}
+    headings |= {18: "2000s", 20: "2010s", 29: "Firsts, bests, and other records", 40: "Records", 45: "Awards"}
+    headings |= {30: "Firsts and ones of a kind", 48: "Events", 54: "Areas and attractions", 56: "Star Mall"}
+    headings |= {157: "Tower", 168: "Former Attractions"}
+    lines = begin(parks, 41).subtree.lines
+    assert {line.id - 1: line.text for line in lines if line.kind != "passage"} == headings
+    assert ids(parks, [line.node for line in lines if line.kind == "passage"]) == [41, 42, 43, 44]
 
 
-@pytest.mark.parametrize("again", [18, 40])
-async def test_a_router_that_unfolds_what_is_unfolded_ends_the_walk(parks: RetrievalTree, again: int):
-    routed = await walked(parks, 19, decision(parks, 19, expand=40), decision(parks, 41, expand=again))
-    assert (routed.ending, ids(parks, routed.in_step_order)) == (Ending.LOOP, [19, 41])
-    assert routed.failures == ()
+async def test_table_16_starts_from_each_passage_by_itself(parks: RetrievalTree) -> None:
+    """Appendix D: 17 leads to a refusal, 19 to the records."""
+    replies = [
+        decision(parks, expand=(0,)),
+        decision(parks, 19, expand=(40,)),
+        decision(parks),
+        decision(parks, 41, 44),
+    ]
+    router = ScriptedRouter(replies)
+    walk = await to_the_end(begin(parks, 17, 19, rules=WalkRules(by_passage=True)), router)
+    assert [ids(parks, subtree.passages) for subtree in router.shown] == [[17], [19], [1, 2], [41, 42, 43, 44]]
+    assert ids(parks, walk.selected) == [19, 41, 44]
+    assert walk.usage.calls == 4
 
 
-@pytest.mark.parametrize("expand_iter", [0, 1, 2])
+async def test_all_headings_of_a_set_are_unfolded_one_by_one_and_none_twice(parks: RetrievalTree) -> None:
+    """Equation 4: expansions are a set."""
+    router = ScriptedRouter([decision(parks, 19, expand=(40, 16, 40)), decision(parks, 41, expand=(54,))])
+    walk = await to_the_end(begin(parks, 19), router)
+    assert [ids(parks, subtree.passages) for subtree in router.shown] == [[19], [41, 42, 43, 44], [17], [55]]
+    assert [ids(parks, step) for step in walk.steps] == [[19], [41], [], []]
+    hidden = [set(ids(parks, subtree.collapsed)) for subtree in router.shown]
+    assert {40, 16} <= hidden[0]
+    assert not {40, 16} & hidden[1]  # 16 waits in the queue
+    assert not {3, 29, 54} & hidden[3]  # headings above headings only hide nothing themselves
+
+
+@pytest.mark.parametrize("unfold", [0, 1, 2])
 async def test_expansions_are_limited_and_the_last_passages_shown_can_still_be_selected(
-    parks: RetrievalTree, expand_iter: int
-):
-    steps = [decision(parks, 19, expand=16), decision(parks, 17, expand=40), decision(parks, 41, expand=0)]
-    routed = await walked(parks, 19, *steps, expand_iter=expand_iter)
-    assert (routed.ending, len(routed.steps)) == (Ending.LIMIT, expand_iter + 1)
-    assert ids(parks, routed.in_step_order) == [19, 17, 41][: expand_iter + 1]
+    parks: RetrievalTree, unfold: int
+) -> None:
+    steps = [decision(parks, 19, expand=(16, 40)), decision(parks, 17, expand=(0,)), decision(parks, 41)]
+    walk = await to_the_end(begin(parks, 19), ScriptedRouter(steps), unfold=unfold)
+    assert ids(parks, walk.selected) == [19, 17, 41][: unfold + 1]
 
 
 @pytest.mark.parametrize(
-    ("answer", "expand"),
-    [((42,), None), ((41, 19), None), ((18,), None), ((), 41)],
-    ids=["not yet shown", "no longer shown", "a heading", "a passage to expand"],
+    ("without", "shown", "headings", "selected"),
+    [
+        ("", (41, 42, 43, 44), True, ()),
+        ("structure", (42,), False, ()),
+        ("content", (), True, ()),
+        ("refuse", (41, 42, 43, 44), True, (42,)),
+    ],
 )
-async def test_nodes_that_cannot_be_selected_are_counted_and_end_the_walk_with_what_it_has(
-    parks: RetrievalTree, answer: tuple[int, ...], expand: int | None
-):
-    shown = 16 if answer == (42,) else 40
-    steps = [decision(parks, 19, expand=shown), decision(parks, *answer, expand=expand)]
-    routed = await walked(parks, 19, *steps)
-    [failure] = routed.failures
-    assert (routed.ending, failure.stage, failure.kind) == (Ending.FAILED, "route", "InvalidOutputError")
-    assert ids(parks, routed.in_step_order) == [19]
-    assert routed.usage.calls == 2
+async def test_ablations_of_a_router_that_refuses(
+    parks: RetrievalTree, without: str, shown: tuple[int, ...], headings: bool, selected: tuple[int, ...]
+) -> None:
+    router = ScriptedRouter([])
+    walk = await to_the_end(begin(parks, 42, rules=WalkRules(without=without)), router)  # type: ignore[arg-type]
+    [subtree] = router.shown
+    assert ids(parks, subtree.passages) == list(shown)
+    assert any(line.kind == "collapsed" for line in subtree.lines) is headings
+    assert ids(parks, walk.selected) == list(selected)
+
+
+def test_without_similarity_a_walk_starts_under_a_heading_drawn_by_the_seed(parks: RetrievalTree) -> None:
+    rules, start = WalkRules(without="similarity"), nodes(parks, 42)
+    starts = {Walk.begin(parks, start, rules, seed).queue for seed in "abcdefgh"}
+    assert len(starts) > 1
+    assert Walk.begin(parks, start, rules, "a") == Walk.begin(parks, start, rules, "a")
+
+
+async def test_without_refusal_an_unfolded_heading_gives_all_its_passages(parks: RetrievalTree) -> None:
+    walk = begin(parks, 19, rules=WalkRules(without="refuse"))
+    walk = await to_the_end(walk, ScriptedRouter([decision(parks, expand=(40,))]))
+    assert [ids(parks, step) for step in walk.steps] == [[], [41, 42, 43, 44]]
 
 
 class DyingRouter:
-    """Answers for one document, and fails for all others after paying for a call."""
+    """Fails once after paying for a call, then selects all."""
 
-    def __init__(self, good: RetrievalSubtree) -> None:
-        self.good = good
+    alive = False
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        if subtree is not self.good:
+        if not self.alive:
+            self.alive = True
             raise ModelUnavailableError("The endpoint is gone.", usage=Usage(calls=1, repairs=1))
-        return Decision(subtree.lit, usage=Usage(calls=1))
+        return Decision(subtree.passages, usage=Usage(calls=1))
 
 
-async def test_a_model_that_fails_in_one_document_leaves_the_others_alone(parks: RetrievalTree):
-    good, bad = derive(parks, nodes(parks, 19)), derive(parks, nodes(parks, 17))
-    walks = await step_all(QUESTION, [Routed(subtree=bad), Routed(subtree=good)], DyingRouter(good), 5)
-    assert [walk.ending for walk in walks] == [Ending.FAILED, Ending.ANSWERED]
-    assert [f.kind for walk in walks for f in walk.failures] == ["ModelUnavailableError"]
-    assert sum((walk.usage for walk in walks), Usage()) == Usage(calls=2, repairs=1)
+async def test_a_model_that_fails_at_one_start_leaves_the_others_alone(parks: RetrievalTree) -> None:
+    walk = await to_the_end(begin(parks, 17, 19, rules=WalkRules(by_passage=True)), DyingRouter())
+    assert (walk.failed, [f.kind for f in walk.failures]) == (True, ["ModelUnavailableError"])
+    assert ids(parks, walk.selected) == [19]
+    assert walk.usage == Usage(calls=2, repairs=1)
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> str:
+    """A page of headings on three levels and one-line paragraphs."""
+    lines = draw(st.lists(st.sampled_from(["# A", "## B", "### C", "One fact.", "Another fact."]), min_size=1))
+    return "\n\n".join(["A first fact.", *lines])
+
+
+@given(pages(), st.data())
+async def test_a_walk_that_unfolds_everything_shows_every_passage_once(page: str, data: st.DataObject) -> None:
+    tree = (await HeadingBuilder(PackagedTokens()).build(source_of(page))).tree
+
+    class Curious:
+        async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+            assert [line.id for line in subtree.lines if line.depth == 0] == [0]
+            return Decision(subtree.passages, subtree.collapsed)
+
+    start = data.draw(st.lists(st.integers(0, tree.leaves - 1), max_size=3, unique=True))
+    rules = WalkRules(by_passage=data.draw(st.booleans()))
+    walk = Walk.begin(tree, start, rules)
+    while walk.queue:
+        walk = await walk.next(QUESTION, Curious(), tree.leaves)
+    assert sorted(walk.selected) == list(range(tree.leaves)) or (rules.by_passage and not start)

@@ -101,7 +101,7 @@ export function upload(
       if (request.status === 202) resolve(JSON.parse(request.responseText) as Progress);
       else reject(problemFrom(request.responseText, request.status));
     };
-    request.onerror = () => reject(new Problem("The upload broke off.", "Check the connection, then try again.", 0));
+    request.onerror = () => reject(new Problem("The upload was interrupted.", "Check the connection, then try again.", 0));
     request.onabort = () => reject(new Problem("The upload was cancelled.", "", 0));
     signal.addEventListener("abort", () => request.abort());
     request.send(form);
@@ -123,4 +123,4 @@ export async function choices(): Promise<Choices> {
   return { presets: properties.preset?.enum ?? [], retrievers: properties.retriever?.enum ?? [] };
 }
 
-export const switchesOf = (preset: string): Options => (preset === "default" ? {} : { preset });
+export const presetSwitches = (preset: string): Options => (preset === "default" ? {} : { preset });

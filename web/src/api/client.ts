@@ -37,12 +37,12 @@ export function problemFrom(body: string, status: number): Problem {
   } catch {
     // not JSON: the general message follows
   }
-  return new Problem(`The server answered with status ${status}.`, "Try again; its log may say more.", status);
+  return new Problem(`The server answered with status ${status}.`, "Try again; the server's log may say more.", status);
 }
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  return new Problem("The server could not be reached.", "Check that it runs, then try again.", 0);
+  return new Problem("The server could not be reached.", "Check that it is running, then try again.", 0);
 }
 
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {

@@ -1,4 +1,4 @@
-import { headers, problemFrom } from "./client";
+import { headers, Problem, problemFrom } from "./client";
 import type { DocumentsRead, Preliminary, Question, StreamEvent } from "./open";
 import type { Audit, Reply } from "./types";
 
@@ -7,7 +7,7 @@ interface Message {
   data: string;
 }
 
-function parsed(block: string): Message {
+function parseMessage(block: string): Message {
   const message = { event: "message", data: "" };
   for (const line of block.split(/\r?\n/)) {
     if (line.startsWith("event:")) message.event = line.slice(6).trim();
@@ -25,10 +25,10 @@ async function* messages(body: ReadableStream<Uint8Array>): AsyncGenerator<Messa
     waiting += done ? decoder.decode() : decoder.decode(value, { stream: true });
     const blocks = waiting.split(/\r?\n\r?\n/);
     waiting = blocks.pop() ?? "";
-    for (const block of blocks) if (block.trim()) yield parsed(block);
+    for (const block of blocks) if (block.trim()) yield parseMessage(block);
     if (done) break;
   }
-  if (waiting.trim()) yield parsed(waiting);
+  if (waiting.trim()) yield parseMessage(waiting);
 }
 
 /** The server's events for a request, as they come; an error of the server is raised. */
@@ -57,7 +57,7 @@ export async function stream(
     if (event === "preliminary") onEvent({ event, stage: "quote", preliminary: JSON.parse(data) as Preliminary });
     else if (data) onEvent(JSON.parse(data) as StreamEvent);
   }
-  throw problemFrom('{"error":{"message":"The answer broke off.","hint":"Ask again."}}', 500);
+  throw new Problem("The answer was interrupted.", "Ask again.", 500);
 }
 
 /** The audit of a corpus; `progress` hears how many documents were read. */
@@ -66,5 +66,5 @@ export async function runAudit(corpus: string, progress: (at: DocumentsRead) => 
     if (event === "audit") return JSON.parse(data) as Audit;
     if (event === "progress") progress(JSON.parse(data) as DocumentsRead);
   }
-  throw problemFrom('{"error":{"message":"The audit broke off.","hint":"Run it again."}}', 500);
+  throw new Problem("The audit was interrupted.", "Run it again.", 500);
 }

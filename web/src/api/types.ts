@@ -180,7 +180,6 @@ export interface Options {
   pool?: number;
   unfold?: number;
   top_k?: number;
-  follow?: boolean;
   rerank?: boolean;
   abstain?: string;
   use_tree?: boolean;
@@ -239,6 +238,9 @@ export interface Reply {
   steps: PlanStep[];
   sources: EvidenceSpan[];
   citations: number[][];
+  differences: [Span[], Span[]][];
+  markdown: string;
+  html: string;
 }
 
 export interface RhetoricalGraph {

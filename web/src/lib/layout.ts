@@ -37,7 +37,7 @@ export function shownEdges(graph: RhetoricalGraph): Edge[] {
 }
 
 /** Cards in layers along the relations; arrows run around cards, and labels have a place of their own. */
-export function laidOut(edges: Edge[]): Layout {
+export function layOut(edges: Edge[]): Layout {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 40, ranksep: 34, edgesep: 24, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));

@@ -13,11 +13,11 @@ export function cited(text: string): number[] {
 /** The sentences of a plan that is being edited; the server's own reading of them counts where the two differ. */
 export function stepsOf(paragraph: string): Step[] {
   const parts = paragraph.split(/(?<=\][.!?]|[.!?。！？]["”’)]?)\s+(?=\p{Lu}|\p{Lo}|["“(])/u);
-  return joined(parts.filter((part) => part.trim())).map((text) => ({ text, chunks: cited(text) }));
+  return joinParts(parts.filter((part) => part.trim())).map((text) => ({ text, chunks: cited(text) }));
 }
 
 /** A sentence of the plan that quotes several keeps them until its own citation comes. */
-function joined(parts: string[]): string[] {
+function joinParts(parts: string[]): string[] {
   if (!parts.some((part) => cited(part).length)) return parts;
   const whole: string[] = [];
   let open = "";

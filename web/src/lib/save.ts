@@ -25,7 +25,7 @@ export interface Picture {
 }
 
 /** A copy of a drawing that needs no style sheet: what the style sheet says stands in attributes. */
-export function alone(svg: SVGSVGElement): Picture {
+export function standalone(svg: SVGSVGElement): Picture {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const there = [svg, ...svg.querySelectorAll("*")];
   const here = [copy, ...copy.querySelectorAll("*")];

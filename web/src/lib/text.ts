@@ -87,17 +87,17 @@ export function pieces(text: CodeText, marks: Mark[], from = 0, to = text.length
 
 export const overlap = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end;
 
-export const shortened = (text: string, most: number): string =>
+export const shorten = (text: string, most: number): string =>
   [...text].length <= most ? text : `${[...text].slice(0, most).join("").trimEnd()}…`;
 
 /** `text` as a regular expression that finds nothing else. */
-export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+export const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Where a passage stands in a text, however its white space was copied; null if it does not. */
 export function findPassage(text: CodeText, passage: string): Span | null {
   const words = passage.trim().split(/\s+/).filter(Boolean);
   if (!words.length) return null;
-  const pattern = words.map(escaped).join("\\s+");
+  const pattern = words.map(escapePattern).join("\\s+");
   const found = new RegExp(pattern, "iu").exec(text.text);
   if (!found) return null;
   return { start: text.point(found.index), end: text.point(found.index + found[0].length) };

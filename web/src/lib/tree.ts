@@ -74,7 +74,7 @@ function anchorOf(split: Split, [left, right]: TreeNode[]): number {
 }
 
 /** The nodes that show, parents first, and the size of the drawing without its texts. */
-export function laidOut(tree: RstTree, closed: ReadonlySet<string>): { nodes: TreeNode[]; width: number; depth: number } {
+export function layOut(tree: RstTree, closed: ReadonlySet<string>): { nodes: TreeNode[]; width: number; depth: number } {
   const splits = new Map(tree.splits.map((split) => [keyOf(split.start, split.end), split]));
   const nodes: TreeNode[] = [];
   let x = GAP;

@@ -1,5 +1,8 @@
 import type { StageRecord } from "../api/types";
 
+export const NO_ANSWER = "The documents do not answer this.";
+export const NOT_SURE = "Not sure that the documents answer this. Closest passages:";
+
 export const VIEW_NAMES = {
   ask: "Answer",
   disagreements: "Disagreements",
@@ -61,19 +64,18 @@ export const relationName = (relation: string): string => relation.toLowerCase()
 
 /** How one of two passages clashes with the other, said of the second and of both. */
 const CLASHES: Record<string, { second: string; both: string }> = {
-  CONTRADICTS: { second: "Another source says the opposite", both: "The two say the opposite" },
-  CONTRASTS_WITH: { second: "Another source says something different", both: "The two say different things" },
+  CONTRADICTS: { second: "Another source says the opposite", both: "They say opposite things" },
+  CONTRASTS_WITH: { second: "Another source says something different", both: "They say different things" },
   REPLACES: { second: "A newer source replaces it", both: "The newer one replaces the older" },
 };
 
-export const clash = (relation: string) => CLASHES[relation] ?? { second: "Another source disagrees", both: "The two disagree" };
+export const clash = (relation: string) => CLASHES[relation] ?? { second: "Another source disagrees", both: "They disagree" };
 
-const AT_ODDS = new Set(["CONTRADICTS", "CONTRASTS_WITH", "REPLACES"]);
 const BACKING = new Set(["SUPPORTS", "JUSTIFIES", "EXEMPLIFIES", "ENABLES"]);
 
 /** The tone in which a relation is drawn. */
 export function tone(relation: string): "odds" | "backs" | "plain" {
-  if (AT_ODDS.has(relation)) return "odds";
+  if (relation in CLASHES) return "odds";
   return BACKING.has(relation) ? "backs" : "plain";
 }
 
@@ -86,7 +88,7 @@ export function seconds(value: number): string {
   return value < 10 ? `${value.toFixed(2)} s` : `${value.toFixed(0)} s`;
 }
 
-export const counted = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+export const plural = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
 export function tokens(stages: StageRecord[]): { in: number; out: number } {
   const sum = (pick: (s: StageRecord) => number) => stages.reduce((all, s) => all + pick(s), 0);

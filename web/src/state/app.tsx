@@ -51,9 +51,9 @@ function useRoute(): [Route, (patch: Partial<Route>) => void] {
     const old = routeOf(location.hash);
     const next = hashOf({ ...old, ...patch });
     if (next === location.hash) return;
-    const sameView = (patch.view ?? old.view) === old.view;
-    if (sameView) history.replaceState(null, "", next);
-    else history.pushState(null, "", next);
+    const isStep = (patch.view ?? old.view) !== old.view || (old.q !== "" && (patch.q ?? old.q) !== old.q);
+    if (isStep) history.pushState(null, "", next);
+    else history.replaceState(null, "", next);
     setRoute(routeOf(next));
   }, []);
   return [route, go];
@@ -85,7 +85,7 @@ function useLinked(route: Route, corpus: string, asked: Question | null, start: 
     if (!linked || !corpus) return;
     setLinked(false);
     const { q: query, thread } = route;
-    start({ query, corpus, switches: calls.switchesOf(route.preset), ...(thread && { thread }) });
+    start({ query, corpus, switches: calls.presetSwitches(route.preset), ...(thread && { thread }) });
   }, [linked, corpus, route, start]);
   return useCallback(() => setLinked(true), []);
 }
@@ -107,11 +107,24 @@ export function Shared({ children }: { children: ReactNode }) {
   const threads = useThreads(Boolean(session.value), route, go, show, askLinked);
   const { begin, refresh, forget, turns } = threads;
 
+  // Back and Forward, within a conversation or to its beginning:
+  useEffect(() => {
+    const moved = () => {
+      const { q, thread } = routeOf(location.hash);
+      if (!q) return abort();
+      if (!thread || thread !== route.thread) return undefined;
+      const turn = turns.findLast(({ answer }) => answer.query === q);
+      return turn ? show({ query: q, corpus, switches: {} }, turn) : askLinked();
+    };
+    window.addEventListener("hashchange", moved);
+    return () => window.removeEventListener("hashchange", moved);
+  }, [route.thread, turns, corpus, abort, show, askLinked]);
+
   const ask = useCallback(
     (query: string, within: string, preset: string) => {
       void begin(within).then((thread) => {
         go({ q: query, corpus: within, preset, s: null, versions: "", thread });
-        start({ query, corpus: within, switches: calls.switchesOf(preset), ...(thread && { thread }) });
+        start({ query, corpus: within, switches: calls.presetSwitches(preset), ...(thread && { thread }) });
       });
     },
     [go, start, begin],

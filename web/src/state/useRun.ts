@@ -65,7 +65,7 @@ function after(run: Run, event: StreamEvent): Run {
   }
 }
 
-function ended(run: Run, problem: Problem): Run {
+function withProblem(run: Run, problem: Problem): Run {
   const stages = run.stages.map((s) => (s.state === "running" ? { ...s, state: "failed" as const } : s));
   return { ...run, status: "failed", stages, problem };
 }
@@ -97,7 +97,7 @@ export function useRun(): Runner {
     const mine = (change: (old: Run) => Run) => under.current === own && setRun(change);
     stream(question, (event) => mine((old) => after(old, event)), own.signal).then(
       (result) => mine((old) => ({ ...old, status: "done", result })),
-      (error: unknown) => mine((old) => ended(old, problemOf(error))),
+      (error: unknown) => mine((old) => withProblem(old, problemOf(error))),
     );
   }, []);
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Answer } from "../api/types";
-import { NO_ANSWER } from "../lib/report";
+import { NO_ANSWER } from "../lib/words";
 import { SupportFlag } from "./SupportFlag";
 
 interface Props {

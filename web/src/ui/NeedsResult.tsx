@@ -17,7 +17,7 @@ export function NeedsResult({ what, children }: Props) {
     <>
       <QuestionBar />
       {run.status === "idle" && <Empty title={`Ask a question to see ${what}`} />}
-      {run.status === "running" && <p className="quiet pad">Under way…</p>}
+      {run.status === "running" && <p className="quiet pad">In progress…</p>}
       {run.problem && <ProblemNote problem={run.problem} />}
       {run.result && run.asked && children(run.result, run.asked)}
     </>

@@ -162,7 +162,7 @@ export default function PdfPages({ corpus, text, coded, at, marks, onProblem }: 
   return (
     <>
       <div className="pdf-bar">
-        <Button className="button quiet-button" aria-label="Page before" isDisabled={number <= 1} onPress={() => setNumber(number - 1)}>
+        <Button className="button quiet-button" aria-label="Previous page" isDisabled={number <= 1} onPress={() => setNumber(number - 1)}>
           ‹
         </Button>
         <span className="small" role="status">

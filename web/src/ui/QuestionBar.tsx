@@ -1,13 +1,13 @@
 import { useEffect, useState, type FormEvent, type KeyboardEvent, type ReactNode } from "react";
 import { Button, Form, Label, TextArea, TextField } from "react-aria-components";
-import { counted, presetName } from "../lib/words";
+import { plural, presetName } from "../lib/words";
 import { useApp } from "../state/app";
 import { Choice } from "./Choice";
 import { StageStrip } from "./StageStrip";
 
 export function CorpusChoice() {
   const { corpora, corpus, go } = useApp();
-  const options = (corpora ?? []).map((c) => ({ id: c.name, name: c.name, note: counted(c.documents, "document") }));
+  const options = (corpora ?? []).map((c) => ({ id: c.name, name: c.name, note: plural(c.documents, "document") }));
   return <Choice label="Corpus" value={corpus} options={options} onChange={(id) => go({ corpus: id })} />;
 }
 

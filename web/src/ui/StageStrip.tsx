@@ -19,7 +19,7 @@ const said = (seen: StageSeen | undefined): string => {
 export function StageStrip() {
   const { run } = useApp();
   if (run.status === "idle") return null;
-  const answer = run.result?.answer.abstained ? "The documents do not answer this." : "The answer is there.";
+  const answer = run.result?.answer.abstained ? "The documents do not answer this." : "The answer is ready.";
   const now = run.stages.findLast((s) => s.state === "running");
   return (
     <>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { Button, Checkbox } from "react-aria-components";
-import { ask } from "../api/calls";
+import { ask, presetSwitches } from "../api/calls";
 import { problemOf, type Problem } from "../api/client";
 import type { Options, Reply } from "../api/types";
 import { AS_PRESET, PARTS, sideName, sideOf, type Side } from "../lib/sides";
@@ -21,11 +21,11 @@ interface SideState {
 const PLAIN: Side = { preset: "default", retriever: "dense", off: PARTS.map((part) => part.id) };
 const NOTHING: SideState = { busy: false, result: null, problem: null };
 
-function switchesOf({ preset, retriever, off }: Side): Options {
-  const switches: Options = preset === "default" ? {} : { preset };
-  if (retriever !== AS_PRESET) switches.retriever = retriever;
-  return { ...switches, ...Object.fromEntries(off.map((name) => [name, false])) };
-}
+const switchesOf = ({ preset, retriever, off }: Side): Options => ({
+  ...presetSwitches(preset),
+  ...(retriever !== AS_PRESET && { retriever }),
+  ...Object.fromEntries(off.map((name) => [name, false])),
+});
 
 function nameOf(side: Side): string {
   const { preset, retriever, off } = side;
@@ -108,7 +108,7 @@ function Column({ name, side, other }: { name: string; side: SideState; other: S
   }
   return (
     <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
-      {side.busy && <p className="quiet">Under way…</p>}
+      {side.busy && <p className="quiet">In progress…</p>}
       {side.result && <Conflicts result={side.result} of={name} />}
       {side.result && <Costs result={side.result} />}
     </AnswerColumn>

@@ -1,11 +1,10 @@
 import { useMemo } from "react";
 import { chunksOf, documentText } from "../api/calls";
 import type { Question } from "../api/open";
-import type { Answer, Disagreement, EvidenceSpan, Reply } from "../api/types";
+import type { Answer, Disagreement, EvidenceSpan, Reply, Span } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
-import { differing, ownWords } from "../lib/differing";
 import { CodeText, contextOf } from "../lib/text";
-import { clash, counted, relationName, tone } from "../lib/words";
+import { clash, plural, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { DocumentBody } from "../ui/DocumentBody";
@@ -21,18 +20,20 @@ const AROUND = 320;
 interface SideProps {
   corpus: string;
   side: EvidenceSpan;
-  words: string[];
+  /** What differs, in characters of the side's text. */
+  differs: Span[];
   answer: Answer;
 }
 
-function Side({ corpus, side, words, answer }: SideProps) {
+function Side({ corpus, side, differs, answer }: SideProps) {
   const text = useLoaded(`${corpus} ${side.doc_id}`, () => documentText(corpus, side.doc_id));
   const chunks = useLoaded(`${corpus} ${side.doc_id}`, () => chunksOf(corpus, side.doc_id));
   const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);
-  const marks = useMemo(
-    () => (coded ? [{ span: side.span, kind: "lit" }, ...differing(coded, side.span, words)] : []),
-    [coded, side, words],
-  );
+  const marks = useMemo(() => {
+    const { start } = side.span;
+    const words = differs.map((span) => ({ span: { start: start + span.start, end: start + span.end }, kind: "differs" }));
+    return [{ span: side.span, kind: "lit" }, ...words];
+  }, [side, differs]);
   const context = coded && contextOf(coded, side.span, AROUND);
   const sentences = tellers(answer, side);
   return (
@@ -51,15 +52,16 @@ function Side({ corpus, side, words, answer }: SideProps) {
         )}
       </div>
       <p className="small used-by">
-        {sentences.length ? "The answer says it: " : "The answer does not say it."}
+        {sentences.length ? "In the answer: " : "Not in the answer."}
         <SentenceLinks at={sentences} />
       </p>
     </div>
   );
 }
 
-function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; answer: Answer }) {
-  const words = useMemo(() => ({ a: ownWords(found.a.text, found.b.text), b: ownWords(found.b.text, found.a.text) }), [found]);
+function Pair({ found, corpus, result }: { found: Disagreement; corpus: string; result: Reply }) {
+  const { answer } = result;
+  const [a, b] = result.differences[answer.disagreements.indexOf(found)] ?? [[], []];
   return (
     <li className="pair">
       <header>
@@ -69,8 +71,8 @@ function Pair({ found, corpus, answer }: { found: Disagreement; corpus: string; 
         {found.reason && <p className="small">Why: {found.reason}</p>}
       </header>
       <div className="sides">
-        <Side corpus={corpus} side={found.a} words={words.a} answer={answer} />
-        <Side corpus={corpus} side={found.b} words={words.b} answer={answer} />
+        <Side corpus={corpus} side={found.a} differs={a} answer={answer} />
+        <Side corpus={corpus} side={found.b} differs={b} answer={answer} />
       </div>
     </li>
   );
@@ -97,8 +99,8 @@ function Pairs({ result, asked }: { result: Reply; asked: Question }) {
     <>
       <p className="quiet small">
         {shown.length === answer.disagreements.length
-          ? counted(shown.length, "disagreement")
-          : `${shown.length} of ${counted(answer.disagreements.length, "disagreement")}: those of sentence ${(route.s ?? 0) + 1}. `}
+          ? plural(shown.length, "disagreement")
+          : `${shown.length} of ${plural(answer.disagreements.length, "disagreement")}: those of sentence ${(route.s ?? 0) + 1}. `}
         {shown.length < answer.disagreements.length && (
           <button type="button" className="link" onClick={() => go({ s: null })}>
             Show all
@@ -107,7 +109,7 @@ function Pairs({ result, asked }: { result: Reply; asked: Question }) {
       </p>
       <ul>
         {shown.map((found, i) => (
-          <Pair key={i} found={found} corpus={asked.corpus} answer={answer} />
+          <Pair key={i} found={found} corpus={asked.corpus} result={result} />
         ))}
       </ul>
     </>

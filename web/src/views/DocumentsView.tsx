@@ -4,7 +4,7 @@ import { documents, removeDocument } from "../api/calls";
 import { problemOf, type Problem } from "../api/client";
 import type { StoredDocument } from "../api/types";
 import type { Mark } from "../lib/text";
-import { counted } from "../lib/words";
+import { plural } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { Confirm } from "../ui/Confirm";
@@ -35,7 +35,7 @@ function Row({ document, open, onOpen, onDelete }: RowProps) {
   const { go } = useApp();
   const facts = [
     document.size ? size(document.size) : "",
-    counted(document.chunks, "passage"),
+    plural(document.chunks, "passage"),
     document.written ? day(document.written) : "",
   ].filter(Boolean);
   return (
@@ -111,7 +111,7 @@ function List({ corpus, round, busy, onChange }: ListProps) {
     <>
       {problem && <ProblemNote problem={problem} />}
       <table className="documents">
-        <caption className="quiet small">{counted(listed.value.total, "document")}</caption>
+        <caption className="quiet small">{plural(listed.value.total, "document")}</caption>
         <tbody>
           {listed.value.documents.map((document) => (
             <Fragment key={document.doc_id}>

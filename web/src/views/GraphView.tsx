@@ -1,10 +1,10 @@
 import { useMemo, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import type { Reply, RhetoricalGraph } from "../api/types";
-import { CARD, laidOut, shownEdges, type Layout } from "../lib/layout";
-import { alone, savePicture, saveText, type Picture } from "../lib/save";
-import { shortened } from "../lib/text";
-import { counted, relationName } from "../lib/words";
+import { CARD, layOut, shownEdges, type Layout } from "../lib/layout";
+import { standalone, savePicture, saveText, type Picture } from "../lib/save";
+import { shorten } from "../lib/text";
+import { plural, relationName } from "../lib/words";
 import { Empty, NoneMade } from "../ui/Notes";
 import { NeedsResult } from "../ui/NeedsResult";
 import { edgeId, Network, useNames } from "./graph/Network";
@@ -28,8 +28,8 @@ function pictureOf(svg: SVGSVGElement, layout: Layout, nameOf: ReturnType<typeof
     const [left, top] = [x - CARD.width / 2, y - CARD.height / 2];
     copy.append(
       element("rect", { x: left, y: top, ...CARD, rx: 6, class: "picture-card" }),
-      element("text", { x, y: y - 4, "font-size": 13, "font-weight": 600, class: "picture-text", ...text }, `${number} ${shortened(title, 30)}`),
-      element("text", { x, y: y + 18, "font-size": 12, class: "picture-text", ...text }, shortened(section, 36)),
+      element("text", { x, y: y - 4, "font-size": 13, "font-weight": 600, class: "picture-text", ...text }, `${number} ${shorten(title, 30)}`),
+      element("text", { x, y: y + 18, "font-size": 12, class: "picture-text", ...text }, shorten(section, 36)),
     );
   }
   for (const { edge, label } of layout.arrows) {
@@ -37,7 +37,7 @@ function pictureOf(svg: SVGSVGElement, layout: Layout, nameOf: ReturnType<typeof
     copy.append(element("text", look, relationName(edge.relation)));
   }
   svg.after(copy);
-  const picture = alone(copy);
+  const picture = standalone(copy);
   copy.remove();
   return picture;
 }
@@ -45,7 +45,7 @@ function pictureOf(svg: SVGSVGElement, layout: Layout, nameOf: ReturnType<typeof
 function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
   const edges = useMemo(() => shownEdges(graph), [graph]);
   const [selected, setSelected] = useState(() => (edges[0] ? edgeId(edges[0]) : ""));
-  const layout = useMemo(() => laidOut(edges), [edges]);
+  const layout = useMemo(() => layOut(edges), [edges]);
   const nameOf = useNames(result);
   const svg = useRef<SVGSVGElement>(null);
   const save = (use: (picture: Picture) => void) => svg.current && use(pictureOf(svg.current, layout, nameOf));
@@ -53,7 +53,7 @@ function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
   if (!edges.length) {
     return (
       <Empty title="No relations were found">
-        <p>No sentence of the {counted(graph.chunks.length, "passage")} supports, limits or contradicts another one.</p>
+        <p>No sentence of the {plural(graph.chunks.length, "passage")} supports, limits or contradicts another one.</p>
       </Empty>
     );
   }
@@ -61,8 +61,8 @@ function Drawn({ result, graph }: { result: Reply; graph: RhetoricalGraph }) {
     <>
       <div className="graph-top">
         <p className="small quiet" role="status">
-          {counted(edges.length, "relation")} between {counted(layout.cards.size, "passage")}
-          {others > 0 && `; ${counted(others, "other passage")} ${others === 1 ? "has" : "have"} none`}. Choose one to read its sentences.
+          {plural(edges.length, "relation")} between {plural(layout.cards.size, "passage")}
+          {others > 0 && `; ${plural(others, "other passage")} ${others === 1 ? "has" : "have"} none`}. Choose one to read its sentences.
         </p>
         <div className="graph-save">
           <Button className="button" onPress={() => save((picture) => saveText("graph.svg", "image/svg+xml", picture.text))}>

@@ -99,8 +99,7 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
             <TextArea className="plan-text" dir="auto" rows={8} />
           </TextField>
           <p className="quiet small">
-            Numbers in brackets cite passages, [6.2] the second unit of the sixth. What you change here is what the answer
-            follows.
+            Numbers in brackets cite passages, [6.2] the second unit of the sixth. The answer follows your changes.
           </p>
           <div className="plan-buttons">
             <Button className="button primary" isDisabled={busy || !text.trim()} onPress={() => write(text.trim())}>
@@ -117,7 +116,7 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
       {problem && <ProblemNote problem={problem} />}
       <VersionList kept={kept} steps={result.steps.length} sentences={result.answer.sentences.length} />
       <div className="sides plan-answers" aria-live="polite" aria-busy={busy}>
-        <AnswerColumn title="As it was planned" answer={result.answer} other={version?.answer ?? null} />
+        <AnswerColumn title="Original plan" answer={result.answer} other={version?.answer ?? null} />
         <Written kept={kept} original={result.answer} />
       </div>
     </>

@@ -3,10 +3,10 @@ import { Button } from "react-aria-components";
 import { chunksOf, documents } from "../api/calls";
 import { problemOf, send, type Problem } from "../api/client";
 import type { Chunk, RstTree, StoredDocument } from "../api/types";
-import { alone, save, savePicture, saveText } from "../lib/save";
-import { shortened } from "../lib/text";
+import { standalone, save, savePicture, saveText } from "../lib/save";
+import { shorten } from "../lib/text";
 import { closedAtFirst, keyOf, readable } from "../lib/tree";
-import { counted } from "../lib/words";
+import { plural } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { Choice } from "../ui/Choice";
@@ -39,7 +39,7 @@ function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: s
   const svg = useRef<SVGSVGElement>(null);
   const toggle = (key: string) =>
     setClosed((old) => (old.has(key) ? new Set([...old].filter((other) => other !== key)) : new Set([...old, key])));
-  const picture = () => svg.current && alone(svg.current);
+  const picture = () => svg.current && standalone(svg.current);
   const file = async () => {
     try {
       const path = `trees/${chunk.doc_id}?corpus=${encodeURIComponent(corpus)}&chunk=${chunk.order}&format=rs3`;
@@ -56,7 +56,7 @@ function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: s
   return (
     <>
       <div className="tree-buttons">
-        <span className="quiet small">{counted(tree.edus.length, "unit")}; a “?” marks relations of which the parser is not sure</span>
+        <span className="quiet small">{plural(tree.edus.length, "unit")}; a “?” marks relations of which the parser is not sure</span>
         <Button className="button" aria-label="Smaller" onPress={() => step(-1)}>
           −
         </Button>
@@ -100,7 +100,7 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
   const tree = chunk.tree && readable(chunk, chunk.tree);
   const options = chunks.value.map((c) => {
     const place = placeName(placeAt([c], c.span.start), c.title);
-    const said = shortened(place || c.text.replace(/[#*`\s]+/g, " ").trim(), 80);
+    const said = shorten(place || c.text.replace(/[#*`\s]+/g, " ").trim(), 80);
     return { id: String(c.order), name: `${c.order + 1}: ${said}` };
   });
   return (
@@ -117,7 +117,7 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
       {tree && tree.edus.length > 0 && <Grown key={chunk.id} chunk={chunk} tree={tree} corpus={corpus} />}
       {!tree && (
         <Empty title="This passage has no tree">
-          <p>It was read in without one; a question makes it when it needs it.</p>
+          <p>It was ingested without one; the first question that needs it will build it.</p>
         </Empty>
       )}
     </>

@@ -5,8 +5,8 @@ are sought among the borders of blocks only.
 
 The network's labels are GUM's; what the text states refines them. Seven relations are never labelled in GUM. They come
 from stated connectives and patterns only, each from the relations that it is a special case of. Organisation, topic,
-manner and interrupted clauses hide under their next likely label. A relation that is too unlikely is not shown: its
-place takes the one that claims least.
+manner and interrupted clauses are shown under the next most likely label. A relation that is too unlikely is replaced
+by the least specific one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from discorag.discourse.parse.gum_labels import JOINT_LABELS, RELATIONS
 from discorag.discourse.parse.rules import opening
 from discorag.discourse.parse.trained.network import Cuts, Reading, Scorer
+from discorag.discourse.parse.trained.network import Floats as Outputs
 from discorag.discourse.parse.trained.pieces import Ints
 from discorag.schema.discourse import Nuclearity, Relation
 
@@ -51,7 +52,12 @@ class Decoded:
 
 
 def decode(
-    scorer: Scorer, reading: Reading, levels: Ints, *, exact: int = EXACT, openers: Sequence[int] = ()
+    scorer: Scorer,
+    reading: Reading[Outputs],
+    levels: Ints,
+    *,
+    exact: int = EXACT,
+    openers: Sequence[int] = (),
 ) -> list[Decoded]:
     """The splits of one text's tree in pre-order.
 
@@ -84,7 +90,7 @@ def decode(
 class _Decoder:
     """The network's scores for one text, and what is best by them."""
 
-    def __init__(self, scorer: Scorer, reading: Reading, levels: Ints, openers: Sequence[int]) -> None:
+    def __init__(self, scorer: Scorer, reading: Reading[Outputs], levels: Ints, openers: Sequence[int]) -> None:
         self._scorer, self._reading, self._levels = scorer, reading, levels
         self._sums = level_sums(levels)
         self._plain: list[int] = levels.tolist()
@@ -148,7 +154,7 @@ class _Decoder:
         left, right = self._opened[k] - self._opened[i] == k - i, self._opened[j] - self._opened[k] == j - k
         return (left & ~right)[:, None] & ~_NUCLEAR_RIGHT | (right & ~left)[:, None] & ~_NUCLEAR_LEFT
 
-    def _cuts(self, places: Ints) -> Cuts:
+    def _cuts(self, places: Ints) -> Cuts[Ints]:
         return cuts_of(places, self._levels, self._sums)
 
 
@@ -158,7 +164,7 @@ def level_sums(levels: Ints) -> Ints:
     return np.pad(counts, ((0, 0), (1, 0)))
 
 
-def cuts_of(places: Ints, levels: Ints, sums: Ints) -> Cuts:
+def cuts_of(places: Ints, levels: Ints, sums: Ints) -> Cuts[Ints]:
     """Cuts with what the layout says about them; ``places`` has the rows i, k, j."""
     i, k, j = places
     return Cuts(places, levels[k], (sums[:, j] > sums[:, i + 1]).sum(0))

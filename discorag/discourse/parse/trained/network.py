@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,21 +60,25 @@ class Description(BaseModel):
     confidence: tuple[float, float] | None = None
 
 
+A = TypeVar("A")
+"""numpy's arrays here, torch's in training."""
+
+
 @dataclass(frozen=True)
-class Units:
+class Units(Generic[A]):
     """Units of one text that are parsed together: their first tokens, and those after their last, shape (n,).
 
     ``levels`` says what starts there (`Level`), ``kind`` is an index into `KINDS`.
     """
 
-    first: Ints
-    last: Ints
-    levels: Ints
+    first: A
+    last: A
+    levels: A
     kind: int
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Generic[A]):
     """What the LSTM makes of n units that are parsed together.
 
     Args:
@@ -83,13 +87,13 @@ class Reading:
         units: The units before they are read, shape (n, unit).
     """
 
-    borders: Floats
-    sums: Floats
-    units: Floats
+    borders: A
+    sums: A
+    units: A
 
 
 @dataclass(frozen=True)
-class Cuts:
+class Cuts(Generic[A]):
     """Ways to cut spans of units.
 
     Args:
@@ -98,19 +102,19 @@ class Cuts:
         most: The highest level inside ``(i, j)``, shape (cuts,).
     """
 
-    places: Ints
-    here: Ints
-    most: Ints
+    places: A
+    here: A
+    most: A
 
 
 class Scorer(Protocol):
     """Scores cuts; `Network` is one."""
 
-    def split_scores(self, reading: Reading, cuts: Cuts) -> Floats:
+    def split_scores(self, reading: Reading[Floats], cuts: Cuts[Ints]) -> Floats:
         """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
         ...
 
-    def label_logits(self, reading: Reading, cuts: Cuts) -> Floats:
+    def label_logits(self, reading: Reading[Floats], cuts: Cuts[Ints]) -> Floats:
         """Logits over `discorag.discourse.parse.gum_labels.JOINT_LABELS`, shape (cuts, labels)."""
         ...
 
@@ -176,7 +180,7 @@ class Network:
         [found] = self._run("starts", tokens=tokens, levels=levels)
         return found
 
-    def read(self, tokens: Floats, units: Units) -> Reading:
+    def read(self, tokens: Floats, units: Units[Ints]) -> Reading[Floats]:
         """What is read of the units of a text."""
         lengths = units.last - units.first
         owner = np.repeat(np.arange(len(lengths)), lengths)
@@ -194,14 +198,14 @@ class Network:
             )
         )
 
-    def split_scores(self, reading: Reading, cuts: Cuts) -> Floats:
+    def split_scores(self, reading: Reading[Floats], cuts: Cuts[Ints]) -> Floats:
         """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
         first, last = cuts.places[0].min(), cuts.places[2].max()
         near = reading.borders[first : last + 1]  # borders outside of the spans cost nothing
         [found] = self._run("splits", borders=near, places=cuts.places - first, here=cuts.here, most=cuts.most)
         return found
 
-    def label_logits(self, reading: Reading, cuts: Cuts) -> Floats:
+    def label_logits(self, reading: Reading[Floats], cuts: Cuts[Ints]) -> Floats:
         """Logits over `discorag.discourse.parse.gum_labels.JOINT_LABELS`, shape (cuts, labels)."""
         [found] = self._run(
             "labels",
@@ -254,7 +258,7 @@ def unit_ranges(pieces: Pieces, spans: Sequence[Span]) -> Ints:
     return np.array([pieces.range_of(s) for s in spans], dtype=np.int64).reshape(-1, 2).T.copy()
 
 
-def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units:
+def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units[Ints]:
     """Spans of a text as units of its word pieces."""
     first, last = unit_ranges(pieces, spans)
     return Units(first, last, pieces.levels[first], KINDS.index(kind))

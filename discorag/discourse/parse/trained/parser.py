@@ -12,7 +12,7 @@ from threading import Lock
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Limits, Unit, locate_texts
+from discorag.discourse.parse.parser import Limits, Unit, join_texts
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.decode import decode, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import (
@@ -38,7 +38,7 @@ START = 0.5
 """Probability from which a word starts an EDU."""
 
 
-def edus(network: Network, text: str, pieces: Pieces, tokens: Floats, *, whole: Sequence[Span] = ()) -> list[Span]:
+def find_edus(network: Network, text: str, pieces: Pieces, tokens: Floats, *, whole: Sequence[Span] = ()) -> list[Span]:
     """The EDUs: a sentence starts one, and so does every word that the segmenter takes for a start.
 
     None starts inside a stretch that is ``whole``, and none is only a mark that opens a sentence.
@@ -50,12 +50,14 @@ def edus(network: Network, text: str, pieces: Pieces, tokens: Floats, *, whole: 
     firm = pieces.levels > Level.INSIDE
     opens = (p > START) & free | firm
     opens[0] = False
-    cuts = _worded(text, pieces.starts[np.flatnonzero(opens)].tolist(), {*pieces.starts[firm].tolist(), 0, len(text)})
+    cuts = _join_wordless(
+        text, pieces.starts[np.flatnonzero(opens)].tolist(), {*pieces.starts[firm].tolist(), 0, len(text)}
+    )
     spans = (stripped(text, a, b) for a, b in pairwise(cuts))
     return [s for s in spans if s is not None]
 
 
-def _worded(text: str, cuts: Sequence[int], firm: Collection[int]) -> list[int]:
+def _join_wordless(text: str, cuts: Sequence[int], firm: Collection[int]) -> list[int]:
     """The cuts, with both ends, but those that set signs apart.
 
     At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what comes
@@ -160,14 +162,14 @@ class TrainedParser:
         if not text.strip():
             raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
         raise_if_cancelled()
-        network, layout = self._loaded(), layout_of(text, sentences, paragraphs, kinds)
+        network, layout = self._load(), layout_of(text, sentences, paragraphs, kinds)
         pieces = network.pieces(layout)
         if not len(pieces.ids):  # nothing that the tokenizer knows, such as zero-width characters only
             whole = stripped(text, 0, len(text))
             assert whole is not None
             return RstTree(edus=(whole,))
         tokens = network.tokens(pieces)
-        units = edus(network, text, pieces, tokens, whole=layout.whole)
+        units = find_edus(network, text, pieces, tokens, whole=layout.whole)
         return _tree(network, layout, pieces, tokens, units, "edu")
 
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
@@ -182,13 +184,13 @@ class TrainedParser:
 
         Source: DISRetrieval section 3.1, the trees between the paragraphs' trees.
         """
-        whole = ("\n\n" if kind == "paragraph" else " ").join(texts)
         if not texts or not all(map(str.strip, texts)):
             raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
+        whole, units = join_texts(texts, kind)
         if any(language_of(t) != "en" for t in texts) or not any(map(str.isalnum, whole)):
             return RuleParser().parse_units(texts, kind)
         raise_if_cancelled()
-        network, units = self._loaded(), locate_texts(texts, whole)
+        network = self._load()
         # the first character of a paragraph starts a sentence and a paragraph
         firsts = tuple(range(len(units))) if kind == "paragraph" else ()
         layout = layout_of(whole) if kind == "edu" else Layout(whole, units, firsts)
@@ -197,7 +199,7 @@ class TrainedParser:
             raise InvariantError("The texts hold no word.", hint="Leave such texts out.")
         return _tree(network, layout, pieces, network.tokens(pieces), units, kind)
 
-    def _loaded(self) -> Network:
+    def _load(self) -> Network:
         with self._lock:
             if self._network is None:
                 self._network = Network(self._folder)

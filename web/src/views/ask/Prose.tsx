@@ -1,7 +1,7 @@
 import { useRef, type KeyboardEvent } from "react";
 import type { Reply } from "../../api/types";
 import { disputes } from "../../lib/disputes";
-import { NOT_SURE } from "../../lib/report";
+import { NOT_SURE } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { SupportFlag } from "../../ui/SupportFlag";
 

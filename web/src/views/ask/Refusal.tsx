@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import type { Reply } from "../../api/types";
-import { NO_ANSWER } from "../../lib/report";
+import { NO_ANSWER } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { Source } from "../../ui/Source";
 import { SaveBar } from "./SaveBar";
@@ -19,7 +19,7 @@ function WhatNext({ corpus }: { corpus: string }) {
     <>
       <h2>What you can try</h2>
       <ul className="next">
-        <li>Ask in the words that the documents use, or about less at once.</li>
+        <li>Use the words of the documents, or ask about less at once.</li>
         {others.length > 0 && (
           <li>
             Ask another corpus:{" "}

@@ -1,10 +1,9 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import type { Reply } from "../../api/types";
-import { html, markdown } from "../../lib/report";
 import { saveText } from "../../lib/save";
 import { useApp } from "../../state/app";
-import { counted, seconds, tokens } from "../../lib/words";
+import { plural, seconds, tokens } from "../../lib/words";
 
 export function SaveBar({ result }: { result: Reply }) {
   const { go } = useApp();
@@ -12,7 +11,7 @@ export function SaveBar({ result }: { result: Reply }) {
   const copy = () =>
     navigator.clipboard.writeText(location.href).then(
       () => setCopied("The link is copied."),
-      () => setCopied("The browser did not copy it: take it from the address bar."),
+      () => setCopied("The browser did not copy it: copy it from the address bar."),
     );
   const used = tokens(result.ledger.stages);
   return (
@@ -20,10 +19,10 @@ export function SaveBar({ result }: { result: Reply }) {
       <Button className="button primary" onPress={() => go({ view: "compare", left: "", right: "" })}>
         Compare with plain RAG
       </Button>
-      <Button className="button" onPress={() => saveText("answer.md", "text/markdown", markdown(result))}>
+      <Button className="button" onPress={() => saveText("answer.md", "text/markdown", result.markdown)}>
         Markdown
       </Button>
-      <Button className="button" onPress={() => saveText("answer.html", "text/html", html(result))}>
+      <Button className="button" onPress={() => saveText("answer.html", "text/html", result.html)}>
         HTML
       </Button>
       <Button className="button" onPress={() => void copy()}>
@@ -33,7 +32,7 @@ export function SaveBar({ result }: { result: Reply }) {
         {copied}
       </span>
       <span className="quiet small cost">
-        {seconds(result.seconds)} · {counted(used.in + used.out, "token")}
+        {seconds(result.seconds)} · {plural(used.in + used.out, "token")}
       </span>
     </footer>
   );

@@ -1,5 +1,5 @@
 import { documents } from "../../api/calls";
-import { counted } from "../../lib/words";
+import { plural } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
 import { Empty, ProblemNote } from "../../ui/Notes";
@@ -25,7 +25,7 @@ function Titles({ corpus }: { corpus: string }) {
   const names = listed.value.documents.map((document) => document.title || document.name);
   return (
     <p>
-      This corpus has {counted(listed.value.total, "document")}: <bdi>{names.join(", ")}</bdi>
+      This corpus has {plural(listed.value.total, "document")}: <bdi>{names.join(", ")}</bdi>
       {listed.value.total > names.length ? ", …" : "."}
     </p>
   );
@@ -45,7 +45,7 @@ export function Start() {
             Add documents
           </button>
         ) : (
-          <p>Your key may only read: someone with the role “write” has to add some.</p>
+          <p>Your key may only read: someone with the role “write” must add some.</p>
         )}
       </Empty>
     );

@@ -5,7 +5,7 @@ import { problemOf, type Problem } from "../../api/client";
 import type { DocumentsRead } from "../../api/open";
 import { runAudit } from "../../api/stream";
 import type { Audit, Finding, Tier, Verdict } from "../../api/types";
-import { counted } from "../../lib/words";
+import { plural } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
 import { Bar } from "../../ui/Bar";
@@ -16,17 +16,17 @@ import { FindingPair } from "./FindingPair";
 const SHOWN = 50;
 
 const KINDS: { tier: Tier; verdict: Verdict; name: string; about: string }[] = [
-  { tier: "sure", verdict: "contradicts", name: "Contradictions", about: "The same statement with another value." },
-  { tier: "sure", verdict: "replaced", name: "Changed", about: "A newer version, or a document that no longer counts, has another value." },
-  { tier: "sure", verdict: "differs", name: "Explained differences", about: "The documents or sentences speak of different subjects or times." },
-  { tier: "possible", verdict: "contradicts", name: "Possible contradictions", about: "Please check: other words, another name or the opposite." },
-  { tier: "possible", verdict: "replaced", name: "Possible changes", about: "Please check: a newer version may say otherwise." },
+  { tier: "sure", verdict: "contradicts", name: "Contradictions", about: "The same statement with a different value." },
+  { tier: "sure", verdict: "replaced", name: "Changed", about: "A newer document has a different value, or one of the documents is no longer valid." },
+  { tier: "sure", verdict: "differs", name: "Explained differences", about: "The documents or sentences are about different subjects or times." },
+  { tier: "possible", verdict: "contradicts", name: "Possible contradictions", about: "Please check: different wording, a different name, or the opposite." },
+  { tier: "possible", verdict: "replaced", name: "Possible changes", about: "Please check: a newer version may say something else." },
   { tier: "possible", verdict: "differs", name: "Possible differences", about: "Please check: the subjects or times differ." },
 ];
 
 /** How many of the documents are not compared yet, in words. */
 function standing({ documents, changed }: Audit): string {
-  const all = counted(documents.length, "document");
+  const all = plural(documents.length, "document");
   if (changed === 0) return `${all}, all compared.`;
   if (changed === documents.length) return `${all}, not yet compared.`;
   return `${all}; ${changed.toLocaleString("en")} changed since the last audit.`;
@@ -69,7 +69,7 @@ function Findings({ report, corpus, settle }: Omit<ListProps, "findings">) {
     <>
       {!open.length && report.changed === 0 && (
         <Empty title="No disagreements were found">
-          <p>No two of these documents make the same statement with another value. Other kinds of conflict may be missed.</p>
+          <p>No two of these documents make the same statement with different values. Other kinds of conflict may be missed.</p>
         </Empty>
       )}
       {kinds

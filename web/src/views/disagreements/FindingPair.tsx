@@ -1,24 +1,18 @@
 import { useMemo, useState, type FormEvent } from "react";
 import { Button, Form, Input, Label, TextField } from "react-aria-components";
 import type { Finding, Side } from "../../api/types";
-import { differing, ownWords } from "../../lib/differing";
 import { CodeText, pieces } from "../../lib/text";
 import { placeName, Source } from "../../ui/Source";
 
 interface SideProps {
   side: Side;
-  other: Side;
   open: boolean;
   onOpen: () => void;
 }
 
 /** One of the two sentences, with what differs marked, and where it stands. */
-function Statement({ side, other, open, onOpen }: SideProps) {
-  const shown = useMemo(() => {
-    const quote = new CodeText(side.quote);
-    const words = () => differing(quote, { start: 0, end: quote.length }, ownWords(side.quote, other.quote));
-    return pieces(quote, side.lit.length ? side.lit.map((span) => ({ span, kind: "differs" })) : words());
-  }, [side, other]);
+function Statement({ side, open, onOpen }: SideProps) {
+  const shown = useMemo(() => pieces(new CodeText(side.quote), side.lit.map((span) => ({ span, kind: "differs" }))), [side]);
   const act = open ? "Close the document" : "Show it in the document";
   const place = [side.identity, placeName(side, side.title)].filter(Boolean).join(" · ");
   return (
@@ -62,7 +56,7 @@ function Settle({ onSettle }: { onSettle: (note: string) => void }) {
   return (
     <Form className="settle" onSubmit={submit}>
       <TextField className="field" value={note} onChange={setNote} maxLength={2000} autoFocus>
-        <Label>Note, if you like</Label>
+        <Label>Note (optional)</Label>
         <Input placeholder="Why this is settled" dir="auto" />
       </TextField>
       <Button type="submit" className="button primary">
@@ -87,8 +81,8 @@ interface Props {
 export function FindingPair({ finding, note, corpus, settle }: Props) {
   const [opened, setOpened] = useState<Side | null>(null);
   const { left, right } = finding;
-  const statement = (side: Side, other: Side) => (
-    <Statement side={side} other={other} open={opened === side} onOpen={() => setOpened(opened === side ? null : side)} />
+  const statement = (side: Side) => (
+    <Statement side={side} open={opened === side} onOpen={() => setOpened(opened === side ? null : side)} />
   );
   return (
     <li className="pair finding">
@@ -96,8 +90,8 @@ export function FindingPair({ finding, note, corpus, settle }: Props) {
         <bdi>{finding.reason}</bdi>
       </h3>
       <div className="sides">
-        {statement(left, right)}
-        {statement(right, left)}
+        {statement(left)}
+        {statement(right)}
       </div>
       {opened && (
         <div className="opened">
@@ -118,7 +112,7 @@ export function FindingPair({ finding, note, corpus, settle }: Props) {
       {settle && note === null && <Settle onSettle={(said) => settle(finding, said)} />}
       {settle && note !== null && (
         <Button className="button" onPress={() => settle(finding, null)}>
-          Open it again
+          Reopen
         </Button>
       )}
     </li>

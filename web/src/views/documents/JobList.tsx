@@ -1,7 +1,7 @@
 import { Button } from "react-aria-components";
 import type { JobFile, Progress } from "../../api/types";
 import { noteHere } from "../../lib/hints";
-import { counted, percent } from "../../lib/words";
+import { plural, percent } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { Bar } from "../../ui/Bar";
 import { ProblemNote } from "../../ui/Notes";
@@ -22,7 +22,7 @@ const OUTCOME: Record<string, string> = {
 
 function UploadRow({ upload, jobs }: { upload: Upload; jobs: Jobs }) {
   const { files, corpus, share, problem } = upload;
-  const label = files.length === 1 ? (files[0] as File).name : counted(files.length, "file");
+  const label = files.length === 1 ? (files[0] as File).name : plural(files.length, "file");
   return (
     <li className="job">
       <Bar label={`${label} to ${corpus}`} share={share} said={problem ? "Not sent" : `Sending, ${percent(share)}`} />
@@ -66,7 +66,7 @@ function JobRow({ progress, jobs }: { progress: Progress; jobs: Jobs }) {
   const under = job.status === "waiting" || job.status === "running";
   const again = failed > 0 || job.status === "cancelled";
   const now = job.status === "running" ? job.files.find((file) => file.status === null) : undefined;
-  const label = total === 1 ? (job.files[0]?.name ?? "") : counted(total, "file");
+  const label = total === 1 ? (job.files[0]?.name ?? "") : plural(total, "file");
   return (
     <li className="job">
       <Bar

@@ -1,28 +1,28 @@
 import { Button } from "react-aria-components";
 import { stepsOf } from "../../lib/plan";
-import { counted } from "../../lib/words";
+import { plural } from "../../lib/words";
 import type { Versions } from "./useVersions";
 
 const time = (created: string): string => new Date(created).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-const origin = (after: number | null): string => (after === null ? "the first plan, changed" : `version ${after + 1}, changed`);
+const origin = (after: number | null): string => (after === null ? "the original plan, changed" : `version ${after + 1}, changed`);
 
 /** The answers to this question so far: one is looked at, and what is written next starts from its plan. */
 export function VersionList({ kept, steps, sentences }: { kept: Versions; steps: number; sentences: number }) {
   const { versions, at, choose, forget } = kept;
   if (!versions.length) return null;
   const rows = [
-    { key: null, name: "As it was planned", facts: `${counted(steps, "step")}, ${counted(sentences, "sentence")}` },
+    { key: null, name: "Original plan", facts: `${plural(steps, "step")}, ${plural(sentences, "sentence")}` },
     ...versions.map((version, i) => ({
       key: i,
       name: `Version ${i + 1}`,
-      facts: `${time(version.created)}, ${origin(version.after)}: ${counted(stepsOf(version.plan).length, "step")}, ${counted(version.answer.sentences.length, "sentence")}`,
+      facts: `${time(version.created)}, ${origin(version.after)}: ${plural(stepsOf(version.plan).length, "step")}, ${plural(version.answer.sentences.length, "sentence")}`,
     })),
   ];
   return (
     <section className="versions" aria-labelledby="versions">
       <h2 id="versions">Answers so far</h2>
-      <p className="quiet small">Choose one to see its plan and to go on from there; the others stay.</p>
+      <p className="quiet small">Choose one to see its plan and continue from it; the others stay.</p>
       <ol>
         {rows.map(({ key, name, facts }) => (
           <li key={name}>

@@ -55,7 +55,7 @@ export function useVersions(question: Question): Versions {
     const { id, state } = await startThread(question);
     if (state.next[0] === "generate") return { thread: id, checkpoint: state.checkpoint };
     await forgetThread(id).catch(() => undefined);
-    throw new Problem("This time the run ended before it was written.", "Ask the question again.", 0);
+    throw new Problem("The run ended before the answer was written.", "Ask the question again.", 0);
   };
 
   const written = async (plan: string) => {

@@ -1,7 +1,7 @@
 import { useMemo, type KeyboardEvent, type Ref } from "react";
 import type { Chunk, RstTree } from "../../api/types";
 import { CodeText } from "../../lib/text";
-import { COLUMN, laidOut, wrapped, type TreeNode } from "../../lib/tree";
+import { COLUMN, layOut, wrapped, type TreeNode } from "../../lib/tree";
 import { confident, relationName } from "../../lib/words";
 
 const LINE_HEIGHT = 16;
@@ -115,7 +115,7 @@ function Leaf({ node, text }: { node: TreeNode; text: string }) {
 }
 
 export function Drawing({ chunk, tree, closed, onToggle, zoom, ref }: Props) {
-  const { nodes, width } = useMemo(() => laidOut(tree, closed), [tree, closed]);
+  const { nodes, width } = useMemo(() => layOut(tree, closed), [tree, closed]);
   const text = useMemo(() => new CodeText(chunk.text), [chunk]);
   const textOf = ({ start, end }: TreeNode): string => {
     const first = tree.edus[start]?.start ?? 0;

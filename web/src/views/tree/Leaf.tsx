@@ -1,7 +1,7 @@
 import { Button, Collection, TreeItem, TreeItemContent } from "react-aria-components";
 import type { Reply, ShownNode, Span } from "../../api/types";
 import { restingOn, within } from "../../lib/evidence";
-import { counted, relationName } from "../../lib/words";
+import { plural, relationName } from "../../lib/words";
 import { SentenceLinks } from "../../ui/SentenceLinks";
 import { keyBelow, type Unfolding } from "./useLevels";
 
@@ -55,7 +55,7 @@ function Marks({ node, seen, open }: { node: ShownNode; seen: Seen; open: boolea
   const sentences = sentencesOn(node, seen);
   return (
     <span className="leaf-marks small">
-      <span className="chip">{node.children ? `${counted(count, "part")} read` : "read as evidence"}</span>
+      <span className="chip">{node.children ? `${plural(count, "part")} read` : "read as evidence"}</span>
       {sentences.length > 0 && <SentenceLinks at={sentences} />}
     </span>
   );
@@ -70,7 +70,7 @@ function dressOf(node: ShownNode, seen: Seen): string {
 }
 
 function Words({ node, open, seen }: { node: ShownNode; open: boolean; seen: Seen }) {
-  const size = node.leaves > 1 ? counted(node.leaves, seen.unit) : "";
+  const size = node.leaves > 1 ? plural(node.leaves, seen.unit) : "";
   const repeats = open && node.kind !== "summary";
   return (
     <span className="leaf-words">

@@ -3,7 +3,7 @@ import { Button, Tree } from "react-aria-components";
 import { chunksOf } from "../../api/calls";
 import type { ShownNode, Span } from "../../api/types";
 import { readOf, within } from "../../lib/evidence";
-import { BUILDERS, counted } from "../../lib/words";
+import { BUILDERS, plural } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { Choice } from "../../ui/Choice";
 import { Empty, ProblemNote } from "../../ui/Notes";
@@ -48,8 +48,8 @@ export function Sentences({ corpus, doc, title }: { corpus: string; doc: string;
   if (!head) return <p className="quiet pad">Loading…</p>;
   if (!head.builder) {
     return (
-      <Empty title="No sentence tree is stored of this document">
-        <p>It was read in with a retriever over passages. Read in with “retriever=snapped”, the default, it gets one.</p>
+      <Empty title="No sentence tree of this document is stored">
+        <p>It was ingested for a retriever over passages. Ingest it with “retriever=snapped”, the default, to get one.</p>
       </Empty>
     );
   }
@@ -86,8 +86,8 @@ export function Sentences({ corpus, doc, title }: { corpus: string; doc: string;
           />
         )}
         <span className="quiet small">
-          {counted(head.leaves, unit)}
-          {read.length > 0 && `, ${counted(read.length, "part")} read for the answer`}
+          {plural(head.leaves, unit)}
+          {read.length > 0 && `, ${plural(read.length, "part")} read for the answer`}
         </span>
         {read.length > 0 && (
           <Button className="button" onPress={() => tree.openTo(leads(read), lookAt)}>

@@ -1,0 +1,1 @@
+"""More than one process over PostgreSQL: what is lost, doubled, shown to others, and what it costs."""

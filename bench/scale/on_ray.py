@@ -1,0 +1,86 @@
+"""Ingests on Ray: actors and drivers killed, and what Ray costs."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from subprocess import Popen
+
+from bench.trust.trial import Figures, Trial
+from tests.servers.on_ray import Home, wait_for
+
+DOCUMENTS = 40
+NONE: dict[str, float] = {"lost": 0, "doubled": 0, "failed": 0}
+WARM = 0.1
+"""Share of the documents that are stored before processor time is counted."""
+
+
+def kills_of_actors(trial: Trial, new_database: Callable[[], str]) -> Figures:
+    """``trial.count`` kills of an actor in one ingest, each while it has documents."""
+    home, rng = Home(trial.folder, new_database(), DOCUMENTS * trial.count), random.Random(trial.seed)
+    ingest, seen = _start(home), set[int]()
+    for _ in range(trial.count):
+        wait_for(lambda: {a.pid for a in home.actors()} - seen, ingest)
+        time.sleep(rng.uniform(0.0, 1.0))
+        victim = next(a for a in home.actors() if a.pid not in seen)
+        seen.add(victim.pid)
+        victim.kill()
+        trial.tick()
+    return _counted(home, ingest.wait() == 0)
+
+
+def kills_of_drivers(trial: Trial, new_database: Callable[[], str]) -> Figures:
+    """``trial.count`` kills of the command, each followed by the same command."""
+    home, rng = Home(trial.folder, new_database(), DOCUMENTS), random.Random(trial.seed)
+    for _ in range(trial.count):
+        ingest = _start(home)
+        wait_for(home.actors, ingest)
+        time.sleep(rng.uniform(0.0, 2.0))
+        ingest.kill()
+        ingest.wait()
+        trial.tick()
+    return _counted(home, _start(home).wait() == 0)
+
+
+def cost(trial: Trial, new_database: Callable[[], str]) -> Figures:
+    """Documents per processor second of ``trial.count`` documents, on Ray over plain, once both are warm."""
+    rates = {engine: _rate(trial, new_database(), engine) for engine in ("plain", "ray")}
+    return {engine: round(rate, 2) for engine, rate in rates.items()} | {
+        "ratio": round(rates["ray"] / rates["plain"], 3)
+    }
+
+
+def _rate(trial: Trial, database: str, engine: str) -> float:
+    home = Home(trial.folder / engine, database, trial.count)
+    ingest = _start(home, engine)
+    wait_for(lambda: home.count() >= WARM * trial.count, ingest)
+    first, spent = home.count(), _seconds(home)
+    last, then = first, spent
+    while ingest.poll() is None:
+        time.sleep(0.2)
+        if home.actors() or engine == "plain":
+            last, then = home.count(), _seconds(home)
+        if last >= trial.count:
+            break
+    ingest.wait()
+    return (last - first) / (then - spent)
+
+
+def _start(home: Home, engine: str = "ray") -> Popen[str]:
+    return home.run("ingest", str(home.documents), "--parser", "rules", "--retriever", "dense", engine=engine)
+
+
+def _seconds(home: Home) -> float:
+    times = [process.cpu_times() for process in home.processes()]
+    return sum(t.user + t.system for t in times)
+
+
+def _counted(home: Home, well: bool) -> Figures:
+    stored, names = home.stored(), {path.name for path in home.documents.iterdir()}
+    return {
+        "lost": len(names - stored.keys()),
+        "doubled": sum(chunks != 1 for chunks in stored.values()),
+        "failed": int(not well),
+        "documents": len(names),
+    }

@@ -1,0 +1,121 @@
+"""Several processes that use one database at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+from threading import Thread
+
+import psutil
+
+from bench.serving.server import ROOT, ApiServer, Home
+from bench.trust.jobs import ended, note, upload
+from bench.trust.trial import Figures, Trial
+from discorag.config import StoreSettings
+from discorag.store.store import open_store
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, sample
+
+TENANT, FILES, QUESTIONS_AT_ONCE = "one", 20, 4
+
+
+def two_ingests(trial: Trial, new_database: Callable[[], str]) -> Figures:
+    """``trial.count`` times two processes ingest the same folder of `FILES` files at once."""
+    folder, counts, failed = trial.folder / "files", Counter[str](), 0
+    folder.mkdir(parents=True)
+    for number in range(FILES):
+        (folder / f"{number}.md").write_bytes(note(number))
+    for run in range(trial.count):
+        own = {"DISCO_RAG_DATABASE_URL": new_database(), "DISCO_RAG_PARSER__KIND": "rules", "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", "from interfaces.cli.main import main; main()", "ingest", str(folder)]
+        ingests = [
+            subprocess.Popen(
+                command,
+                env=os.environ | own | {"DISCO_RAG_HOME": str(trial.folder / f"home-{run}-{at}")},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for at in range(2)
+        ]
+        failed += sum(ingest.wait() != 0 for ingest in ingests)
+        with open_store(StoreSettings.model_validate({"database_url": own["DISCO_RAG_DATABASE_URL"]})) as store:
+            report = store.check()
+            with store.database.read() as db:
+                uris = db.exec_driver_sql("SELECT uri FROM documents").scalars().all()
+        found = Counter(Path(uri).name for uri in uris)
+        counts["lost"] += FILES - len(found)
+        counts["doubled"] += sum(count > 1 for count in found.values())
+        counts["differences"] += len(report.differences)
+        trial.tick()
+    return {
+        "lost": counts["lost"],
+        "doubled": counts["doubled"],
+        "differences": counts["differences"],
+        "failed": failed,
+    }
+
+
+def two_writers(trial: Trial, database: str) -> Figures:
+    """``trial.count`` times two connections store different versions of one document at once: one is there, whole."""
+    settings, wrong = StoreSettings.model_validate({"database_url": database}), 0
+    with open_store(settings, (ENCODER, DIMENSION)) as one, open_store(settings, (ENCODER, DIMENSION)) as other:
+        for run in range(trial.count):
+            versions = [sample("a.md", [f"{run} v{v} {i}" for i in range(5)], seed=v) for v in range(2)]
+            writers = [Thread(target=v.put_in, args=(s,)) for v, s in zip(versions, (one, other), strict=True)]
+            for writer in writers:
+                writer.start()
+            for writer in writers:
+                writer.join()
+            stored = one.manifests(SCOPE)
+            try:
+                assert_whole(other, next(v for v in versions if [v.manifest] == stored))
+            except (AssertionError, StopIteration):
+                wrong += 1
+            trial.tick()
+    return {"wrong": wrong}
+
+
+def workers(trial: Trial, database: str) -> Figures:
+    """Answers per processor second of the server: of two workers, over those of one; three runs each, in turns."""
+    home = Home.create(trial.folder / "home", [TENANT])
+    settings = {"DATABASE_URL": database, "PARSER__KIND": "rules"}
+    rates: dict[int, list[float]] = {1: [], 2: []}
+    with ApiServer(home, settings) as server, server.client(TENANT) as client:
+        for number in range(FILES):
+            ended(client, upload(client, f"{number}.md", note(number)), 120)
+    for _ in range(3):
+        for count, found in rates.items():
+            with ApiServer(home, settings, workers=count) as server:
+                _ask(server, trial.count)  # every worker has loaded its models
+                before = _seconds(server)
+                _ask(server, trial.count)
+                found.append(trial.count / (_seconds(server) - before))
+    one, two = (median(found) for found in rates.values())
+    return {
+        "answers_per_cpu_s_one": round(one, 2),
+        "answers_per_cpu_s_two": round(two, 2),
+        "ratio": round(two / one, 3),
+    }
+
+
+def _ask(server: ApiServer, count: int) -> None:
+    def ask(number: int) -> None:
+        with server.client(TENANT) as client:  # a connection each, which the system gives to any worker
+            client.post("/ask", json={"query": f"Why does the tide of note {number % FILES} rise?"}).raise_for_status()
+
+    with ThreadPoolExecutor(QUESTIONS_AT_ONCE) as pool:
+        list(pool.map(ask, range(count)))
+
+
+def _seconds(server: ApiServer) -> float:
+    """Processor seconds of a server with its workers."""
+    time.sleep(0.5)
+    process = psutil.Process(server.pid)
+    times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
+    return sum(t.user + t.system for t in times)

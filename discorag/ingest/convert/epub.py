@@ -1,0 +1,72 @@
+"""EPUB to Markdown: its pages of XHTML in reading order, each of which goes the way of all HTML."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from discorag.ingest.convert import html
+from discorag.ingest.convert.converted import Converted, stated_title
+from discorag.ingest.convert.packed import tree_of
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
+
+LIBRARIES = html.LIBRARIES
+_PAGES = ("application/xhtml+xml", "text/html")
+_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+_NCX = "application/x-dtbncx+xml"
+_HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
+
+
+def from_epub(parts: Mapping[str, bytes], path: Path) -> Converted:
+    """The text of a book; a chapter without a heading gets the one that the table of contents has for it.
+
+    What its pages or its own style sheets hide is left out, and so is the table of contents.
+    """
+    package = next(tree_of(parts["META-INF/container.xml"]).iter("{*}rootfile")).get("full-path")
+    book = tree_of(parts[package])
+    items = [(item, _resolved(package, item.get("href", ""))) for item in book.iter("{*}item")]
+    pages = {item.get("id"): name for item, name in items if item.get("media-type") in _PAGES and not _is_nav(item)}
+    labels: dict[str, str] = {}
+    for item, name in items:
+        if name in parts and (_is_nav(item) or item.get("media-type") == _NCX):
+            for page, label in _contents(tree_of(parts[name]), name):
+                labels.setdefault(page, label)
+    order = [pages[ref] for item in book.iter("{*}itemref") if (ref := item.get("idref")) in pages]
+    chapters = [_chapter(parts, name, labels.get(name, ""), path) for name in order if name in parts]
+    title = next(book.iter(_TITLE), None)
+    return Converted("\n\n".join(filter(None, chapters)), title=stated_title(_text(title)))
+
+
+def _contents(table: _Element, name: str) -> Iterator[tuple[str, str]]:
+    """The pages to which the entries of a table of contents lead, and what these say."""
+    for entry in table.iter("{*}a", "{*}navPoint"):
+        content = entry.find("{*}content")  # of EPUB 2
+        target, label = (entry, entry) if content is None else (content, entry.find("{*}navLabel"))
+        yield _resolved(name, target.get("href" if content is None else "src", "")), _text(label)
+
+
+def _text(element: _Element | None) -> str:
+    return "" if element is None else " ".join("".join(element.itertext()).split())
+
+
+def _is_nav(item: _Element) -> bool:
+    return "nav" in item.get("properties", "").split()
+
+
+def _chapter(parts: Mapping[str, bytes], name: str, heading: str, path: Path) -> str:
+    def linked(href: str) -> str:
+        return parts.get(_resolved(name, href), b"").decode("utf-8", "replace")
+
+    text = html.from_html(parts[name], path, linked=linked).text
+    return text if not text or not heading or _HEADING.search(text) else f"# {heading}\n\n{text}"
+
+
+def _resolved(base: str, href: str) -> str:
+    """The part that a reference in the part ``base`` leads to."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(href.partition("#")[0])))

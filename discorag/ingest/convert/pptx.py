@@ -1,0 +1,67 @@
+"""PPTX to Markdown with python-pptx: each slide is a section and a page."""
+
+# python-pptx is typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from discorag.ingest.convert.converted import Converted, joined, literal, pipe_table, stated_title
+from discorag.ingest.convert.packed import packed
+
+LIBRARIES = ("python-pptx",)
+_NO, _YES = ("0", "false"), ("1", "true")
+_INDENT = "  "  # of an item, for each level
+
+
+def from_pptx(parts: Mapping[str, bytes], _: Path) -> Converted:
+    """The text of slides in the order of the file: titles as headings, bodies as lists, text boxes, and tables.
+
+    A title slide's title stands above the others. Left out are hidden slides and shapes, pictures, charts, speaker
+    notes, and the footers, dates and numbers that slides repeat. Hidden slides count as pages, as PowerPoint counts.
+    """
+    from pptx import Presentation
+
+    deck = Presentation(packed(parts))
+    slides = ["" if slide.element.get("show") in _NO else _slide(slide.shapes) for slide in deck.slides]
+    text, starts = joined(slides)
+    return Converted(text, title=stated_title(deck.core_properties.title), pages=starts)
+
+
+def _slide(shapes: Any) -> str:
+    from pptx.enum.shapes import PP_PLACEHOLDER
+
+    title, heading = shapes.title, ""
+    if title is not None and (name := " ".join(title.text_frame.text.split())):
+        heading = f"{'#' if title.placeholder_format.type == PP_PLACEHOLDER.CENTER_TITLE else '##'} {name}"
+    others = (shape for shape in _visible(shapes) if title is None or shape.shape_id != title.shape_id)
+    return "\n\n".join(filter(None, [heading, *map(_text, others)]))
+
+
+def _visible(shapes: Iterable[Any]) -> Iterator[Any]:
+    """The shapes, also of groups, that are neither hidden nor the same on every slide."""
+    from pptx.enum.shapes import PP_PLACEHOLDER
+
+    furniture = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER, PP_PLACEHOLDER.SLIDE_NUMBER}
+    for shape in shapes:
+        if shape.element.xpath("string((.//p:cNvPr/@hidden)[1])") in _YES:
+            continue
+        if hasattr(shape, "shapes"):
+            yield from _visible(shape.shapes)
+        elif not (shape.is_placeholder and shape.placeholder_format.type in furniture):
+            yield shape
+
+
+def _text(shape: Any) -> str:
+    """A table, the items of a slide's body, or the paragraphs of a text box; empty for all else."""
+    if getattr(shape, "has_table", False):
+        return pipe_table([[cell.text for cell in row.cells] for row in shape.table.rows])
+    if not shape.has_text_frame:
+        return ""
+    paragraphs = [(p.level, " ".join(p.text.split())) for p in shape.text_frame.paragraphs]
+    shown = [(level, literal(text)) for level, text in paragraphs if text]
+    if shape.is_placeholder and len(shown) > 1:
+        return "\n".join(f"{_INDENT * level}- {text}" for level, text in shown)
+    return "\n\n".join(text for _, text in shown)

@@ -1,0 +1,70 @@
+"""XLSX to Markdown with openpyxl: each sheet is a section and a page, each block of cells in it a table."""
+
+# openpyxl has no types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, time
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from discorag.ingest.convert.converted import Converted, joined, literal, pipe_table, stated_title
+from discorag.ingest.convert.packed import packed
+
+LIBRARIES = ("openpyxl",)
+_INVISIBLE = ";;;"  # the number format that shows nothing
+
+
+def from_xlsx(parts: Mapping[str, bytes], path: Path) -> Converted:
+    """The values of a workbook, as the file stores them: formulas are not computed.
+
+    Rows between empty rows are a table; lines above and below it are paragraphs. Hidden sheets, rows, columns and
+    values, charts and comments are left out. Hidden sheets count as pages.
+    """
+    from openpyxl import load_workbook
+
+    book = load_workbook(packed(parts), data_only=True, keep_links=False)
+    text, starts = joined([_sheet(sheet) if sheet.sheet_state == "visible" else "" for sheet in book.worksheets])
+    return Converted(text, title=stated_title(book.properties.title or "") or path.stem, pages=starts)
+
+
+def _sheet(sheet: Any) -> str:
+    hidden = {
+        column
+        for dimension in sheet.column_dimensions.values()
+        if dimension.hidden
+        for column in range(dimension.min or 0, (dimension.max or 0) + 1)
+    }
+    rows = [
+        [_text(cell) for cell in row if cell.column not in hidden]
+        for row in sheet.iter_rows()
+        if row and not sheet.row_dimensions[row[0].row].hidden
+    ]
+    blocks = [block for filled, group in groupby(rows, any) if filled for block in _blocks(list(group))]
+    return "\n\n".join([f"# {' '.join(sheet.title.split())}", *blocks]) if blocks else ""
+
+
+def _blocks(rows: list[list[str]]) -> Iterator[str]:
+    """Rows without an empty one among them as a table; above and below it, those with one cell are paragraphs."""
+    is_alone = [sum(map(bool, row)) == 1 for row in rows]
+    top = is_alone.index(False) if not all(is_alone) else len(rows)
+    bottom = max(top, len(rows) - (is_alone[::-1].index(False) if top < len(rows) else 0))
+    yield from (literal(" ".join("".join(row).split())) for row in rows[:top])
+    if table := rows[top:bottom]:
+        columns = [i for i, column in enumerate(zip(*table, strict=True)) if any(column)]
+        yield pipe_table([[row[i] for i in columns] for row in table])
+    yield from (literal(" ".join("".join(row).split())) for row in rows[bottom:])
+
+
+def _text(cell: Any) -> str:
+    """A value about as the sheet shows it."""
+    value = cell.value
+    if value is None or cell.number_format == _INVISIBLE:
+        return ""
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    if isinstance(value, float | int) and not isinstance(value, bool) and cell.number_format.endswith("%"):
+        return f"{100 * value:.12g}%"
+    return f"{value:.15g}" if isinstance(value, float) else str(value).strip()

@@ -1,0 +1,225 @@
+"""The database on a PostgreSQL server: how it is reached, who waits for whom, and what its errors mean.
+
+All that is PostgreSQL's own is in this module; what is SQLite's own in `discorag.store.sqlite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any, Final
+
+from pydantic import SecretStr
+from sqlalchemy import (
+    Connection,
+    Delete,
+    Engine,
+    Select,
+    Table,
+    TextClause,
+    create_engine,
+    func,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from discorag.extras import extra
+from discorag.schema.errors import ConfigError, ReadOnlyStoreError, StoreError, StoreFullError, StoreLockedError
+
+DRIVER = "postgresql+psycopg"
+BUSY_S = 60
+"""How long a change waits for another one of the same, in seconds."""
+CONNECTIONS = 16
+"""Of one process, at most; PostgreSQL has 100 by default."""
+_PAUSE_S = 0.05
+_LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))")
+_TRY_LOCK: Final = text("SELECT pg_try_advisory_lock(hashtextextended(:what, 1))")
+_UNLOCK: Final = text("SELECT pg_advisory_unlock(hashtextextended(:what, 1))")
+
+
+class RowHold:
+    """A row that is held until `end`."""
+
+    def __init__(self, place: PostgresServer, connection: Connection) -> None:
+        self._place, self._connection = place, connection
+
+    def end(self, last: Delete | None = None) -> None:
+        """Release the row, after a last statement in the same transaction. Raises `StoreError`."""
+        with self._place.errors(), closing(self._connection) as db:
+            if last is not None:
+                db.execute(last)
+                db.commit()
+
+
+class _Locks:
+    """Locks of this process by name, all in one open connection: when the process dies, PostgreSQL releases them."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Connection | None = None
+        self._names = set[str]()
+        self._change = Lock()
+
+    def take(self, name: str) -> bool:
+        """Whether the lock could be taken."""
+        with self._change:
+            if name in self._names:
+                return False
+            try:
+                taken = self._execute(_TRY_LOCK, name)
+            except DBAPIError:  # the server was restarted, and has released all
+                self._close()
+                taken = self._execute(_TRY_LOCK, name)
+            if taken:
+                self._names.add(name)
+            return taken
+
+    def release(self, name: str) -> None:
+        """Release a lock that was taken."""
+        with self._change:
+            if name in self._names:
+                self._names.remove(name)
+                with suppress(DBAPIError):
+                    self._execute(_UNLOCK, name)
+
+    def close(self) -> None:
+        """Release all."""
+        with self._change:
+            self._close()
+
+    def _close(self) -> None:
+        if self._connection:
+            self._connection.invalidate()
+            self._connection.close()
+        self._connection = None
+        self._names.clear()
+
+    def _execute(self, statement: TextClause, name: str) -> bool:
+        if self._connection is None:
+            self._connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        return bool(self._connection.scalar(statement, {"what": name}))
+
+
+class PostgresServer:
+    """A database on a PostgreSQL server.
+
+    Readers never wait; changes of the same thing wait for each other (`Database.write`), all others do not.
+
+    Raises:
+        ConfigError: The URL is not one of PostgreSQL; `MissingExtraError` where its driver is not installed.
+    """
+
+    read_only = ""
+    is_shared = True
+
+    def __init__(self, url: SecretStr) -> None:
+        try:
+            parsed = make_url(url.get_secret_value())
+        except ArgumentError:
+            raise ConfigError("The database's URL cannot be read.", hint=_URL_HINT) from None
+        if parsed.drivername != DRIVER:
+            raise ConfigError(f"The database's URL begins with {parsed.drivername}://.", hint=_URL_HINT)
+        self.url, self.name = parsed, f"Database {parsed.database!r} on {parsed.host or 'this machine'}"
+        with extra("postgres"):
+            self.engine = create_engine(
+                parsed,
+                pool_size=CONNECTIONS // 2,
+                max_overflow=CONNECTIONS // 2,
+                pool_timeout=BUSY_S,
+                pool_pre_ping=True,  # a server that was restarted has closed the connections
+                connect_args={"options": f"-c lock_timeout={BUSY_S}s", "connect_timeout": 10},
+            )
+
+        self._locks = _Locks(self.engine)
+
+    @contextmanager
+    def reading(self) -> Generator[Connection]:
+        """A connection that sees one state of the database."""
+        with self.engine.connect() as db:
+            yield db.execution_options(isolation_level="REPEATABLE READ")
+
+    @contextmanager
+    def writing(self, what: str) -> Generator[Connection]:
+        """A transaction; those that change the same wait, and then see what this one wrote."""
+        with self.engine.begin() as db:
+            db.execute(_LOCK, {"what": what})
+            yield db
+
+    def hold(self, row: Select[Any]) -> RowHold | None:
+        """Lock a row in an open connection of its own; None if another connection has it, or it is gone.
+
+        When this process dies, PostgreSQL releases the row.
+        """
+        with self.errors():
+            db = self.engine.connect()
+            try:
+                if db.execute(row.with_for_update(skip_locked=True)).first():
+                    return RowHold(self, db)
+            except BaseException:
+                db.close()
+                raise
+            db.close()
+        return None
+
+    @contextmanager
+    def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
+        """Whether this block alone has the lock of this name, of all processes, after waiting so long at most."""
+        with self.errors():
+            until = monotonic() + wait_s
+            while not (taken := self._locks.take(name)) and monotonic() < until:
+                sleep(_PAUSE_S)
+        try:
+            yield taken
+        finally:
+            if taken:
+                self._locks.release(name)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._locks.close()
+        self.engine.dispose()
+
+    @contextmanager
+    def errors(self) -> Generator[None]:
+        """Raise what the server or its driver raises as an error of ours."""
+        try:
+            yield
+        except DBAPIError as error:
+            raise self._translated(error) from error
+        except PoolTimeoutError as error:
+            hint = "Ask less at a time, or start more workers."
+            raise StoreLockedError(
+                f"{self.name}: all {CONNECTIONS} connections of this process are in use.", hint=hint
+            ) from error
+
+    def _translated(self, error: DBAPIError) -> StoreError:
+        message = str(error.orig).strip().partition("\n")[0]
+        state: str = getattr(error.orig, "sqlstate", None) or ""
+        if state == _LOCK_NOT_AVAILABLE:
+            hint = "Wait until that is done, or stop it."
+            return StoreLockedError(f"{self.name} has been written by another process for {BUSY_S} seconds.", hint=hint)
+        if state == _DISK_FULL:
+            return StoreFullError(f"{self.name}: its disk is full.", hint="Free disk space, and run it again.")
+        if state == _READ_ONLY:
+            return ReadOnlyStoreError(f"{self.name} is read-only.", hint="Connect to the primary server.")
+        return StoreError(f"{self.name} cannot be used: {message}.", hint="Check that the server runs, and its log.")
+
+    def integrity(self, connection: Connection) -> list[str]:
+        """Nothing: PostgreSQL tests its pages itself when it reads them (data checksums), and foreign keys always."""
+        del connection
+        return []
+
+    def number_after(self, connection: Connection, table: Table) -> None:
+        """Let the next row of a table get a number above all that were copied into it."""
+        number = table.c.number
+        sequence = func.pg_get_serial_sequence(table.name, number.name)
+        connection.execute(select(func.setval(sequence, func.coalesce(func.max(number), 0) + 1, False)))
+
+
+_LOCK_NOT_AVAILABLE, _DISK_FULL, _READ_ONLY = "55P03", "53100", "25006"
+_URL_HINT = f"Write DISCO_RAG_DATABASE_URL={DRIVER}://USER:PASSWORD@HOST/DATABASE."

@@ -1,0 +1,29 @@
+"""How often something happens in a minute, counted in a PostgreSQL database over all servers that share it."""
+
+from __future__ import annotations
+
+from sqlalchemy import Integer, case, cast, func, text
+from sqlalchemy.dialects.postgresql import insert
+
+from discorag.store import tables
+from discorag.store.database import Database
+
+R = tables.rates
+_MINUTE = cast(func.floor(func.extract("epoch", func.now()) / 60), Integer)  # by the database's clock
+_UNSYNCED = text("SET LOCAL synchronous_commit = off")  # a count that a crash loses harms nobody
+
+
+class Rates:
+    """Counts by name. All methods block, and raise `StoreError` where the database fails."""
+
+    def __init__(self, database: Database) -> None:
+        self._place = database.place
+
+    def count(self, name: str) -> int:
+        """Count one more; how many there are in this minute."""
+        row = insert(R).values(name=name, minute=_MINUTE, count=1)
+        counted = case((R.c.minute == row.excluded.minute, R.c.count + 1), else_=1)
+        row = row.on_conflict_do_update(index_elements=[R.c.name], set_={"minute": _MINUTE, "count": counted})
+        with self._place.errors(), self._place.engine.begin() as db:
+            db.execute(_UNSYNCED)
+            return db.scalars(row.returning(R.c.count)).one()

@@ -1,0 +1,88 @@
+"""Retrievers for experiments alone: other forms of algorithm 1, single layers, summaries without a tree, ablations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from discorag.retrieval.builders.baselines import WindowBuilder
+from discorag.retrieval.registry import (
+    RETRIEVERS,
+    Choose,
+    SelectedNodes,
+    TreeQuery,
+    TreeRetriever,
+    TreeTools,
+    register_retriever,
+)
+from discorag.retrieval.retrievers import (
+    DISCOURSE,
+    HTSIR,
+    LEAVES_OF_A_NODE,
+    RAPTOR,
+    RERANKED,
+    WINDOWS,
+    by_router,
+    select_by_score,
+    text_of,
+)
+from discorag.retrieval.routers.walk import WalkRules
+from discorag.retrieval.selectors import Variant, algorithm1
+
+LAYERS = ("0", "1", "2", "01", "02", "12", "012")
+"""RAPTOR tables 8 and 14 to 17, HTSIR table 9: 0 are leaves."""
+SEGMENTS = ((100, 5), (100, 7), (150, 3), (150, 5))
+"""HTSIR figure 3: words of a segment, and how many of them are summarised together."""
+
+
+async def _within_layers(query: TreeQuery, choose: Choose, layers: frozenset[int]) -> SelectedNodes:
+    """The choice among the nodes of some layers, where there are so many: all others score lower, and are left out."""
+    s = query.scores
+    places = ((int(s.forest.owners[n]), s.forest.local(n)) for n in range(len(s.nodes)))
+    heights = np.array([s.forest.of(document).nodes[node].layer for document, node in places])
+    inside = np.isin(heights, [min(layer, heights.max()) for layer in layers])
+    scores = replace(s, nodes=np.where(inside, s.nodes, s.nodes.min() - 1))
+    n = int(inside.sum())
+    narrowed = replace(query, scores=scores, pool=min(query.pool, n), k=min(query.k or RERANKED, n))
+    selected = await choose(narrowed)
+    return replace(selected, nodes=[node for node in selected.nodes if inside[node]])
+
+
+async def _and_all_leaves(query: TreeQuery, choose: Choose) -> SelectedNodes:
+    """What is chosen, then the whole documents (HTSIR table 6)."""
+    selected = await choose(query)
+    rest = sorted(set(range(query.scores.forest.tree.leaves)) - set(selected.nodes))
+    return replace(selected, nodes=[*selected.nodes, *rest])
+
+
+def _of_layers(retriever: TreeRetriever, layers: str) -> TreeRetriever:
+    choose = partial(_within_layers, choose=retriever.choose, layers=frozenset(map(int, layers)))
+    return replace(retriever, choose=choose, reads=True)
+
+
+def _segments(tools: TreeTools, words: int, width: int) -> WindowBuilder:
+    return WindowBuilder(text_of(tools), chunk_words=words, width=width)
+
+
+def register_variants() -> None:
+    """Add them to the product's retrievers, once in a process."""
+    if "htsir-and-all" in RETRIEVERS:
+        return
+    found: dict[str, TreeRetriever] = {
+        "htsir-and-all": replace(HTSIR, choose=partial(_and_all_leaves, choose=HTSIR.choose))
+    }
+    for name, retriever in {"raptor": RAPTOR, "htsir": HTSIR}.items():
+        found |= {f"{name}-layers-{layers}": _of_layers(retriever, layers) for layers in LAYERS}
+    for variant in Variant:
+        selector = partial(algorithm1, variant=variant)
+        choose = partial(select_by_score, selector=selector, k=LEAVES_OF_A_NODE)
+        found[f"discourse-{variant.replace('_', '-')}"] = replace(DISCOURSE, choose=choose)
+    for words, width in SEGMENTS:
+        segments = replace(WINDOWS, build=partial(_segments, words=words, width=width))
+        found[f"segments-{words}-{width}"] = _of_layers(segments, "01")
+    for part in ("structure", "similarity", "content", "refuse"):
+        found[f"rdr2-no-{part}"] = by_router(WalkRules(by_passage=True, without=part))
+    for name, retriever in found.items():
+        register_retriever(name, retriever, help="for experiments")

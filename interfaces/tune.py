@@ -1,0 +1,191 @@
+"""Which settings serve a user's own questions best, and what gain over the present ones can be expected of them.
+
+Every candidate retrieves for every question, and answers those that have expected answers. The choice is
+cross-validated: it is made on a part of the questions, and what it gains is counted on the rest, so that the expected
+gain holds for questions of the same kind that it has not seen. The best of many candidates always looks better on the
+questions by which it was chosen.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
+
+from discorag.schema.errors import InputError
+from discorag.schema.values import count_words
+from discorag.text.terms import terms
+from interfaces.facade import DiscoRAG
+from interfaces.langchain import DiscoRetriever
+from interfaces.questions import Question
+
+Options = Mapping[str, Any]
+FEWEST = 10
+"""Questions; with fewer, chance decides."""
+FOLDS, REPEATS, RESAMPLES = 5, 40, 4000
+_SECTION = re.compile(r"^\[answer\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
+
+
+class Example(Question):
+    """A question with what is expected: passages that should be read, in the documents' words, and accepted answers."""
+
+    passages: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _expects_something(self) -> Self:
+        if not any(terms(text) for text in (*self.passages, *self.answers)):
+            raise ValueError("passages or answers are needed")
+        return self
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Options with what they gave: the mean score, 0 to 1, and the mean number of words that were read."""
+
+    options: Options
+    score: float
+    words: float
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What was found.
+
+    Args:
+        candidates: All of them; the first are the present settings.
+        chosen: Index of the best: of those within one standard error of the highest score the one that reads least.
+        gain: Expected of the choice over the present settings, on new questions of the same kind, in score.
+        low, high: Its 95 % bootstrap interval.
+        apparent: The gain of the chosen one on the questions by which it was chosen, for comparison.
+    """
+
+    candidates: tuple[Candidate, ...]
+    chosen: int
+    gain: float
+    low: float
+    high: float
+    apparent: float
+
+    @property
+    def is_better(self) -> bool:
+        """Whether another setting than the present one was chosen, and its gain is more than chance."""
+        return self.chosen != 0 and self.low > 0
+
+
+def candidates(*, has_model: bool) -> list[Options]:
+    """The present settings, then retrievers with their budgets, in each profile that there is."""
+    over_trees = product(({"retriever": r} for r in ("snapped", "chunks", "sentences")), (200, 400, 800))
+    over_chunks = product(({"retriever": r} for r in ("dense", "hybrid")), (5, 10), (False, True))
+    found: list[Options] = [retriever | {"evidence_words": words} for retriever, words in over_trees]
+    found += [retriever | {"top_k": k, "rerank": rerank} for retriever, k, rerank in over_chunks]
+    profiles = ("verbatim", "written") if has_model else ("verbatim",)
+    return [{}, *({"profile": profile, **options} for profile in profiles for options in found)]
+
+
+async def find_settings(
+    rag: DiscoRAG,
+    examples: Sequence[Example],
+    *,
+    most_words: int | None = None,
+    on_answer: Callable[[], None] = lambda: None,
+    **where: Any,
+) -> Tuning:
+    """Retrieve for every question with every candidate, answer those with expected answers, and choose.
+
+    Args:
+        rag: The pipeline, with the documents ingested.
+        examples: The questions.
+        most_words: Candidates that read more on average are not chosen; None: no limit.
+        on_answer: Called after each question of a candidate.
+        **where: ``corpus`` and ``tenant``.
+
+    Raises:
+        InputError: There are fewer than `FEWEST` questions, or nothing to retrieve from.
+    """
+    if len(examples) < FEWEST:
+        raise InputError(f"{len(examples)} questions are too few.", hint=f"Write {FEWEST} or more; 50 are good.")
+    options = candidates(has_model=rag.backends.model is not None)
+    scores, words = np.zeros((2, len(examples), len(options)))
+    for (row, example), (column, chosen) in product(enumerate(examples), enumerate(options)):
+        retriever = DiscoRetriever(rag=rag, filters=example.filters, switches=dict(chosen), **where)
+        read = [document.page_content for document in await retriever.ainvoke(example.question)]
+        answer = ""
+        if example.answers:
+            answer = (await rag.aask(example.question, filters=example.filters, **where, **chosen)).answer.text
+        scores[row, column], words[row, column] = score(example, answer, read), count_words(" ".join(read))
+        on_answer()
+    return choose(scores, words, options, most_words)
+
+
+def choose(
+    scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options], most_words: int | None = None
+) -> Tuning:
+    """The choice by scores and words read, both of shape (questions, candidates); the present settings are first."""
+    means, read = scores.mean(axis=0), words.mean(axis=0)
+    if most_words is not None:
+        read[1:][read[1:] > most_words] = np.inf  # the present settings may stay
+    best = _best(scores, read)
+    gains = _expected_gains(scores, read)
+    random = np.random.default_rng(0)
+    resampled = random.choice(gains, (RESAMPLES, len(gains))).mean(axis=1)
+    low, high = np.quantile(resampled, (0.025, 0.975))
+    table = tuple(Candidate(o, float(m), float(w)) for o, m, w in zip(options, means, words.mean(axis=0), strict=True))
+    return Tuning(table, best, float(gains.mean()), float(low), float(high), float(means[best] - means[0]))
+
+
+def _best(scores: NDArray[np.float64], words: NDArray[np.float64]) -> int:
+    """Of the candidates within one standard error of the best the one that reads least; the present one if it ties."""
+    behind = scores[:, [int(np.where(np.isinf(words), -1, scores.mean(axis=0)).argmax())]] - scores
+    error = behind.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    near = np.flatnonzero((behind.mean(axis=0) <= error) & np.isfinite(words))
+    return int(near[words[near].argmin()])
+
+
+def _expected_gains(scores: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the choice made without a question gains on it over the present settings: shape (questions,)."""
+    random, gains = np.random.default_rng(0), np.zeros(len(scores))
+    for _ in range(REPEATS):
+        for held_out in np.array_split(random.permutation(len(scores)), FOLDS):
+            chosen = _best(np.delete(scores, held_out, axis=0), words)
+            gains[held_out] += (scores[held_out, chosen] - scores[held_out, 0]) / REPEATS
+    return gains
+
+
+def score(example: Example, answer: str, read: Sequence[str]) -> float:
+    """From 0 to 1: how much of the expected passages was read, and the F1 of the best expected answer; their mean."""
+    known = Counter(pair for text in read for pair in _pairs(text))
+    wanted = [_pairs(passage) for passage in example.passages]
+    parts = [sum(pair in known for pair in pairs) / len(pairs) for pairs in wanted if pairs]
+    passages = [fmean(parts)] if parts else []
+    return fmean([*passages, *([max(_f1(answer, a) for a in example.answers)] if example.answers else [])])
+
+
+def _pairs(text: str) -> list[tuple[str, ...]]:
+    """Neighbouring search terms; of a single one that one."""
+    found = terms(text)
+    return list(pairwise(found)) if len(found) > 1 else [tuple(found)] if found else []
+
+
+def _f1(answer: str, expected: str) -> float:
+    given, wanted = Counter(terms(answer, stopwords=False)), Counter(terms(expected, stopwords=False))
+    same = (given & wanted).total()
+    return 2 * same / (given.total() + wanted.total()) if same else 0.0
+
+
+def write_settings(file: Path, options: Options) -> None:
+    """Write the options into the section ``[answer]`` of a settings file; its other lines stay."""
+    text = file.read_text("utf-8") if file.is_file() else ""
+    section = "".join(["[answer]\n", *(f"{name} = {json.dumps(value)}\n" for name, value in options.items())])
+    rest = _SECTION.sub("", text).rstrip("\n")
+    file.write_text(f"{rest}\n\n{section}".lstrip("\n"), encoding="utf-8")

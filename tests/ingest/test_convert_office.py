@@ -1,0 +1,175 @@
+"""Slides, sheets and books as Markdown: what shows, where it stands, and nothing that is hidden."""
+
+import zipfile
+from collections.abc import Callable
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pptx
+import pytest
+from pptx.util import Inches
+
+from discorag.config import ReadingSettings
+from discorag.ingest.convert.converted import Converted
+from discorag.ingest.convert.formats import convert
+from discorag.ingest.convert.pool import Converters
+from discorag.ingest.loaders import Source, document_of
+from discorag.ingest.segment.headings import build_hierarchy
+from discorag.schema.document import Kind
+from discorag.schema.errors import DecodingError, DocumentTooLargeError
+
+LIMIT = 10_000_000
+
+
+def slides() -> bytes:
+    deck: Any = pptx.Presentation()
+    layouts = deck.slide_layouts
+    deck.slides.add_slide(layouts[0]).shapes.title.text = "On tides"
+    hidden = deck.slides.add_slide(layouts[5])
+    hidden.shapes.title.text = "secret"
+    hidden.element.set("show", "0")
+    listed = deck.slides.add_slide(layouts[1])
+    listed.shapes.title.text = "Times"
+    body = listed.placeholders[1].text_frame
+    body.text = "They rise:"
+    body.add_paragraph().text = "twice a day"
+    body.paragraphs[1].level = 1
+    listed.notes_slide.notes_text_frame.text = "secret"
+    last = deck.slides.add_slide(layouts[5])
+    last.shapes.title.text = "Ranges"
+    table = last.shapes.add_table(2, 2, 0, 0, Inches(3), Inches(1)).table
+    for i, text in enumerate(["Place", "Range", "Fundy", "16 m"]):
+        table.cell(i // 2, i % 2).text = text
+    last.shapes.add_group_shape().shapes.add_textbox(0, 0, 9, 9).text_frame.text = "# not a heading"
+    unseen = last.shapes.add_textbox(0, 0, 9, 9)
+    unseen.text_frame.text = "secret"
+    unseen.element.nvSpPr.cNvPr.set("hidden", "1")
+    deck.save(buffer := BytesIO())
+    return buffer.getvalue()
+
+
+def sheets() -> bytes:
+    book: Any = openpyxl.Workbook()
+    first = book.active
+    first.title = "Ranges"
+    for row in (
+        ["Tidal ranges, in metres"],
+        ["Place", "Range", "secret", "Share", "Measured"],
+        ["Fundy", 16.0, "secret", 0.253, datetime(2020, 1, 2)],
+        ["secret", 1],
+        ["Venice", 0.1 + 0.2, "secret", None, "a|b"],
+        [],
+        ["Range is the mean."],
+    ):
+        first.append(row)
+    first.column_dimensions["C"].hidden = True
+    first.row_dimensions[4].hidden = True
+    first["D3"].number_format = "0.0%"
+    first["E7"] = "secret"
+    first["E7"].number_format = ";;;"
+    unseen = book.create_sheet("Unseen")
+    unseen.append(["secret"])
+    unseen.sheet_state = "hidden"
+    book.create_sheet("Names").append(["Ada"])
+    book.save(buffer := BytesIO())
+    return buffer.getvalue()
+
+
+CONTAINER = '<c><rootfiles><rootfile full-path="OEBPS/b.opf"/></rootfiles></c>'
+PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
+<dc:title>On tides</dc:title></metadata><manifest>
+<item id="n" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+<item id="b" href="b.xhtml" media-type="application/xhtml+xml"/><item id="s" href="s.css" media-type="text/css"/>
+<item id="a" href="a%20b.xhtml" media-type="application/xhtml+xml"/></manifest>
+<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="b"/><itemref idref="no"/></spine></package>"""
+
+
+def book(**others: str) -> bytes:
+    page = '<?xml version="1.0"?><html><head><title/><link rel="stylesheet" href="s.css"/></head><body>{}</body></html>'
+    parts = {
+        "META-INF/container.xml": CONTAINER,
+        "OEBPS/b.opf": PACKAGE,
+        "OEBPS/nav.xhtml": '<nav><a href="a%20b.xhtml">No</a><a href="b.xhtml#x">They fall</a></nav>',
+        "OEBPS/a b.xhtml": page.format('<h1><a id="x"/>They rise</h1><p class="h">secret</p><p>Twice a day.</p>'),
+        "OEBPS/b.xhtml": page.format("<p>Slowly.</p>"),
+        "OEBPS/s.css": ".h { display: none }",
+    }
+    with zipfile.ZipFile(buffer := BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (parts | others).items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+FILES: dict[str, Callable[[], bytes]] = {"a.pptx": slides, "a.xlsx": sheets, "a.epub": book}
+
+
+def converted(name: str) -> Converted:
+    return convert(FILES[name](), Path(name), max_bytes=LIMIT)
+
+
+def pages(file: Converted) -> list[str]:
+    ends = [*file.pages[1:], len(file.text)]
+    return [file.text[start:end].strip() for start, end in zip(file.pages, ends, strict=True)]
+
+
+def test_each_slide_is_a_section_and_a_page_and_what_is_hidden_keeps_its_number() -> None:
+    assert pages(converted("a.pptx")) == [
+        "# On tides",
+        "",
+        "## Times\n\n- They rise:\n  - twice a day",
+        "## Ranges\n\n| Place | Range |\n| --- | --- |\n| Fundy | 16 m |\n\n\\# not a heading",
+    ]
+
+
+def test_each_sheet_is_a_section_and_a_page_of_tables_and_lines() -> None:
+    assert pages(converted("a.xlsx")) == [
+        "# Ranges\n\nTidal ranges, in metres\n\n"
+        "| Place | Range | Share | Measured |\n| --- | --- | --- | --- |\n"
+        "| Fundy | 16 | 25.3% | 2020-01-02 |\n| Venice | 0.3 |  | a\\|b |\n\nRange is the mean.",
+        "",
+        "# Names\n\nAda",
+    ]
+
+
+def test_a_book_is_its_chapters_in_reading_order_named_by_the_contents_where_they_are_not() -> None:
+    assert converted("a.epub").text == "# They rise\n\nTwice a day.\n\n# They fall\n\nSlowly."
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "pages"), [("a.pptx", "On tides", 4), ("a.xlsx", "a", 3), ("a.epub", "On tides", 0)]
+)
+def test_a_document_has_its_title_and_a_sentence_its_page(name: str, title: str, pages: int) -> None:
+    document = document_of(Source(Path(name), name), converted(name))
+    assert (document.title, len(document.pages)) == (title, pages)
+    last = build_hierarchy(document).of_kind(Kind.SENTENCE)[-1][1]
+    assert document.page_at(last.span.start) == (pages or None)
+
+
+@pytest.mark.parametrize("name", FILES)
+async def test_a_child_reads_it_in_the_least_memory_that_can_be_set(name: str) -> None:
+    with Converters(ReadingSettings(convert_mb=256)) as converters:
+        assert await converters.convert(FILES[name](), Path(name)) == converted(name)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("data", [b"no zip", book()[:-200], b"PK\x05\x06" + bytes(18)], ids=["text", "cut", "empty"])
+def test_a_damaged_file_is_refused_by_its_name(name: str, data: bytes) -> None:
+    with pytest.raises(DecodingError, match=rf"{name} is damaged, or is not an? \w+"):
+        convert(data, Path(name), max_bytes=LIMIT)
+
+
+def test_a_book_reads_no_file_of_the_machine_and_no_entity_swells(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    outside = f'<!DOCTYPE p [<!ENTITY e SYSTEM "file://{tmp_path}/secret">]>' + PACKAGE.replace("On tides", "&e;")
+    assert convert(book(**{"OEBPS/b.opf": outside}), Path("a.epub"), max_bytes=LIMIT).title == "&e;"
+    swelling = f'<!DOCTYPE p [<!ENTITY e "{"x" * 1000}">]>' + PACKAGE.replace("On tides", "&e;" * 1000)
+    with pytest.raises(DecodingError):
+        convert(book(**{"OEBPS/b.opf": swelling}), Path("a.epub"), max_bytes=LIMIT)
+
+
+def test_a_bomb_is_not_unpacked() -> None:
+    with pytest.raises(DocumentTooLargeError, match=r"a\.epub has 20\.0 MB when it is unpacked"):
+        convert(book(bomb="x" * 20_000_000), Path("a.epub"), max_bytes=LIMIT)

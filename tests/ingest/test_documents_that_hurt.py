@@ -1,0 +1,52 @@
+"""Documents that would cost a careless reader minutes: time in proportion to their size, or a refusal."""
+
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from discorag.config import ReadingSettings
+from discorag.ingest.convert import pool
+from discorag.ingest.convert.formats import convert
+from discorag.ingest.convert.pool import Converters
+from discorag.ingest.loaders import title_of
+from discorag.ingest.segment.headings import build_hierarchy
+from discorag.schema.document import Document
+from discorag.schema.errors import ConversionLimitError, DocumentTooLargeError
+
+TEXTS = {
+    "rows of a table": "| a | 1 |\n" * 10_000,
+    "lines of a paragraph": "a long line of a paragraph\n" * 10_000,
+    "gaps in a line": "a  " * 60_000,
+    "one line": "a " * 500_000,
+    "one word": "a" * 1_000_000,
+    "combining marks": "a" + "\u0301" * 500_000,
+    "brackets": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("media_type", ["text/plain", "text/markdown"])
+def test_structure_takes_time_in_proportion(name: str, media_type: str) -> None:
+    start = process_time()
+    build_hierarchy(Document(uri=name, title=name, text=TEXTS[name], media_type=media_type))
+    assert process_time() - start < 10
+
+
+def test_a_wide_table_with_short_rows_is_not_filled() -> None:
+    data = ("a," * 20_000 + "b\n" + "1,2\n" * 20_000).encode()
+    assert len(convert(data, Path("wide.csv"), max_bytes=1_000_000).text) < 10 * len(data)
+
+
+def test_too_many_headings_are_refused_before_all_are_read_and_none_is_the_title() -> None:
+    text = "# Heading\n\n" * 3000
+    assert title_of(text) == ""
+    with pytest.raises(DocumentTooLargeError, match=r"more than 10 sentences\. Split the file"):
+        build_hierarchy(Document(uri="u", title="t", text=text, media_type="text/markdown"), 10)
+
+
+async def test_what_takes_more_than_its_size_explains_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_SECONDS", 1)
+    says = r"too much for its size.*in a simpler form or in parts"
+    with Converters(ReadingSettings()) as converters, pytest.raises(ConversionLimitError, match=says):
+        await converters.convert(b"<table><tr><td>" * 2000, Path("page.html"))

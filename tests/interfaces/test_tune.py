@@ -1,0 +1,102 @@
+"""Settings for a user's own questions: what is scored, what is chosen, what gain is promised, what is written."""
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discorag import DiscoRAG
+from discorag.config import StoreSettings, read_settings
+from discorag.schema.errors import InputError
+from interfaces.questions import read_questions
+from interfaces.tune import Example, Options, candidates, choose, find_settings, score, write_settings
+from tests.interfaces.test_cli import EXAMPLES
+
+OPTIONS: list[Options] = [{}, {"evidence_words": 200}, {"evidence_words": 800}]
+
+
+def test_a_question_is_scored_by_the_passages_read_and_by_its_best_answer() -> None:
+    example = Example(question="?", passages=("Red foxes hunt at night.",), answers=("at dusk", "at night"))
+    assert score(example, "at night", ["They say that red foxes hunt at night, always."]) == 1
+    assert score(example, "", ["Red foxes sleep."]) == pytest.approx((1 / 3) / 2)  # pairs: red foxes of three
+    assert score(Example(question="?", answers=("one two",)), "two three", []) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("line", ['{"question": "Why?"}', '{"question": "Why?", "passages": ["..."]}'])
+def test_a_question_that_expects_nothing_is_named(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "q.jsonl"
+    file.write_text(line, "utf-8")
+    with pytest.raises(InputError, match=r"Line 1 of .*passages or answers"):
+        read_questions(file, Example)
+
+
+def test_of_candidates_that_chance_cannot_tell_apart_the_one_that_reads_least_is_chosen() -> None:
+    random = np.random.default_rng(1)
+    base = random.random(60)
+    scores = np.stack([base, base + random.normal(0, 0.05, 60), base + 0.001 * random.random(60)], axis=1)
+    found = choose(scores, np.tile([400.0, 200.0, 800.0], (60, 1)), OPTIONS)
+    assert found.candidates[found.chosen].options == {"evidence_words": 200}
+    assert not found.is_better
+
+
+def test_a_limit_of_words_leaves_out_what_reads_more() -> None:
+    scores = np.tile([0.2, 0.4, 0.9], (20, 1)) + np.linspace(0, 0.1, 20)[:, None]
+    words = np.tile([400.0, 200.0, 800.0], (20, 1))
+    assert [choose(scores, words, OPTIONS, most).chosen for most in (None, 500, 100)] == [2, 1, 0]
+
+
+def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
+    random = np.random.default_rng(2)
+    now, words = random.random(80), np.tile([400.0] * 12, (80, 1))
+    better = np.stack([now, *(now - 0.2 * random.random(80) for _ in range(10)), now + 0.3], axis=1)
+    found = choose(better, words, OPTIONS * 4)
+    assert (found.chosen, found.is_better) == (11, True)
+    assert found.low <= found.gain <= found.high
+    assert found.gain == pytest.approx(0.3, abs=0.01)
+    noise = choose(random.random((20, 12)), words[:20], OPTIONS * 4)
+    assert noise.gain < noise.apparent
+
+
+async def test_every_candidate_is_tried_on_every_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    options: list[Options] = [{}, {"retriever": "dense", "top_k": 5}, {"evidence_words": 20}]
+
+    def few(*, has_model: bool) -> list[Options]:
+        return options
+
+    monkeypatch.setattr("interfaces.tune.candidates", few)
+    settings = read_settings().model_copy(update={"store": StoreSettings(kind="memory")})
+    with DiscoRAG(settings) as rag:
+        await rag.aingest(EXAMPLES / "tides", parser="none")
+        passage = "The Moon pulls more strongly on the near side of the Earth."
+        examples = [Example(question=f"Why are there {n} tides?", passages=(passage,)) for n in range(9)]
+        with pytest.raises(InputError, match="9 questions are too few"):
+            await find_settings(rag, examples)
+        tried: list[None] = []
+        examples.append(Example(question="Why are there two tides?", answers=("the Moon",)))
+        found = await find_settings(rag, examples, on_answer=lambda: tried.append(None))
+    assert len(tried) == 10 * len(options)
+    assert [c.options for c in found.candidates] == options
+    assert found.candidates[0].words > found.candidates[2].words > 0
+
+
+def test_candidates_have_each_profile_that_there_is() -> None:
+    assert {c.get("profile") for c in candidates(has_model=True)} == {None, "verbatim", "written"}
+    assert len(candidates(has_model=True)) == 2 * len(candidates(has_model=False)) - 1
+
+
+def test_settings_are_written_into_their_section_and_used_where_a_question_chooses_no_retrieval(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "disco-rag.toml"
+    file.write_text('home = "x"\n\n[answer]\ntop_k = 3\n\n[reading]\nchunk_tokens = 128\n', "utf-8")
+    write_settings(file, {"retriever": "sentences", "evidence_words": 30})
+    written = tomllib.loads(file.read_text("utf-8"))
+    assert written["answer"] == {"retriever": "sentences", "evidence_words": 30}
+    assert (written["home"], written["reading"]) == ("x", {"chunk_tokens": 128})
+    monkeypatch.setenv("DISCO_RAG_CONFIG", str(file))
+    settings = read_settings().model_copy(update={"store": StoreSettings(kind="memory")})
+    with DiscoRAG(settings) as rag:
+        rag.ingest(EXAMPLES / "tides", parser="rules", retriever="sentences")
+        assert rag.ask("Why are there tides?").evidence  # parts of chunks, as trees give them
+        assert not rag.ask("Why are there tides?", top_k=5).evidence

@@ -1,0 +1,107 @@
+"""Action curation (RDR² section 3.3, appendix A.1): what a router sees at a retrieved passage, and is to do there."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import prompts
+from discorag import DiscoRAG
+from discorag.options import AnswerOptions
+from discorag.retrieval.retrievers import RDR2
+from discorag.retrieval.rounds import Rounds
+from discorag.retrieval.routers.decide import LlmRouter, route_prompt
+from discorag.retrieval.routers.forms import FORMS, TAGGED
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
+from discorag.retrieval.search import search_trees
+from discorag.schema.errors import ModelError
+from discorag.schema.values import Span
+from eval.running.corpus import ingest
+from eval.sample import Benchmark, Sample
+
+Action = Literal["answer", "expand", "refuse"]
+LABEL = Path(__file__).parent / "label.md"
+
+
+@dataclass(frozen=True)
+class Example:
+    """One step of a router: ``gold`` are places of the document that answer the question, ``action`` what to do."""
+
+    question: str
+    subtree: RetrievalSubtree
+    gold: tuple[Span, ...]
+    action: Decision = field(default_factory=Decision)
+
+    @property
+    def kind(self) -> Action:
+        """As table 3 counts examples: one that answers and expands is an answer."""
+        return "answer" if self.action.answer else "expand" if self.action.expand else "refuse"
+
+
+async def steps(rag: DiscoRAG, benchmark: Benchmark, home: Path, passages: int) -> list[Example]:
+    """The first step at each of a question's best passages, without an action yet; equal ones once.
+
+    Passages come from all documents of the benchmark, so that some lie in documents that do not answer.
+    """
+    corpus = await ingest(rag, benchmark, home)
+    backends, scope = rag.backends, rag.scope(corpus=corpus.name)
+    tools, options = backends.tree_tools("local"), AnswerOptions(preset="rdr2", node_k=passages).tree_options
+    found: list[Example] = []
+    for sample in benchmark.samples:
+        search = await search_trees(RDR2, tools, backends.store, scope, sample.query, {}, options)
+        if search.query is None:
+            continue
+        documents = search.query.scores.forest.documents
+        for place, walk in Rounds.begin(search.query, WalkRules()).walks.items():
+            gold = tuple(_places(sample, corpus.known[documents[place]]))
+            starts = (Walk.begin(walk.tree, [leaf], WalkRules()).subtree for leaf in walk.retrieved)
+            found += [Example(sample.query, s, gold) for s in {s.passages: s for s in starts}.values()]
+    return found
+
+
+def _places(sample: Sample, document: str) -> Iterable[Span]:
+    return (p.span for gold in sample.gold for p in gold.anywhere if p.doc == document)
+
+
+def by_answers(example: Example) -> Decision:
+    """The action from where answers stand: the passages that hold one, and the headings that hide such passages."""
+
+    def holds(leaf: int) -> bool:
+        [own] = example.subtree.tree.nodes[leaf].spans
+        return any(own.start < place.end and place.start < own.end for place in example.gold)
+
+    subtree = example.subtree
+    headings = tuple(node for node in subtree.collapsed if any(map(holds, subtree.hidden(node))))
+    return Decision(tuple(filter(holds, subtree.passages)), headings)
+
+
+async def by_model(rag: DiscoRAG, example: Example) -> Decision | None:
+    """The action that the ``router`` model chooses by the prompt of curation (C.1, in our words), without the answer.
+
+    None where its reply cannot be read.
+    """
+    template = prompts.parse(LABEL.stem, LABEL.read_text(encoding="utf-8"))
+    try:
+        return await LlmRouter(rag.backends.require_model("router"), template, FORMS["json"]).decide(
+            example.question, example.subtree
+        )
+    except ModelError:
+        return None
+
+
+def write(examples: Sequence[Example], file: Path) -> Counter[Action]:
+    """Prompts and completions in the tagged form, a line each, for `training.sft`; how many of each action."""
+    template = prompts.load(TAGGED.prompt)
+    with file.open("w", encoding="utf-8") as lines:
+        for example in examples:
+            turns = {
+                "prompt": ("user", route_prompt(template, TAGGED, example.question, example.subtree)),
+                "completion": ("assistant", TAGGED.write(example.action, example.subtree)),
+            }
+            line = {key: [{"role": role, "content": text}] for key, (role, text) in turns.items()}
+            lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+    return Counter(example.kind for example in examples)
