@@ -26,7 +26,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from bench.report import write
-from training.nli.graph import start_folder, start_model
+from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
+from training.nli.graph import start_model
 from training.reader.examples import CONDITIONS, Question, read_questions, shares
 
 TRAINED = 2
@@ -138,7 +139,7 @@ def main(
     home.mkdir(parents=True, exist_ok=True)
     questions = read_questions(data, home)
     parts = {part: [q for q in questions if q.part == part][:limit] for part in ("train", "score")}
-    folder = start_folder()
+    folder = packaged_folder(MS_MARCO_MINILM.name)
     model = start_model(folder, 1).eval()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.enable_truncation(TOKENS, strategy="only_second")

@@ -38,6 +38,7 @@ from nodes.state import AnswerState
 CANDIDATES = 10
 """Sentences of a question: its gold ones among the retrieved chunks, and the best others by BM25."""
 FILLER = "Read the passages with care before you choose. "
+PARTS: tuple[Part, ...] = ("train", "score")
 CONDITIONS = (
     "sentence",
     "neighbours",
@@ -121,7 +122,9 @@ def _questions(rag: DiscoRAG, source: Source, benchmark: Benchmark, home: Path) 
     documents = {name: doc for name, doc in benchmark.documents.items() if name in names}
     update = {"name": f"reader-{source.name}", "documents": documents, "samples": tuple(s for _, s in chosen)}
     corpus = rag.run(lambda: ingest(rag, benchmark.model_copy(update=update), home))
-    asked = [(part, s, rag.run(lambda s=s: _ask(rag, corpus, s))) for part, s in track(chosen, source.name)]
+    asked: list[tuple[Part, Sample, AnswerInputs]] = []
+    for part, sample in track(chosen, source.name):
+        asked.append((part, sample, rag.run(lambda s=sample: _ask(rag, corpus, s))))
     for at, (part, sample, inputs) in enumerate(asked):
         question = _question(source.name, part, sample, inputs, asked[at - 1][2].plan, corpus)
         if any(question.gold) and not all(question.gold):
@@ -135,10 +138,11 @@ def _chosen(source: Source, benchmark: Benchmark) -> Iterator[tuple[Part, Sample
     random.Random(0).shuffle(samples)
     for sample in samples:
         group = sample.id if source.name == "hotpotqa" else sample.documents[0]
-        part = next((p for p in left if group in groups(source.name, p)), None) if source.train else "score"
-        if part and left[part]:
-            left[part] -= 1
-            yield part, sample
+        for part in PARTS:
+            is_its = group in groups(source.name, part) if source.train else part == "score"
+            if is_its and left[part]:
+                left[part] -= 1
+                yield part, sample
 
 
 async def _ask(rag: DiscoRAG, corpus: Corpus, sample: Sample) -> AnswerInputs:
@@ -175,7 +179,7 @@ def _is_half(span: Span, gold: Span) -> bool:
 
 
 def _by_bm25(query: str, texts: list[str]) -> list[int]:
-    words = bm25s.tokenize([*texts, query], show_progress=False, return_ids=False)
+    words = cast("list[list[str]]", bm25s.tokenize([*texts, query], show_progress=False, return_ids=False))
     index = bm25s.BM25()
     index.index(words[:-1], show_progress=False)
     return [int(i) for i in np.argsort(-index.get_scores(words[-1]), kind="stable")]
