@@ -1,0 +1,179 @@
+"""``python -m training.reader``: what structure brings to a reader that is trained on it, and to its controls.
+
+The reader is the packaged reranker (ms-marco-MiniLM-L-12-v2) in floats, which scores the candidate sentences of a
+question. In every condition its last two layers are trained from the same weights, on the same questions, for as many
+steps, by the cross-entropy over a question's candidates; a seed orders the questions. Hidden states below these layers
+are computed once.
+"""
+
+# torch and transformers are typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+import typer
+from numpy.typing import NDArray
+from rich.progress import track
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from bench.report import write
+from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
+from training.nli.graph import start_model
+from training.reader.examples import CONDITIONS, Question, read_questions, shares
+
+TRAINED = 2
+"""Layers at the top that are trained, of twelve."""
+TOKENS, RATE, EPOCHS, TOGETHER = 128, 3e-5, 2, 4
+PAIRS = (
+    ("trees", "sentence"),
+    ("trees", "neighbours"),
+    ("trees", "random-trees"),
+    ("trees", "filler"),
+    ("graph", "sentence"),
+    ("graph", "permuted-graph"),
+    ("plan", "sentence"),
+    ("plan", "other-plan"),
+    ("neighbours", "sentence"),
+)
+Inputs = tuple[Tensor, Tensor]
+"""Hidden states below the trained layers, shape (candidates, tokens, 384), and the mask."""
+Ranks = dict[str, NDArray[np.float64]]
+
+
+class Reader(nn.Module):
+    """The layers that are trained, and the layer that gives the logit."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.layers = deepcopy(model.bert.encoder.layer[-TRAINED:])
+        self.pooler, self.classifier = deepcopy(model.bert.pooler), deepcopy(model.classifier)
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """The logit of each candidate."""
+        hidden, mask = inputs
+        hidden = _through(self.layers, hidden.float(), mask)
+        return self.classifier(self.pooler(hidden)).squeeze(-1)
+
+
+def _through(layers: Any, hidden: Tensor, mask: Tensor) -> Tensor:
+    wide = (1.0 - mask[:, None, None, :].float()) * -1e9
+    for layer in layers:
+        out = layer(hidden, wide)
+        hidden = out if isinstance(out, Tensor) else out[0]
+    return hidden
+
+
+@torch.no_grad()
+def compute_inputs(model: Any, tokenizer: Tokenizer, question: Question, condition: str) -> Inputs:
+    """What the trained layers read of a question."""
+    rows = tokenizer.encode_batch([(question.query, text) for text in question.texts[condition]])
+    ids, types, mask = (torch.tensor([getattr(r, n) for r in rows]) for n in ("ids", "type_ids", "attention_mask"))
+    hidden = model.bert.embeddings(input_ids=ids, token_type_ids=types)
+    return _through(model.bert.encoder.layer[:-TRAINED], hidden, mask).half(), mask
+
+
+def train(reader: Reader, questions: Sequence[tuple[Inputs, Tensor]], seed: int) -> None:
+    """Train in place; the loss is the cross-entropy between the candidates' scores and the gold ones, evenly."""
+    torch.manual_seed(seed)
+    optimiser = torch.optim.AdamW(reader.parameters(), lr=RATE, weight_decay=0.01)
+    order = random.Random(seed)
+    for _ in range(EPOCHS):
+        shuffled = order.sample(range(len(questions)), len(questions))
+        for start in range(0, len(shuffled), TOGETHER):
+            optimiser.zero_grad()
+            for i in shuffled[start : start + TOGETHER]:
+                inputs, gold = questions[i]
+                loss = -(torch.log_softmax(reader(inputs), 0) * gold / gold.sum()).sum() / TOGETHER
+                loss.backward()
+            optimiser.step()
+
+
+@torch.no_grad()
+def reciprocal_rank(reader: Reader, inputs: Inputs, gold: Tensor) -> float:
+    """1 over the rank of the best gold candidate."""
+    order = reader(inputs).argsort(descending=True)
+    return 1.0 / (int(gold[order].nonzero()[0]) + 1)
+
+
+def interval(values: NDArray[np.float64]) -> dict[str, float]:
+    """The mean with its 95 % interval over questions, in points."""
+    rng = np.random.default_rng(0)
+    means = 100 * values[rng.integers(0, len(values), (10_000, len(values)))].mean(axis=1)
+    low, high = np.percentile(means, (2.5, 97.5))
+    return {"value": round(float(100 * values.mean()), 1), "low": round(float(low), 1), "high": round(float(high), 1)}
+
+
+def summarise(ranks: Ranks, suites: NDArray[Any]) -> dict[str, Any]:
+    """Mean reciprocal rank of each condition, and paired differences, over all questions and for each suite."""
+    parts: Mapping[str, NDArray[np.bool_]] = {
+        "all": np.ones(len(suites), bool),
+        **{str(s): suites == s for s in dict.fromkeys(suites)},
+    }
+    return {
+        part: {
+            "n": int(rows.sum()),
+            "mrr": {name: interval(found[rows]) for name, found in ranks.items()},
+            "differences": {f"{a} - {b}": interval((ranks[a] - ranks[b])[rows]) for a, b in PAIRS},
+        }
+        for part, rows in parts.items()
+    }
+
+
+def main(
+    data: Annotated[Path, typer.Option(envvar="DISCO_RAG_DATA")] = Path("../shared/data"),
+    home: Path = Path(".disco-rag/reader"),
+    out: Path = Path("bench/results/reader.json"),
+    seeds: int = 3,
+    limit: Annotated[int, typer.Option(help="Questions of each part.")] = 1_000,
+) -> None:
+    """Train and score the reader in each condition, and write the summary."""
+    home.mkdir(parents=True, exist_ok=True)
+    questions = read_questions(data, home)
+    parts = {part: [q for q in questions if q.part == part][:limit] for part in ("train", "score")}
+    folder = packaged_folder(MS_MARCO_MINILM.name)
+    model = start_model(folder, 1).eval()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.enable_truncation(TOKENS, strategy="only_second")
+    tokenizer.enable_padding()
+    suites = np.array([q.suite for q in parts["score"]])
+    ranks: Ranks = {}
+    untrained: dict[str, dict[str, float]] = {}
+    for condition in CONDITIONS:
+        file = home / f"ranks-{condition}-{seeds}-{len(parts['train'])}-{len(suites)}.json"
+        if not file.exists():
+            rows = {
+                part: [
+                    (compute_inputs(model, tokenizer, q, condition), torch.tensor(q.gold, dtype=torch.float32))
+                    for q in track(found, f"{condition}: {part}")
+                ]
+                for part, found in parts.items()
+            }
+            found = [[reciprocal_rank(Reader(model), *row) for row in rows["score"]]]  # before training
+            for seed in track(range(seeds), f"{condition}: seeds"):
+                reader = Reader(model)
+                train(reader, rows["train"], seed)
+                found.append([reciprocal_rank(reader, *row) for row in rows["score"]])
+            file.write_text(json.dumps(found))
+        before, *after = json.loads(file.read_text())
+        ranks[condition], untrained[condition] = np.mean(after, axis=0), interval(np.array(before))
+    figures = {
+        "train": {s: sum(q.suite == s for q in parts["train"]) for s in sorted({q.suite for q in parts["train"]})},
+        "seeds": seeds,
+        "adds": {name: round(share, 3) for name, share in shares(parts["score"]).items()},
+        "untrained": untrained,
+        **summarise(ranks, suites),
+    }
+    write(out, figures)
+
+
+if __name__ == "__main__":
+    typer.run(main)
