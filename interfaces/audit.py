@@ -135,21 +135,21 @@ async def read_documents(
     for number, manifest in enumerate(manifests, start=1):
         with suppress(NotFoundError):  # deleted meanwhile: the next audit sees it
             memo = MemoEncoder(encoder, size=_MEMORY)
-            chunks = await asyncio.to_thread(_chunks_with_vectors, store, scope, manifest.doc_id, memo)
+            chunks = await asyncio.to_thread(_chunks_with_vectors, store, scope, manifest, memo)
             table = await sentence_table(tuple(chunks), memo)
             rows = range(len(table.sentences))
-            found.append(await asyncio.to_thread(AuditDocument.of, chunks, table, rows, manifest.uri))
+            found.append(await asyncio.to_thread(AuditDocument.of, chunks, table, rows))
         if progress:
             progress(number, len(manifests))
     return found
 
 
-def _chunks_with_vectors(store: Store, scope: Scope, doc_id: str, memo: MemoEncoder) -> list[Chunk]:
+def _chunks_with_vectors(store: Store, scope: Scope, manifest: Manifest, memo: MemoEncoder) -> list[Chunk]:
     """The chunks of a document; the memory gets their sentences' vectors, so that nothing is encoded."""
-    chunks = store.chunks(scope, [chunk_id for chunk_id, _ in store.chunk_spans(scope, doc_id)])
+    chunks = store.chunks(scope, [chunk_id for chunk_id, _ in store.chunk_spans(scope, manifest.doc_id)])
     for chunk in chunks:
         memo.remember(chunk.unit_vectors)
-    return chunks
+    return [chunk.model_copy(update={"uri": manifest.uri}) for chunk in chunks]
 
 
 def with_differences(finding: Finding) -> Finding:

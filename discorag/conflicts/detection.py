@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from discorag.conflicts.alignment import stem
 from discorag.conflicts.audit import audit
 from discorag.conflicts.statements import AuditDocument
-from discorag.conflicts.verdicts import CONDITION, NEGATED, Verdict
+from discorag.conflicts.verdicts import CONDITION, NEGATED, Finding, Verdict
 from discorag.ingest.segment.sentence_table import SentenceTable
 from discorag.schema.discourse import ChunkRelation
 from discorag.schema.document import Chunk
@@ -46,7 +46,7 @@ class Conflict:
 
 
 def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) -> dict[frozenset[int], Conflict]:
-    """For each pair of chunks of different documents that disagree, the surest conflict.
+    """For each pair of chunks of different documents that disagree, the conflict nearest to the question's words.
 
     Args:
         query: The question.
@@ -58,7 +58,12 @@ def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) ->
     """
     places = {(chunks[s.chunk - 1].id, s.span): i for i, s in enumerate(table.sentences)}
     found: dict[frozenset[int], Conflict] = {}
-    for finding in audit(_documents(chunks, table)):
+    asked = _stems(query)
+
+    def shared(finding: Finding) -> int:
+        return len(asked & (_stems(finding.left.quote) | _stems(finding.right.quote)))
+
+    for finding in sorted(audit(_documents(chunks, table)), key=shared, reverse=True):
         left, right = (places[side.chunk_id, side.span] for side in (finding.left, finding.right))
         pair = frozenset(table.sentences[i].chunk - 1 for i in (left, right))
         found.setdefault(pair, Conflict(RELATIONS[finding.verdict], left, right, finding.stated_reason))

@@ -132,20 +132,19 @@ class AuditDocument:
     vectors: Vectors
 
     @classmethod
-    def of(cls, chunks: Sequence[Chunk], table: SentenceTable, rows: Sequence[int], uri: str = "") -> Self:
+    def of(cls, chunks: Sequence[Chunk], table: SentenceTable, rows: Sequence[int]) -> Self:
         """Take one document out of a sentence table.
 
         Args:
             chunks: Those of the table, in order.
             table: Their sentences.
             rows: Indices of the document's sentences.
-            uri: Where it was read; a question does not know it.
         """
         sentences = [table.sentences[i] for i in rows]
         own = [chunks[s.chunk - 1] for s in sentences]
         first = own[0]
         head = "\n".join({c.id: c.text for c in own if c.order < _HEAD_CHUNKS}.values())
-        identity = identify_document(uri, first.title, head, first.metadata)
+        identity = identify_document(first.uri, first.title, head, first.metadata)
         return cls(first.doc_id, first.title, identity, sentences, own, table.vectors[np.array(rows)])
 
     @cached_property

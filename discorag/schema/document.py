@@ -202,6 +202,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
         stands_for: Of a summary the characters of the document that it is a summary of; ``span``, ``sentences`` and
             ``tree`` then are places in its own text. Empty where the text is the document's.
         also_in: Names of other files with the same document; known of what a question found, and not stored.
+        uri: Where its document was read, which may say for what it speaks; not part of its JSON, empty if not known.
         unit_vectors: Vectors of its units (`discorag.models.memo.pack_vectors`), so that questions do not encode them;
             empty if they are not known. Not part of its JSON.
     """
@@ -226,6 +227,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
     metadata: dict[str, str] = {}
     stands_for: tuple[Span, ...] = ()
     also_in: tuple[str, ...] = ()
+    uri: str = Field(default="", exclude=True, repr=False)
     unit_vectors: str = Field(default="", exclude=True, repr=False)
 
     @model_validator(mode="after")

@@ -22,6 +22,7 @@ from discorag.conflicts.statements import AuditDocument
 from discorag.conflicts.values import ValueKind, find_values
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
+from discorag.schema.discourse import ChunkRelation
 from discorag.schema.errors import InputError
 from discorag.schema.values import Vectors
 from discorag.store.backup import backup, restore
@@ -406,3 +407,20 @@ def test_an_answer_also_says_the_other_side_that_was_not_retrieved(pipeline: Pip
     write(folder, leaflet=LEAFLET.replace("14 days", "30 days"), policy=POLICY)
     rag.ingest_for_audit(folder)
     assert {finding.left.quote, finding.right.quote} not in disagreements()
+
+
+def test_a_question_knows_the_versions_and_prefers_the_conflict_that_it_asks_about(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    for version, python, days in (("3.13", "3.8", "28"), ("3.20", "3.9", "25")):
+        text = f"# Handbook\n\nPython {python} and higher are supported.\n\nStaff have {days} days of leave in a year."
+        write(tmp_path / f"tool-{version}", README=text)
+    with pipeline() as rag:
+        rag.ingest(tmp_path, parser="rules")
+        for query, values in (
+            ("Which Python versions are supported?", "3.8 to 3.9"),
+            ("How many days of leave?", "28 days"),
+        ):
+            [found] = rag.ask(query).answer.disagreements
+            assert found.relation == ChunkRelation.REPLACES
+            assert values in found.reason
