@@ -111,7 +111,7 @@ _OPPOSITES = (
     ("if", "unless"), ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
 )  # fmt: skip
 _AS_OF = re.compile(r"\b(?:as (?:of|at)|ended|during) $", re.IGNORECASE)
-"""Before a date on which a statement holds, which is no claim itself."""
+"""Before a date on which a statement holds, which is not a claim itself."""
 _CONVERTED = re.compile(r" ?\((?:[A-Z]{2,3} ?)?[$€£]?[\d,.]+(?: ?[A-Z]{3})?\)")
 """After an amount that the same sentence gives in another currency."""
 _RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
@@ -238,7 +238,7 @@ def _explain(
         return Verdict.DIFFERS, f"{claim}; the documents report on {one.period} and on {other.period}."
     if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
         return _replaced_if_ordered(one, other), f"{claim}; one of the sentences says that this has changed."
-    newer = " and is newer" if age(one) < age(other) and one.date and other.date else ""
+    newer = " and is newer" if () < _date(one) < _date(other) else ""
     return Verdict.CONTRADICTS, f"{claim}{newer}."
 
 
@@ -304,8 +304,11 @@ def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Si
 
 def age(identity: DocumentIdentity) -> tuple[bool, tuple[int, ...], tuple[int, ...]]:
     """What orders documents from old to new: retired ones first, then version, then date."""
-    date = next((v.parts for v in find_values(identity.date) if v.kind is ValueKind.DATE), ())
-    return identity.status not in _RETIRED, _numbers(identity.version), date
+    return identity.status not in _RETIRED, _numbers(identity.version), _date(identity)
+
+
+def _date(identity: DocumentIdentity) -> tuple[int, ...]:
+    return next((v.parts for v in find_values(identity.date) if v.kind is ValueKind.DATE), ())
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -60,7 +60,7 @@ class LocalServer(Server):
         corpus: Corpus = None,
         refresh: Annotated[bool, Field(description="Store unchanged documents again.")] = False,
     ) -> Annotated[CallToolResult, IngestOutput]:
-        """Read a file or folder (text, HTML, PDF, Office files, EPUB, CSV, JSON) into the store, for questions.
+        """Read a file or folder (text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV, JSON) into the store.
 
         Changed documents are replaced; of a folder, those that have vanished are deleted.
         """

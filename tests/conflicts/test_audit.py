@@ -145,6 +145,22 @@ def test_identity_from_front_matter_path_and_cover() -> None:
     assert about_status.status == ""
 
 
+@pytest.mark.parametrize(
+    ("title", "version"),
+    [
+        ("Guide v5", "5"),
+        ("Guide v5.4.", "5.4"),
+        ("5.4.0", "5.4.0"),
+        ("celery-5.4.0", "5.4.0"),
+        ("3. Requirements", ""),
+        ("Growth of 3.5% a year", ""),
+        ("Guide 1.2rc1", ""),
+    ],
+)
+def test_a_number_of_a_section_or_a_share_in_a_title_is_not_a_version(title: str, version: str) -> None:
+    assert identify_document("guide.md", title, "", {}).version == version
+
+
 def test_audit_reports_values_names_and_conditions(pipeline: Pipelines, tmp_path: Path) -> None:
     report = audit(pipeline(), write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET))
     assert [(f.tier, f.verdict, f.kind) for f in report.findings] == [
@@ -174,6 +190,8 @@ def test_audit_reports_values_names_and_conditions(pipeline: Pipelines, tmp_path
         ("period: 2021", "period: 2022", "differs", "the documents report on 2021 and on 2022."),
         ("status: superseded", "author: x", "replaced", "is marked as superseded."),
         ("status: draft", "author: x", "differs", "is marked as draft."),
+        ("date: 2021-05-01", "date: 2022-05-01", "contradicts", "says 14 days and is newer."),
+        ("date: 2022-05-01", "date: 2021-05-01\nversion: 1.0", "contradicts", "says 14 days."),
     ],
 )
 def test_document_identity_explains(

@@ -31,22 +31,24 @@ def slides() -> bytes:
     hidden = deck.slides.add_slide(layouts[5])
     hidden.shapes.title.text = "secret"
     hidden.element.set("show", "0")
+    untitled = deck.slides.add_slide(layouts[5]).shapes.title
     listed = deck.slides.add_slide(layouts[1])
     listed.shapes.title.text = "Times"
     body = listed.placeholders[1].text_frame
     body.text = "They rise:"
     body.add_paragraph().text = "twice a day"
-    body.paragraphs[1].level = 1
+    body.paragraphs[0].level, body.paragraphs[1].level = 2, 3
     listed.notes_slide.notes_text_frame.text = "secret"
     last = deck.slides.add_slide(layouts[5])
     last.shapes.title.text = "Ranges"
     table = last.shapes.add_table(2, 2, 0, 0, Inches(3), Inches(1)).table
     for i, text in enumerate(["Place", "Range", "Fundy", "16 m"]):
         table.cell(i // 2, i % 2).text = text
-    last.shapes.add_group_shape().shapes.add_textbox(0, 0, 9, 9).text_frame.text = "# not a heading"
-    unseen = last.shapes.add_textbox(0, 0, 9, 9)
-    unseen.text_frame.text = "secret"
-    unseen.element.nvSpPr.cNvPr.set("hidden", "1")
+    group = last.shapes.add_group_shape().shapes
+    group.add_textbox(0, 0, 9, 9).text_frame.text = "# not a heading"
+    for shape in (group.add_textbox(0, 0, 9, 9), untitled):
+        shape.text_frame.text = "secret"
+        shape.element.nvSpPr.cNvPr.set("hidden", "1")
     deck.save(buffer := BytesIO())
     return buffer.getvalue()
 
@@ -70,6 +72,7 @@ def sheets() -> bytes:
     first["D3"].number_format = "0.0%"
     first["E7"] = "secret"
     first["E7"].number_format = ";;;"
+    first["A300000"].number_format = "0"
     unseen = book.create_sheet("Unseen")
     unseen.append(["secret"])
     unseen.sheet_state = "hidden"
@@ -86,13 +89,17 @@ PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="h
 <item id="a" href="a%20b.xhtml" media-type="application/xhtml+xml"/></manifest>
 <spine><itemref idref="n"/><itemref idref="a"/><itemref idref="b"/><itemref idref="no"/></spine></package>"""
 
+CONTENTS = """<html xmlns:epub="http://www.idpf.org/2007/ops"><nav epub:type="page-list"><a href="b.xhtml">2</a></nav>
+<nav epub:type="toc"><a href="a%20b.xhtml">No</a><a href="b.xhtml#x">They fall</a></nav></html>"""
+
 
 def book(**others: str) -> bytes:
-    page = '<?xml version="1.0"?><html><head><title/><link rel="stylesheet" href="s.css"/></head><body>{}</body></html>'
+    head = '<head><title/><link rel="stylesheet" media="screen" href="s.css"/></head>'
+    page = f'<?xml version="1.0"?><html>{head}<body>{{}}</body></html>'
     parts = {
         "META-INF/container.xml": CONTAINER,
         "OEBPS/b.opf": PACKAGE,
-        "OEBPS/nav.xhtml": '<nav><a href="a%20b.xhtml">No</a><a href="b.xhtml#x">They fall</a></nav>',
+        "OEBPS/nav.xhtml": CONTENTS,
         "OEBPS/a b.xhtml": page.format('<h1><a id="x"/>They rise</h1><p class="h">secret</p><p>Twice a day.</p>'),
         "OEBPS/b.xhtml": page.format("<p>Slowly.</p>"),
         "OEBPS/s.css": ".h { display: none }",
@@ -119,6 +126,7 @@ def test_each_slide_is_a_section_and_a_page_and_what_is_hidden_keeps_its_number(
     assert pages(converted("a.pptx")) == [
         "# On tides",
         "",
+        "",
         "## Times\n\n- They rise:\n  - twice a day",
         "## Ranges\n\n| Place | Range |\n| --- | --- |\n| Fundy | 16 m |\n\n\\# not a heading",
     ]
@@ -139,7 +147,7 @@ def test_a_book_is_its_chapters_in_reading_order_named_by_the_contents_where_the
 
 
 @pytest.mark.parametrize(
-    ("name", "title", "pages"), [("a.pptx", "On tides", 4), ("a.xlsx", "a", 3), ("a.epub", "On tides", 0)]
+    ("name", "title", "pages"), [("a.pptx", "On tides", 5), ("a.xlsx", "a", 3), ("a.epub", "On tides", 0)]
 )
 def test_a_document_has_its_title_and_a_sentence_its_page(name: str, title: str, pages: int) -> None:
     document = document_of(Source(Path(name), name), converted(name))

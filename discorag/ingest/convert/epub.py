@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LIBRARIES = html.LIBRARIES
 _PAGES = ("application/xhtml+xml", "text/html")
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
+_TYPE = "{http://www.idpf.org/2007/ops}type"
 _NCX = "application/x-dtbncx+xml"
 _HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 
@@ -45,7 +46,8 @@ def from_epub(parts: Mapping[str, bytes], path: Path) -> Converted:
 
 def _contents(table: _Element, name: str) -> Iterator[tuple[str, str]]:
     """The pages to which the entries of a table of contents lead, and what these say."""
-    for entry in table.iter("{*}a", "{*}navPoint"):
+    tocs = [nav for nav in table.iter("{*}nav") if "toc" in nav.get(_TYPE, "").split()]
+    for entry in (entry for toc in tocs or [table] for entry in toc.iter("{*}a", "{*}navPoint")):
         content = entry.find("{*}content")  # of EPUB 2
         target, label = (entry, entry) if content is None else (content, entry.find("{*}navLabel"))
         yield _resolved(name, target.get("href" if content is None else "src", "")), _text(label)

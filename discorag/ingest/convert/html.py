@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tinycss2.ast import Declaration, QualifiedRule
 
 _HIDING = {"display": {"none"}, "visibility": {"hidden", "collapse"}}
-_SHEETS = "style:not([media]), style[media=all i], style[media=screen i]"
+_SCREEN = ":is(:not([media]), [media=all i], [media=screen i])"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def hidden(soup: BeautifulSoup) -> list[Tag]:
 
     The page as a whole is never among them: a page that hides its body has a script that shows it.
     """
-    rules = _rules("\n".join(sheet.get_text() for sheet in soup.select(_SHEETS)))
+    rules = _rules("\n".join(sheet.get_text() for sheet in soup.select(f"style{_SCREEN}")))
     hiding = [rule.selector for rule in rules if rule.hides and rule.selector]
     found = {id(tag): tag for selector in hiding for tag in selector.select(soup)}
     found |= {id(tag): tag for tag in soup.select("[style]") if any(said.hides for said in _inline(tag))}
@@ -124,7 +124,7 @@ _UNWRAPPED = [
 ]  # fmt: skip
 _BLOCKS = frozenset({*block_names, "br", "pre"})
 _XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^<>]*\?>)?)+")  # also one that is not closed
-_SELF_CLOSED = re.compile(r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)(\w+)([^<>]*)/>")
+_SELF_CLOSED = re.compile(r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)(\w++)([^<>]*)/>")
 _EXPONENT = re.compile(r"[+\u2212-]?\d+")
 _BACKTICKS = re.compile(r"`{3,}")
 # What web pages say and what they mean (https://encoding.spec.whatwg.org/#names-and-labels).
@@ -144,7 +144,7 @@ def from_html(data: bytes, path: Path, *, linked: Callable[[str], str] = lambda 
     """
     text = _decoded(data, path)
     soup = _soup(text if path.suffix.lower() in _HTML else _SELF_CLOSED.sub(r"<\1\2></\1>", text))
-    for link in soup.select("link[rel~=stylesheet][href]:not([media]), link[rel~=stylesheet][href][media=all i]"):
+    for link in soup.select(f"link[rel~=stylesheet][href]{_SCREEN}"):
         link.name, link.string = "style", linked(str(link["href"]))
     for tag in hidden(soup):
         tag.decompose()

@@ -4,7 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def _slide(shapes: Any) -> str:
     from pptx.enum.shapes import PP_PLACEHOLDER
 
     title, heading = shapes.title, ""
-    if title is not None and (name := " ".join(title.text_frame.text.split())):
+    if title is not None and not _is_hidden(title) and (name := " ".join(title.text_frame.text.split())):
         heading = f"{'#' if title.placeholder_format.type == PP_PLACEHOLDER.CENTER_TITLE else '##'} {name}"
     others = (shape for shape in _visible(shapes) if title is None or shape.shape_id != title.shape_id)
     return "\n\n".join(filter(None, [heading, *map(_text, others)]))
@@ -46,12 +46,25 @@ def _visible(shapes: Iterable[Any]) -> Iterator[Any]:
 
     furniture = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER, PP_PLACEHOLDER.SLIDE_NUMBER}
     for shape in shapes:
-        if shape.element.xpath("string((.//p:cNvPr/@hidden)[1])") in _YES:
+        if _is_hidden(shape):
             continue
         if hasattr(shape, "shapes"):
             yield from _visible(shape.shapes)
         elif not (shape.is_placeholder and shape.placeholder_format.type in furniture):
             yield shape
+
+
+def _items(paragraphs: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """A list in which no item is so far to the right of the one before that Markdown would take it for code."""
+    least, depth = min(level for level, _ in paragraphs), -1
+    for level, text in paragraphs:
+        depth = min(level - least, depth + 1)
+        yield f"{_INDENT * depth}- {text}"
+
+
+def _is_hidden(shape: Any) -> bool:
+    """Whether it is hidden itself; the first properties in a group are the group's own."""
+    return shape.element.xpath("string((.//p:cNvPr)[1]/@hidden)") in _YES
 
 
 def _text(shape: Any) -> str:
@@ -63,5 +76,5 @@ def _text(shape: Any) -> str:
     paragraphs = [(p.level, " ".join(p.text.split())) for p in shape.text_frame.paragraphs]
     shown = [(level, literal(text)) for level, text in paragraphs if text]
     if shape.is_placeholder and len(shown) > 1:
-        return "\n".join(f"{_INDENT * level}- {text}" for level, text in shown)
+        return "\n".join(_items(shown))
     return "\n\n".join(text for _, text in shown)

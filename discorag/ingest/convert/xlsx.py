@@ -37,9 +37,13 @@ def _sheet(sheet: Any) -> str:
         if dimension.hidden
         for column in range(dimension.min or 0, (dimension.max or 0) + 1)
     }
+    places = [(cell.row, cell.column) for cell in sheet._cells.values() if cell.value is not None]
+    if not places:
+        return ""
+    last_row, last_column = map(max, zip(*places, strict=True))  # cells beyond have a format alone
     rows = [
         [_text(cell) for cell in row if cell.column not in hidden]
-        for row in sheet.iter_rows()
+        for row in sheet.iter_rows(max_row=last_row, max_col=last_column)
         if row and not sheet.row_dimensions[row[0].row].hidden
     ]
     blocks = [block for filled, group in groupby(rows, any) if filled for block in _blocks(list(group))]
