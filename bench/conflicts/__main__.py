@@ -1,8 +1,8 @@
 """What the audit finds: ``python -m bench.conflicts [KEY ...]`` (``make bench-conflicts``).
 
-Rules were made on the ``fit`` projects of `changes.json`, on FEVER and on 19 folders of documentation, and chosen on the
-``choose`` projects and on the questions of RAMDocs that are not scored here. The filings were read meanwhile; the other
-sets only score.
+Rules were made on the ``fit`` projects of `changes.json`, on FEVER and on 19 folders of documentation, and chosen on
+the ``choose`` projects and on the questions of RAMDocs that are not scored here. The filings were read meanwhile; the
+other sets only score.
 
 - ``planted``: five pairs of documents of our own, whose conflicts `planted/conflicts.json` lists.
 - ``wikicontradict``: of 118 pairs of passages, those between whose known sentences a contradiction is reported.

@@ -40,7 +40,7 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     named = [f"{c.name} ({c.documents} {'document' if c.documents == 1 else 'documents'})" for c in others[:_NAMED]]
     more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
     there = ", ".join([*named, *more])
-    hint = f"Ask with --corpus {quote(others[0].name)}; LangGraph's clients set corpus in the run's context."
+    hint = f"Name one of them: --corpus {quote(others[0].name)}, or corpus in the context of a LangGraph run."
     return EmptyCorpusError(f"{nothing}; there are: {there}.", hint=hint)
 
 

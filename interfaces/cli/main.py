@@ -319,7 +319,8 @@ def _options(assignments: list[str] | None) -> dict[str, Any]:
         name, sign, value = item.partition("=")
         if not sign or name not in OPTIONS:
             known = ", ".join(sorted(OPTIONS))
-            raise InputError(f"--set {item} is not an option in the form name=value.", hint=f"Options are {known}.")
+            problem = f"There is no option {name!r}." if sign else f"--set {item} is not of the form name=value."
+            raise InputError(problem, hint=f"Options are {known}.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:
