@@ -68,7 +68,7 @@ WHOLE_CHUNKS: dict[str, Any] = {"retriever": "hybrid", "rerank": True}
 """What a language model reads unless a preset or an option says otherwise: whole chunks, the best first."""
 OF_TREES = frozenset({"search_documents", "node_scores", "evidence_words", "evidence_tokens", "context", "node_k"})
 """Options about retrievers over trees: given without a retriever they mean the default one."""
-OF_RETRIEVAL = OF_TREES | {"top_k", "preset", "profile", "retriever"}
+OF_RETRIEVAL = OF_TREES | {"top_k", "preset", "profile", "retriever", "generator", "refine"}
 """A question that gives one of these does without the options in the settings."""
 PAPERS = frozenset(PRESETS) - {"default", "local", "standard"}
 """Presets that follow a paper, also in when they refuse to answer."""

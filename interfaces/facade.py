@@ -371,15 +371,17 @@ class DiscoRAG:
         """The options of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
         if "backends" in options:
             raise InputError("Option backends: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
+        from_settings: dict[str, Any] = {}
         if kind is AnswerContext and not OF_RETRIEVAL & options.keys():
-            options = {**self.backends.settings.answer, **options}
+            from_settings = {n: value for n, value in self.backends.settings.answer.items() if n not in options}
         try:
-            return kind(backends=self.backends, **options)
+            return kind(backends=self.backends, **from_settings, **options)
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(p) for p in first["loc"])
+            place = " in section [answer] of the settings" if name in from_settings else ""
             raise InputError(
-                f"Option {name}: {first['msg']}.", hint=f"See {kind.__module__}.{kind.__name__}."
+                f"Option {name}{place}: {first['msg']}.", hint=f"See {kind.__module__}.{kind.__name__}."
             ) from error
 
 

@@ -8,21 +8,22 @@ questions by which it was chosen.
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
+from shutil import copymode
 from statistics import fmean
 from typing import Any, Self
 
 import numpy as np
+import tomlkit
 from numpy.typing import NDArray
 from pydantic import model_validator
+from tomlkit.exceptions import TOMLKitError
 
-from discorag.schema.errors import InputError
+from discorag.schema.errors import ConfigError, InputError
 from discorag.schema.values import count_words
 from discorag.text.terms import terms
 from interfaces.facade import DiscoRAG
@@ -33,7 +34,6 @@ Options = Mapping[str, Any]
 FEWEST = 10
 """Questions; with fewer, chance decides."""
 FOLDS, REPEATS, RESAMPLES = 5, 40, 4000
-_SECTION = re.compile(r"^\[answer\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
 
 
 class Example(Question):
@@ -83,14 +83,15 @@ class Tuning:
         return self.chosen != 0 and self.low > 0
 
 
-def candidates(*, has_model: bool) -> list[Options]:
-    """The present settings, then retrievers with their budgets, in each profile that there is."""
+def candidates(examples: Sequence[Example], *, has_model: bool) -> list[Options]:
+    """The present settings, then retrievers with their budgets; in both profiles where answers can tell them apart."""
     over_trees = product(({"retriever": r} for r in ("snapped", "chunks", "sentences")), (200, 400, 800))
     over_chunks = product(({"retriever": r} for r in ("dense", "hybrid")), (5, 10), (False, True))
     found: list[Options] = [retriever | {"evidence_words": words} for retriever, words in over_trees]
     found += [retriever | {"top_k": k, "rerank": rerank} for retriever, k, rerank in over_chunks]
-    profiles = ("verbatim", "written") if has_model else ("verbatim",)
-    return [{}, *({"profile": profile, **options} for profile in profiles for options in found)]
+    if has_model and any(example.answers for example in examples):
+        found = [{"profile": profile, **options} for profile in ("verbatim", "written") for options in found]
+    return [{}, *found]
 
 
 async def find_settings(
@@ -115,7 +116,7 @@ async def find_settings(
     """
     if len(examples) < FEWEST:
         raise InputError(f"{len(examples)} questions are too few.", hint=f"Write {FEWEST} or more; 50 are good.")
-    options = candidates(has_model=rag.backends.model is not None)
+    options = candidates(examples, has_model=rag.backends.model is not None)
     scores, words = np.zeros((2, len(examples), len(options)))
     for (row, example), (column, chosen) in product(enumerate(examples), enumerate(options)):
         retriever = DiscoRetriever(rag=rag, filters=example.filters, switches=dict(chosen), **where)
@@ -184,8 +185,22 @@ def _f1(answer: str, expected: str) -> float:
 
 
 def write_settings(file: Path, options: Options) -> None:
-    """Write the options into the section ``[answer]`` of a settings file; its other lines stay."""
-    text = file.read_text("utf-8") if file.is_file() else ""
-    section = "".join(["[answer]\n", *(f"{name} = {json.dumps(value)}\n" for name, value in options.items())])
-    rest = _SECTION.sub("", text).rstrip("\n")
-    file.write_text(f"{rest}\n\n{section}".lstrip("\n"), encoding="utf-8")
+    """Write the options into the section ``[answer]`` of a settings file; all else in it stays, comments too.
+
+    Raises:
+        ConfigError: The file cannot be read or written, or has no table of this name.
+    """
+    file = file.resolve()  # a link stays
+    part = file.with_name(f"{file.name}.part")
+    try:
+        document = tomlkit.parse(file.read_text("utf-8") if file.is_file() else "")
+        section = document.setdefault("answer", tomlkit.table())
+        for name in set(section) - set(options):
+            del section[name]
+        section.update(options)
+        part.write_text(tomlkit.dumps(document), "utf-8")
+        if file.exists():
+            copymode(file, part)
+        part.replace(file)
+    except (OSError, ValueError, TypeError, TOMLKitError) as error:
+        raise ConfigError(f"{file} cannot be changed: {error}.", hint="Write the section [answer] yourself.") from error

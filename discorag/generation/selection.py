@@ -20,7 +20,7 @@ from discorag.text import cues
 from discorag.text.terms import terms
 
 LIMIT = 5
-"""Sentences of an answer, not counting those that oppose one."""
+"""Sentences of an answer, two conflicting pairs included; the other sides of further conflicts are added to them."""
 FULL_LIMIT = 12
 """The same for ``detail="full"``."""
 UNCALIBRATED = 3

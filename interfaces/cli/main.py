@@ -169,7 +169,7 @@ def tune(
     examples = read_questions(questions, Example)
     where = {"corpus": corpus, "tenant": tenant}
     with _pipeline() as rag:
-        total = len(examples) * len(candidates(has_model=rag.backends.model is not None))
+        total = len(examples) * len(candidates(examples, has_model=rag.backends.model is not None))
         with Bar("Ask", total) as bar:
             found = rag.run(lambda: find_settings(rag, examples, most_words=most_words, on_answer=bar.advance, **where))
     out.print(tuning_table(found), tuning_verdict(found), sep="\n")

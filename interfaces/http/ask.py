@@ -64,21 +64,25 @@ class AskRequest(BaseModel):
         description="A thread (POST /threads) that stores the question and its answer. A language model reads the "
         "questions before it; without one, each is answered on its own. The corpus is the thread's.",
     )
+    files: bool = Field(default=False, description="Also give the answer as a Markdown and an HTML file.")
 
 
 class Reply(NumberedAnswer, AskResult):
-    """The answer with everything that led to it; ``markdown`` and ``html`` are the answer as a file."""
+    """The answer with everything that led to it; ``markdown`` and ``html`` are the answer as a file, if asked for."""
 
     markdown: str = ""
     html: str = ""
 
     @classmethod
-    def to(cls, result: AskResult) -> Reply:
-        """The reply that holds this result."""
+    def to(cls, result: AskResult, *, files: bool = False) -> Reply:
+        """The reply that holds this result, with ``files`` also as such."""
+        numbered = cls.numbered(**{f: getattr(result, f) for f in AskResult.model_fields})
+        if not files:
+            return numbered
         question, answer = result.answer.query, result.answer
         text = f"# {markdown(question)}\n\n{''.join(answer_markdown(answer)).rstrip()}\n"
         page = _PAGE.format(title=escape(question), body=answer_html(answer))
-        return cls.numbered(**{f: getattr(result, f) for f in AskResult.model_fields}, markdown=text, html=page)
+        return numbered.model_copy(update={"markdown": text, "html": page})
 
 
 _PAGE = (
@@ -114,21 +118,22 @@ async def ask(
     if thread:
         arguments |= {"corpus": _corpus_of(thread, body, served), "history": await served.threads.conversation(thread)}
 
-    async def keep(reply: Reply) -> Reply:
-        """Store it before it is sent, for the next question to find it; if that fails, it is sent all the same."""
+    async def reply(result: AskResult) -> Reply:
+        """Stored before it is sent, for the next question to find it; if that fails, it is sent all the same."""
+        numbered = Reply.to(result, files=body.files)
         if thread:
             try:
-                stored = reply.model_dump_json()
-                await served.threads.add_turn(thread, question=body.query, text=reply.text, reply=stored)
+                stored = numbered.model_dump_json()
+                await served.threads.add_turn(thread, question=body.query, text=numbered.text, reply=stored)
             except StoreError as error:
                 _log.error("turn_not_stored", error=error.message)
                 served.meters.failures.labels("store", error.kind, "no").inc()
-        return reply
+        return numbered
 
     if "text/event-stream" in accept:
         served.check_load()
-        return EventSourceResponse(_stream(served.events(who, arguments), keep))
-    return await keep(Reply.to(await answer_whole(request, who, served, arguments)))
+        return EventSourceResponse(_stream(served.events(who, arguments), reply))
+    return await reply(await answer_whole(request, who, served, arguments))
 
 
 def _corpus_of(thread: Thread, body: AskRequest, served: Service) -> str:
@@ -140,7 +145,7 @@ def _corpus_of(thread: Thread, body: AskRequest, served: Service) -> str:
 
 
 async def _stream(
-    events: AsyncGenerator[StreamPart], keep: Callable[[Reply], Coroutine[Any, Any, Reply]]
+    events: AsyncGenerator[StreamPart], reply: Callable[[AskResult], Coroutine[Any, Any, Reply]]
 ) -> AsyncGenerator[bytes]:
     async with aclosing(events):
         async for event in events:
@@ -148,7 +153,7 @@ async def _stream(
                 case Problem():
                     yield format_sse_event(event="error", data_str=event.model_dump_json())
                 case AskResult():
-                    yield format_sse_event(event="answer", data_str=(await keep(Reply.to(event))).model_dump_json())
+                    yield format_sse_event(event="answer", data_str=(await reply(event)).model_dump_json())
                 case {"event": "preliminary"}:
                     numbered = NumberedAnswer.numbered(Answer.model_validate(event["answer"]))
                     yield format_sse_event(event="preliminary", data_str=numbered.model_dump_json())

@@ -8,7 +8,7 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.config import StoreSettings, read_settings
-from discorag.schema.errors import InputError
+from discorag.schema.errors import ConfigError, InputError
 from interfaces.questions import read_questions
 from interfaces.tune import Example, Options, candidates, choose, find_settings, score, write_settings
 from tests.interfaces.test_cli import EXAMPLES
@@ -61,7 +61,7 @@ def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
 async def test_every_candidate_is_tried_on_every_question(monkeypatch: pytest.MonkeyPatch) -> None:
     options: list[Options] = [{}, {"retriever": "dense", "top_k": 5}, {"evidence_words": 20}]
 
-    def few(*, has_model: bool) -> list[Options]:
+    def few(examples: object, *, has_model: bool) -> list[Options]:
         return options
 
     monkeypatch.setattr("interfaces.tune.candidates", few)
@@ -80,9 +80,13 @@ async def test_every_candidate_is_tried_on_every_question(monkeypatch: pytest.Mo
     assert found.candidates[0].words > found.candidates[2].words > 0
 
 
-def test_candidates_have_each_profile_that_there_is() -> None:
-    assert {c.get("profile") for c in candidates(has_model=True)} == {None, "verbatim", "written"}
-    assert len(candidates(has_model=True)) == 2 * len(candidates(has_model=False)) - 1
+def test_profiles_are_candidates_where_a_model_answers_questions_with_expected_answers() -> None:
+    passages, answers = Example(question="?", passages=("red",)), Example(question="?", answers=("red",))
+    both = candidates([passages, answers], has_model=True)
+    assert {c.get("profile") for c in both} == {None, "verbatim", "written"}
+    for without in (candidates([passages], has_model=True), candidates([answers], has_model=False)):
+        assert not any("profile" in c for c in without)
+        assert len(both) == 2 * len(without) - 1
 
 
 def test_settings_are_written_into_their_section_and_used_where_a_question_chooses_no_retrieval(
@@ -100,3 +104,39 @@ def test_settings_are_written_into_their_section_and_used_where_a_question_choos
         rag.ingest(EXAMPLES / "tides", parser="rules", retriever="sentences")
         assert rag.ask("Why are there tides?").evidence  # parts of chunks, as trees give them
         assert not rag.ask("Why are there tides?", top_k=5).evidence
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "[answer]\ntop_k = 5\n"),
+        ("[answer] # mine\ntop_k = 3 # few\npool = 9\n", "[answer] # mine\ntop_k = 5 # few\n"),
+        ('a = [\n    "[answer]",\n]\n', 'a = [\n    "[answer]",\n]\n\n[answer]\ntop_k = 5\n'),
+        ("answer.pool = 9\nb = 1\n", "answer.top_k = 5\nb = 1\n"),
+        ("answer = {top_k = 3}\n", "answer = {top_k = 5}\n"),
+    ],
+)
+def test_what_else_is_in_the_settings_file_stays(tmp_path: Path, before: str, after: str) -> None:
+    file = tmp_path / "disco-rag.toml"
+    file.write_text(before, "utf-8")
+    write_settings(file, {"top_k": 5})
+    assert file.read_text("utf-8") == after
+    assert [*tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize("before", [b"[answer\n", b"answer = 3\n", b"\xff"])
+def test_settings_that_cannot_be_changed_stay(tmp_path: Path, before: bytes) -> None:
+    file = tmp_path / "disco-rag.toml"
+    file.write_bytes(before)
+    with pytest.raises(ConfigError, match=r"Write the section \[answer\] yourself"):
+        write_settings(file, {"top_k": 5})
+    assert file.read_bytes() == before
+
+
+def test_a_wrong_option_in_the_settings_is_found_there_and_not_in_the_question() -> None:
+    settings = read_settings().model_copy(update={"store": StoreSettings(kind="memory"), "answer": {"top_j": 5}})
+    with DiscoRAG(settings) as rag:
+        with pytest.raises(InputError, match=r"Option top_j in section \[answer\] of the settings"):
+            rag.ask("Why?")
+        with pytest.raises(InputError, match="Option top_i:"):
+            rag.ask("Why?", top_i=5, refine=1)  # pyright: ignore

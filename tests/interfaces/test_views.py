@@ -154,7 +154,9 @@ def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagree
 
 def test_a_question_is_text_in_the_files_of_its_answer() -> None:
     answer = Answer(query=f"</title>{HOSTILE} [1]", sentences=())
-    reply = Reply.to(AskResult(answer=answer, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0))
+    result = AskResult(answer=answer, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0)
+    assert Reply.to(result).markdown == Reply.to(result).html == ""
+    reply = Reply.to(result, files=True)
     assert "<script" not in reply.html
     assert planted(reply.markdown, {*OURS, "h1"}) == []
 

@@ -111,14 +111,14 @@ class WindowBuilder:
     @property
     def version(self) -> str:
         """With its sizes and the node text's."""
-        return f"windows-1/{self._width}/{self._words}/{self._text.version}"
+        return f"windows-2/{self._width}/{self._words}/{self._text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root."""
         growth = Growth(await asyncio.to_thread(_chunks, source, self._words), self._text)
         layer = list(range(len(growth.nodes)))
         while len(layer) > 1:
-            windows = [tuple(layer[i : i + WINDOW]) for i in range(0, len(layer), WINDOW)]
+            windows = [tuple(layer[i : i + self._width]) for i in range(0, len(layer), self._width)]
             joined = await growth.add([Branch(window) for window in windows if len(window) > 1])
             layer = joined + [node for window in windows if len(window) == 1 for node in window]
         return await growth.finish(self.name)

@@ -66,10 +66,10 @@ class RetrievalSubtree:
             node, depth = stack.pop()
             order.append((node, depth))
             stack += [(child, depth + 1) for child in self._from_last(self.tree.nodes[node].children)]
-        lines: list[Line] = []
+        shown, lines = frozenset(self.passages), list[Line]()
         for i, (index, depth) in enumerate(order):
             node = self.tree.nodes[index]
-            if index in self.passages:
+            if index in shown:
                 lines.append(Line(i, index, depth, "passage", node.text))
             elif node.children and self.has_headings:
                 kind = "collapsed" if self.hidden(index) else "heading"

@@ -66,11 +66,18 @@ async def test_concatenated_text_is_cut_after_the_limit_and_not_before():
 
 
 @pytest.mark.parametrize(
-    ("sentences", "windows"), [(7, [7]), (8, [7, 8]), (9, [7, 2, 9]), (50, [7, 7, 7, 7, 7, 7, 7, 49, 50])]
+    ("width", "sentences", "windows"),
+    [
+        (7, 7, [7]),
+        (7, 8, [7, 8]),
+        (7, 9, [7, 2, 9]),
+        (7, 50, [7, 7, 7, 7, 7, 7, 7, 49, 50]),
+        (3, 7, [3, 3, 7]),
+    ],
 )
-async def test_windows_of_seven_are_joined_until_one_is_left(sentences: int, windows: list[int]):
+async def test_windows_are_joined_until_one_is_left(width: int, sentences: int, windows: list[int]):
     source = source_of(" ".join(f"Sam{i} ate." for i in range(sentences)))
-    tree = checked(source, (await WindowBuilder(Concat(), chunk_words=1).build(source)).tree)
+    tree = checked(source, (await WindowBuilder(Concat(), chunk_words=1, width=width).build(source)).tree)
     assert [len(tree.leaves_of[i]) for i in range(tree.leaves, len(tree.nodes))] == windows
 
 

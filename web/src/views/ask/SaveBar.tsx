@@ -19,12 +19,16 @@ export function SaveBar({ result }: { result: Reply }) {
       <Button className="button primary" onPress={() => go({ view: "compare", left: "", right: "" })}>
         Compare with plain RAG
       </Button>
-      <Button className="button" onPress={() => saveText("answer.md", "text/markdown", result.markdown)}>
-        Markdown
-      </Button>
-      <Button className="button" onPress={() => saveText("answer.html", "text/html", result.html)}>
-        HTML
-      </Button>
+      {result.markdown && (
+        <Button className="button" onPress={() => saveText("answer.md", "text/markdown", result.markdown)}>
+          Markdown
+        </Button>
+      )}
+      {result.html && (
+        <Button className="button" onPress={() => saveText("answer.html", "text/html", result.html)}>
+          HTML
+        </Button>
+      )}
       <Button className="button" onPress={() => void copy()}>
         Copy link
       </Button>
