@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -167,8 +167,8 @@ class Threads:
         return _thread(row)
 
     async def delete(self, thread: Thread) -> None:
-        """Delete a thread with its checkpoints."""
-        async with _errors(), self._locks[thread.id]:  # when its runs have ended
+        """Delete a thread with its checkpoints, after its runs here. Raises `ConflictError` if one is elsewhere."""
+        async with self._exclusive(thread, waits=True):
             await self._saver.adelete_thread(thread.id)
             await asyncio.to_thread(self._table.remove, thread.id)
         self._locks.pop(thread.id, None)
@@ -278,7 +278,8 @@ class Threads:
     async def _forget_old(self) -> None:
         before = datetime.now(UTC).timestamp() - RETENTION_S
         for row in await asyncio.to_thread(self._table.unused_since, before):
-            await self.delete(_thread(row))
+            with suppress(ConflictError):
+                await self.delete(_thread(row))
 
     async def _state(self, config: Any) -> ThreadState:
         return _state_of(await self._graph.aget_state(config))
@@ -291,13 +292,21 @@ class Threads:
         return config
 
     @asynccontextmanager
-    async def _exclusive(self, thread: Thread) -> AsyncGenerator[None]:
-        """A block that has this thread to itself. Raises `ConflictError` while a run is under way."""
+    async def _exclusive(self, thread: Thread, *, waits: bool = False) -> AsyncGenerator[None]:
+        """A block that has this thread to itself; it may wait for runs of this process.
+
+        Raises:
+            ConflictError: A run is under way.
+        """
         lock, elsewhere = self._locks[thread.id], self._place.lock(f"thread {thread.id}")
-        with ExitStack() as held:
-            if lock.locked() or not await asyncio.to_thread(held.enter_context, elsewhere):
+        async with AsyncExitStack() as held:
+            is_free = waits or not lock.locked()
+            if is_free:
+                await held.enter_async_context(lock)
+                is_free = await asyncio.to_thread(held.enter_context, elsewhere)
+            if not is_free:
                 raise ConflictError("A run of this thread is under way.", hint="Wait until it has ended.")
-            async with lock, _errors():
+            async with _errors():
                 yield
 
 
@@ -355,4 +364,8 @@ async def _errors() -> AsyncGenerator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("psycopg", "psycopg_pool"):
             raise
+        from psycopg import DataError
+
+        if isinstance(error, DataError):
+            raise InputError(f"A value cannot be stored: {error}.", hint="Leave out such characters.") from error
         raise StoreError(f"Threads cannot be written or read: {error}.", hint="Check the database server.") from error

@@ -165,7 +165,11 @@ class LiveIndex:
             return
         self._applied, self._unsafe = 0, 0
         with self._abandoned_on_error(index), _index_errors():
-            size = self._apply_changes(index)
+            size = None
+            while size is None:
+                self._apply_changes(index)
+                with self._database.read():  # one state of the database
+                    size = None if self._changes() else self._size()
             if index.count() != size:
                 raise IndexUnusableError("it is not complete", lost=True)
         self._use(index)
@@ -217,13 +221,9 @@ class LiveIndex:
             query = select(OUTBOX).where(OUTBOX.c.number > self._applied).order_by(OUTBOX.c.number)
             return db.execute(query).tuples().all()
 
-    def _apply_changes(self, index: Index) -> int:
-        """Apply the outbox until it is empty; how many points the index should have then."""
-        while True:
-            with self._database.read():  # one state of the database
-                changes, size = self._changes(), self._size()
-            if not changes:
-                return size
+    def _apply_changes(self, index: Index) -> None:
+        """Apply the outbox until it is empty."""
+        while changes := self._changes():
             for doc_id in dict.fromkeys(doc_id for _, doc_id in changes):
                 document = next(self._documents(D.c.doc_id == doc_id), None)
                 index.apply(doc_id, document)

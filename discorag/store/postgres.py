@@ -6,7 +6,7 @@ All that is PostgreSQL's own is in this module; what is SQLite's own in `discora
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Final
@@ -25,11 +25,19 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, PendingRollbackError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from discorag.extras import extra
-from discorag.schema.errors import ConfigError, ReadOnlyStoreError, StoreError, StoreFullError, StoreLockedError
+from discorag.schema.errors import (
+    ConfigError,
+    DiscoRagError,
+    InputError,
+    ReadOnlyStoreError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+)
 
 DRIVER = "postgresql+psycopg"
 BUSY_S = 60
@@ -37,6 +45,10 @@ BUSY_S = 60
 CONNECTIONS = 16
 """Of one process, at most; PostgreSQL has 100 by default."""
 _PAUSE_S = 0.05
+_DEFAULTS: Final = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""Of connections, unless the URL says otherwise; a server without power is noticed after a minute."""
+_OPTIONS: Final = f"-c lock_timeout={BUSY_S}s -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0"
+"""Of sessions, before those of the URL: a held row or lock is idle for as long as its work takes."""
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))")
 _TRY_LOCK: Final = text("SELECT pg_try_advisory_lock(hashtextextended(:what, 1))")
 _UNLOCK: Final = text("SELECT pg_advisory_unlock(hashtextextended(:what, 1))")
@@ -72,7 +84,7 @@ class _Locks:
                 return False
             try:
                 taken = self._execute(_TRY_LOCK, name)
-            except DBAPIError:  # the server was restarted, and has released all
+            except (DBAPIError, PendingRollbackError):  # the connection broke: the server has released all
                 self._close()
                 taken = self._execute(_TRY_LOCK, name)
             if taken:
@@ -84,8 +96,10 @@ class _Locks:
         with self._change:
             if name in self._names:
                 self._names.remove(name)
-                with suppress(DBAPIError):
+                try:
                     self._execute(_UNLOCK, name)
+                except SQLAlchemyError:  # the connection broke
+                    self._close()
 
     def close(self) -> None:
         """Release all."""
@@ -125,6 +139,7 @@ class PostgresServer:
         if parsed.drivername != DRIVER:
             raise ConfigError(f"The database's URL begins with {parsed.drivername}://.", hint=_URL_HINT)
         self.url, self.name = parsed, f"Database {parsed.database!r} on {parsed.host or 'this machine'}"
+        options = " ".join(parsed.normalized_query.get("options", ()))
         with extra("postgres"):
             self.engine = create_engine(
                 parsed,
@@ -132,9 +147,8 @@ class PostgresServer:
                 max_overflow=CONNECTIONS // 2,
                 pool_timeout=BUSY_S,
                 pool_pre_ping=True,  # a server that was restarted has closed the connections
-                connect_args={"options": f"-c lock_timeout={BUSY_S}s", "connect_timeout": 10},
+                connect_args=_DEFAULTS | dict(parsed.query) | {"options": f"{_OPTIONS} {options}"},
             )
-
         self._locks = _Locks(self.engine)
 
     @contextmanager
@@ -197,9 +211,11 @@ class PostgresServer:
                 f"{self.name}: all {CONNECTIONS} connections of this process are in use.", hint=hint
             ) from error
 
-    def _translated(self, error: DBAPIError) -> StoreError:
+    def _translated(self, error: DBAPIError) -> DiscoRagError:
         message = str(error.orig).strip().partition("\n")[0]
         state: str = getattr(error.orig, "sqlstate", None) or ""
+        if isinstance(error, DataError):
+            return InputError(f"A value cannot be stored: {message}.", hint="Leave out such characters and numbers.")
         if state == _LOCK_NOT_AVAILABLE:
             hint = "Wait until that is done, or stop it."
             return StoreLockedError(f"{self.name} has been written by another process for {BUSY_S} seconds.", hint=hint)

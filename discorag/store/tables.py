@@ -20,7 +20,7 @@ from discorag.schema.errors import StoreDamagedError
 from discorag.schema.values import Vectors
 from discorag.text.terms import SparseVector
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Of these tables; a database of another format is refused."""
 
 metadata = MetaData()

@@ -87,16 +87,15 @@ class JobTable:
         return True
 
     def next_files(self, most: int) -> list[QueuedFile]:
-        """The first files of every job that has not ended, ``most`` of each, also those that are held.
+        """The first files of every job, ``most`` of each, also those that are held.
 
-        A file does not appear while an earlier one of the same name waits or is held.
+        A file does not appear while an earlier one of the same name waits or is held, be its job cancelled.
         """
         turns = [
             func.row_number().over(partition_by=columns, order_by=Q.c.number)
             for columns in ((Q.c.job,), (Q.c.tenant, Q.c.corpus, Q.c.name))
         ]
-        queued = select(Q, turns[0].label("in_job"), turns[1].label("of_name")).join(J).where(J.c.ended.is_(None))
-        queued = queued.subquery()
+        queued = select(Q, turns[0].label("in_job"), turns[1].label("of_name")).subquery()
         query = select(queued).where(queued.c.in_job <= most, queued.c.of_name == 1)
         with self._database.read() as db:
             rows = db.execute(query.order_by(queued.c.number)).all()

@@ -20,7 +20,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from discorag.config import Settings, read_settings
-from discorag.schema.errors import ModelError, StoreError
+from discorag.schema.errors import ConfigError, ModelError, StoreError
+from discorag.store.postgres import CONNECTIONS
 from discorag.store.rates import Rates
 from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
@@ -104,6 +105,9 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
         meters.documents.labels(str(file.status)).inc()
 
     api, table = rag.backends.settings.api, JobTable(rag.backends.store.database)
+    if table.is_shared and api.jobs + 1 > CONNECTIONS // 2:  # each file at work holds a connection
+        hint = f"Set DISCO_RAG_API__JOBS to {CONNECTIONS // 2 - 1} at most, and start more workers."
+        raise ConfigError(f"{api.jobs} files at once leave too few connections to the database.", hint=hint)
     uploads = Uploads(api.uploads)
     await asyncio.to_thread(uploads.sweep, _SHARED_SWEEP_S if table.is_shared else 0.0)
     if table.is_shared:

@@ -311,7 +311,7 @@ class Jobs:
         def end(job: Job) -> Job | None:
             return job.end(JobStatus.CANCELLED) if job.ended is None else None
 
-        await self._change((await self.get(tenant, job_id)), end)
+        await self._change(job_id, (await self.get(tenant, job_id)).scope, end)
         self._stop({job_id})
         self._go.set()
         return await self.get(tenant, job_id)
@@ -326,7 +326,7 @@ class Jobs:
                 return None
             return job.model_copy(update={"files": files, "status": JobStatus.WAITING, "ended": None})
 
-        await self._change((await self.get(tenant, job_id)), reopen)
+        await self._change(job_id, (await self.get(tenant, job_id)).scope, reopen)
         self._go.set()
         return await self.get(tenant, job_id)
 
@@ -382,7 +382,10 @@ class Jobs:
         waiting = await asyncio.to_thread(self._table.next_files, OF_A_JOB + self._at_once)
         self._waiting = {file.job for file in waiting}
         is_last_place = at_work.total() == self._at_once
-        free = [f for f in waiting if f not in self._at_work and not (is_last_place and at_work[f.scope.tenant])]
+        names = {(file.scope, file.name) for file in self._at_work}  # a cancelled one may still be at work
+        free = [f for f in waiting if (f.scope, f.name) not in names]
+        if is_last_place:
+            free = [f for f in free if not at_work[f.scope.tenant]]
         for file in sorted(
             free, key=lambda f: (at_work[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job])
         ):
@@ -403,10 +406,16 @@ class Jobs:
                 hold.end()
             raise
 
-    async def _attempt(self, file: QueuedFile, hold: FileHold | RowHold) -> None:
+    async def _attempt(self, at: QueuedFile, hold: FileHold | RowHold) -> None:
         try:
-            await self._read_file(file)
-            await asyncio.to_thread(self._table.done, file, hold)
+            file = await self._read_file(at)
+            recording = asyncio.create_task(self._record(at, hold, file))
+            try:
+                await asyncio.shield(recording)
+            finally:
+                while not recording.done():  # cancelled: what was read is recorded before the place is free
+                    with suppress(asyncio.CancelledError):
+                        await asyncio.wait({recording})
         except StoreError:  # the job's record cannot be read or written, or the store has no room
             await asyncio.sleep(RETRY_S)
 
@@ -419,16 +428,24 @@ class Jobs:
         self._has_read.set()
         self._go.set()
 
-    async def _read_file(self, at: QueuedFile) -> None:
+    async def _read_file(self, at: QueuedFile) -> JobFile | None:
+        """The file after it was read; None if it need not be read any more."""
         job = await self._load(at.job)
         if job is None or job.ended is not None or job.files[at.position].status is not None:
-            return
+            return None
         if job.status is JobStatus.WAITING:
-            await self._change(job, lambda job: job.begin() if job.status is JobStatus.WAITING else None)
-        file = await self._outcome(job, job.files[at.position])
-        # It may have been cancelled meanwhile.
-        if await self._change(job, lambda job: job.with_file(at.position, file) if job.ended is None else None):
+            await self._change(job.id, job.scope, lambda job: job.begin() if job.status is JobStatus.WAITING else None)
+        return await self._outcome(job, job.files[at.position])
+
+    async def _record(self, at: QueuedFile, hold: FileHold | RowHold, file: JobFile | None) -> None:
+        """Store in the job what was read, unless it was cancelled meanwhile, and remove the file from the queue."""
+
+        def with_file(job: Job) -> Job | None:
+            return job.with_file(at.position, file) if file and job.ended is None else None
+
+        if file and await self._change(at.job, at.scope, with_file):
             self._on_file(file)
+        await asyncio.to_thread(self._table.done, at, hold)
 
     async def _outcome(self, job: Job, file: JobFile) -> JobFile:
         """The file as it is after the ingest of it."""
@@ -447,7 +464,7 @@ class Jobs:
         update = {"status": outcome.status, "chunks": outcome.chunks, "note": outcome.note, "failures": failures}
         return file.model_copy(update=update)
 
-    async def _change(self, job: Job, edit: Callable[[Job], Job | None]) -> bool:
+    async def _change(self, job_id: str, scope: Scope, edit: Callable[[Job], Job | None]) -> bool:
         """Change a job as it is stored now, and queue the open files of one that is no longer ended.
 
         Returns whether ``edit`` changed anything.
@@ -460,7 +477,7 @@ class Jobs:
             is_reopened = before.ended is not None and after.ended is None
             return after.row, [(i, after.files[i].name) for i in after.open_files()] if is_reopened else []
 
-        return await asyncio.to_thread(self._table.change, job.id, job.scope, changed)
+        return await asyncio.to_thread(self._table.change, job_id, scope, changed)
 
     async def _load(self, job_id: str) -> Job | None:
         found = await asyncio.to_thread(self._table.body, job_id)

@@ -88,7 +88,7 @@ async def state(who: Reader, served: Served, thread_id: UUID) -> ThreadState:
     return await served.threads.state(await _find_thread(served, who, thread_id))
 
 
-@router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
+@router.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 409, 507))
 async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
     """Delete a thread with its answers and checkpoints."""
     await served.threads.delete(await _find_thread(served, who, thread_id))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from discorag import DiscoRAG
 from discorag.config import StoreSettings, read_settings
-from discorag.schema.errors import ConfigError, NotFoundError, StoreError
+from discorag.schema.errors import ConfigError, InputError, NotFoundError, StoreError
 from discorag.store import tables
 from discorag.store.backup import backup, restore
 from discorag.store.postgres import PostgresServer as Server
@@ -114,6 +114,30 @@ def test_a_lock_is_one_processs_until_it_is_released_or_its_connection_ends(new_
         with other.lock("a", wait_s=60) as later:
             assert later
     other.close()
+
+
+def test_locks_can_be_taken_again_after_the_server_ended_their_connection(new_database: Callable[[], str]) -> None:
+    server = Server(SecretStr(new_database()))
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with server.lock("a") as first, server.writing("its connection") as db:
+        assert first
+        assert db.scalar(text(f"SELECT pg_terminate_backend(pid, 60000) {others}"))
+    with server.lock("a") as again, server.lock("b") as other:
+        assert (again, other) == (True, True)
+    server.close()
+
+
+def test_options_of_the_url_stay_and_ours_are_added(new_database: Callable[[], str]) -> None:
+    server = Server(SecretStr(f"{new_database()}&options=-c%20work_mem%3D5MB%20-c%20lock_timeout%3D7s"))
+    with server.reading() as db:
+        names = ("work_mem", "lock_timeout", "idle_in_transaction_session_timeout")
+        assert [db.scalar(text(f"SHOW {name}")) for name in names] == ["5MB", "7s", "0"]
+    server.close()
+
+
+def test_text_that_postgresql_cannot_store_is_an_error_of_the_input(store: Store) -> None:
+    with pytest.raises(InputError, match="NUL"):
+        Rates(store.database).count("requests \0")
 
 
 def test_requests_are_counted_over_all_servers(store: Store) -> None:

@@ -298,6 +298,30 @@ async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(op
     assert [f.status for f in found.files] == [None, None]
 
 
+async def test_a_newer_file_waits_until_that_of_a_cancelled_job_has_stopped(opening: Opening) -> None:
+    reader, stopped = Reader(), asyncio.Event()
+
+    async def stop_late(scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+        try:
+            return await reader(scope, name, again)
+        finally:
+            while not stopped.is_set():
+                with suppress(asyncio.CancelledError):
+                    await stopped.wait()
+
+    async with working(opening, stop_late, at_once=2) as jobs:
+        older = await jobs.accept(Scope(), {"a": 1}, nothing)
+        await reached(lambda: reader.read == ["a"])
+        await jobs.cancel(older.tenant, older.id)
+        newer = await jobs.accept(Scope(), {"a": 1}, nothing)
+        await jobs.accept(Scope(), {"b": 1}, nothing)
+        await reached(lambda: reader.read[1:] != [])
+        stopped.set()
+        reader.go.set()
+        assert (await done(jobs, newer)).status is JobStatus.DONE
+    assert reader.read == ["a", "b", "a"]
+
+
 @pytest.mark.parametrize("jobs_at_once", [1, 3])
 async def test_a_job_can_be_cancelled_at_any_step_of_its_start(opening: Opening, jobs_at_once: int) -> None:
     reader = Reader()
@@ -378,8 +402,10 @@ async def test_what_a_dead_server_read_another_one_reads_and_a_job_is_cancelled_
                 db.exec_driver_sql(others + "AND datname = current_database()")
             await reached(lambda: well.read == ["a"])
             await first.cancel(job.tenant, job.id)
-            other = await first.accept(Scope(), {"b": 1}, nothing)
-            await reached(lambda: "b" in well.read)
+            other = await first.accept(Scope(), {"b": 1, "c": 1}, nothing)
+            await reached(lambda: {*hung.read, *well.read} == {"a", "b", "c"})
+            assert len(hung.read) == len(well.read) == 2  # each has a place again
+            hung.go.set()
             well.go.set()
             assert (await done(first, other)).status is JobStatus.DONE
             assert (await second.get(job.tenant, job.id)).status is JobStatus.CANCELLED
