@@ -137,6 +137,11 @@ class _WorkerConfig(uvicorn.Config):
 class _Worker(multiprocess.Process):
     """A process with a `Server`."""
 
+    def start(self) -> None:
+        """Start it, and close its end of the pipe here: its death ends uvicorn's wait for a sign of life at once."""
+        super().start()
+        self.child_conn.close()
+
     def target(self, sockets: list[socket] | None = None) -> None:
         """Serve until the first process ends this one, or dies.
 
