@@ -207,7 +207,7 @@ bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and 
 bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken on purpose: about an hour (disk_full: as root)
 	$(BIN)/python -m bench.trust
 
-bench-scale: .venv/dev.stamp ## Workers and PostgreSQL killed, two ingests, leaks, two workers over one, ten million rows (an hour; needs PostgreSQL)
+bench-scale: .venv/dev.stamp ## Workers and PostgreSQL killed, two ingests, leaks, two workers over one, ten million rows (needs PostgreSQL)
 	$(BIN)/python -m bench.scale
 
 secrets: ## Random secrets for docker-compose.yml; those in secrets/ are kept

@@ -381,7 +381,8 @@ class DiscoRAG:
             name = ".".join(str(p) for p in first["loc"])
             place = " in section [answer] of the settings" if name in from_settings else ""
             raise InputError(
-                f"Option {name}{place}: {first['msg']}.", hint="disco-rag ask --help and docs/options.md list the options."
+                f"Option {name}{place}: {first['msg']}.",
+                hint="disco-rag ask --help and docs/options.md list the options.",
             ) from error
 
 

@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -114,6 +114,9 @@ class Edit(BaseModel):
 
 class ConflictError(InputError):
     """The thread is in a state in which this cannot be done."""
+
+
+_WAIT = "Wait until it has ended."
 
 
 class Threads:
@@ -298,14 +301,12 @@ class Threads:
         Raises:
             ConflictError: A run is under way.
         """
-        lock, elsewhere = self._locks[thread.id], self._place.lock(f"thread {thread.id}")
-        async with AsyncExitStack() as held:
-            is_free = waits or not lock.locked()
-            if is_free:
-                await held.enter_async_context(lock)
-                is_free = await asyncio.to_thread(held.enter_context, elsewhere)
-            if not is_free:
-                raise ConflictError("A run of this thread is under way.", hint="Wait until it has ended.")
+        lock, busy = self._locks[thread.id], "A run of this thread is under way."
+        if lock.locked() and not waits:
+            raise ConflictError(busy, hint=_WAIT)
+        async with lock, _held(self._place.lock(f"thread {thread.id}")) as is_taken:
+            if not is_taken:
+                raise ConflictError(busy, hint=_WAIT)
             async with _errors():
                 yield
 
@@ -328,11 +329,26 @@ async def _saver(place: SqliteFile | PostgresServer, file: Path) -> AsyncGenerat
     url = place.url.set(drivername="postgresql").render_as_string(hide_password=False)
     options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
     kind = AsyncConnectionPool[AsyncConnection[DictRow]]
-    async with kind(url, kwargs=options, min_size=1, max_size=CONNECTIONS, open=False) as pool:
+    check = kind.check_connection  # a server that was restarted has closed the connections
+    async with kind(url, kwargs=options, min_size=1, max_size=CONNECTIONS, check=check, open=False) as pool:
         saver = AsyncPostgresSaver(pool, serde=serde)
-        with place.lock("checkpoints", BUSY_S):
+        async with _held(place.lock("checkpoints", BUSY_S)) as is_taken:
+            if not is_taken:
+                hint = "Wait until another server has started, or end it."
+                raise StoreError(f"The tables of threads have been locked for {BUSY_S:.0f} seconds.", hint=hint)
             await saver.setup()
         yield saver
+
+
+@asynccontextmanager
+async def _held(lock: AbstractContextManager[bool]) -> AsyncGenerator[bool]:
+    """A lock of the database; it is taken and released in threads, since both may wait."""
+    taking = asyncio.create_task(asyncio.to_thread(lock.__enter__))
+    try:
+        yield await asyncio.shield(taking)
+    finally:
+        await taking  # cancelled or not, it may have been taken
+        await asyncio.to_thread(lock.__exit__, None, None, None)
 
 
 def _thread(row: ThreadRow) -> Thread:

@@ -15,10 +15,11 @@ import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from bench.report import write
 from bench.scale import catalogue, kills, on_ray, shared
 from bench.trust import probes
 from bench.trust.__main__ import measured
-from bench.trust.results import add, broken
+from bench.trust.results import broken
 from bench.trust.trial import Experiment
 from tests.servers.postgres import PostgresServer
 
@@ -69,9 +70,8 @@ def main(
         known = experiments(server, new)
         for name in names or [*known]:
             figures = measured(known[name], count or known[name].count, progress, name, seed)
-            add(out, name, {"what": known[name].what} | figures)
+            write(out, {"machine": NOTE, name: {"what": known[name].what} | figures})
             failed += [f"{name}: {figure} is {figures.get(figure)}" for figure in broken(known[name], figures)]
-    add(out, "note", {"machine": NOTE})
     console.print(f"Written to {out}.", *failed, sep="\n")
     if failed:
         raise typer.Exit(1)

@@ -209,7 +209,7 @@ class LiveIndex:
             yield
 
     def _catch_up(self, index: Index, wait_s: float = FEED_S) -> None:
-        """Apply what the outbox has and the index has not, or wait so long for another process that does it."""
+        """Apply what the outbox has and the index has not, or wait up to `wait_s` seconds until another process has."""
         if self._changes():
             with self._database.place.lock(_FEEDER, wait_s) as is_taken:
                 if is_taken:

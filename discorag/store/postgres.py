@@ -1,6 +1,6 @@
 """The database on a PostgreSQL server: how it is reached, who waits for whom, and what its errors mean.
 
-All that is PostgreSQL's own is in this module; what is SQLite's own in `discorag.store.sqlite`.
+Everything specific to PostgreSQL is in this module; what is specific to SQLite is in `discorag.store.sqlite`.
 """
 
 from __future__ import annotations

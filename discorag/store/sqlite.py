@@ -1,6 +1,6 @@
 """The database as a SQLite file: how it is opened, also where nothing can be written, and what its errors mean.
 
-All that is SQLite's own is in this module; what is PostgreSQL's own in `discorag.store.postgres`.
+Everything specific to SQLite is in this module; what is specific to PostgreSQL is in `discorag.store.postgres`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Ingests and files of questions on a Ray cluster: the same functions, run by actors that write into one database.
 
-Each actor holds a pipeline of its own and needs a processor. What an actor was at when it died is given to another one;
-what it had stored is found in the database and left as it is. Ray takes its address from ``RAY_ADDRESS``, else it runs
-on this machine.
+Each actor holds a pipeline of its own and needs a processor. If an actor dies, Ray gives its documents to another one;
+what it had stored is found in the database and left as it is. A local folder must be at the same path on every machine.
+Ray takes its address from ``RAY_ADDRESS``, else it runs on this machine.
 """
 
 # Ray is installed by an extra only, and typed in part.
@@ -35,6 +35,7 @@ from nodes.context import IngestContext
 from nodes.state import IngestState, Json
 
 _AT_ONCE = 8  # documents or questions that an actor takes at a time, and that are done again if it dies
+_RETRIES = 3  # of these; without a limit a file that kills its actor would kill one after the other, without end
 
 
 class _Actor:
@@ -132,14 +133,21 @@ def _run(
         data = ray.data.from_items([{"row": row} for row in rows], override_num_blocks=-(-len(rows) // _AT_ONCE))
         actors = max(1, int(ray.cluster_resources()["CPU"]))
         done = data.map_batches(
-            actor, fn_constructor_args=(settings, options), batch_size=_AT_ONCE, num_cpus=1, concurrency=(1, actors)
+            actor,
+            fn_constructor_args=(settings, options),
+            batch_size=_AT_ONCE,
+            num_cpus=1,
+            concurrency=(1, actors),
+            max_task_retries=_RETRIES,
         )
         try:
             for row in done.iter_rows():
                 take(row["row"])
         except ray.exceptions.RayError as error:
             cause = str(error).strip().rpartition("\n")[2]
-            raise StoreError(f"Ray gave up: {cause}", hint="What is done stays; the same command resumes.") from error
+            raise StoreError(
+                f"Ray gave up: {cause}", hint="What is done stays; run the command again to resume."
+            ) from error
 
 
 @contextmanager

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
+import webbrowser
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -59,7 +61,7 @@ def serve_page(
         Workers(settings, workers).run()
         return
     signal.signal(signal.SIGTERM, _stop)  # uvicorn raises it once more when all is closed
-    Server(app, settings.api, opens=url if opens else "").run()
+    Server(app, settings.api, on_start=partial(webbrowser.open, url) if opens else None).run()
 
 
 def mcp(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
+import signal
 import sys
 import tempfile
-import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
 from socket import socket
-from threading import Timer
+from threading import Thread, Timer
 from types import FrameType
 
 import uvicorn
@@ -44,10 +47,10 @@ class Server(uvicorn.Server):
     Args:
         app: The API.
         api: Where to listen, and for how long requests may last at the end.
-        opens: An address that the browser opens when the server listens.
+        on_start: Called in a thread when the server listens.
     """
 
-    def __init__(self, app: FastAPI, api: ApiSettings, *, opens: str = "") -> None:
+    def __init__(self, app: FastAPI, api: ApiSettings, *, on_start: Callable[[], object] | None = None) -> None:
         config = uvicorn.Config(
             app,
             host=api.host,
@@ -61,13 +64,13 @@ class Server(uvicorn.Server):
             h11_max_incomplete_event_size=HEAD_BYTES,
         )
         super().__init__(config)
-        self._idle, self._opens = frozenset[_Idle](), opens
+        self._idle, self._on_start = frozenset[_Idle](), on_start
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Listen; then show ``opens`` in the browser."""
+        """Listen; then call ``on_start``."""
         await super().startup(sockets)
-        if self._opens and self.started:
-            await asyncio.to_thread(webbrowser.open, self._opens)
+        if self._on_start and self.started:
+            await asyncio.to_thread(self._on_start)
 
     async def on_tick(self, counter: int) -> bool:
         """What uvicorn calls ten times a second."""
@@ -110,6 +113,13 @@ class Workers(multiprocess.Multiprocess):
         config = _WorkerConfig(settings, count)
         super().__init__(config, [config.bind_socket()])
 
+    def run(self) -> None:
+        """Serve until a signal; exits with uvicorn's ``STARTUP_FAILURE`` if no worker can start."""
+        multiprocess.Process = _Worker  # uvicorn has no argument for it, and its own has a plain server
+        super().run()
+        if any(process.exitcode == STARTUP_FAILURE for process in self.processes):
+            sys.exit(STARTUP_FAILURE)
+
 
 class _WorkerConfig(uvicorn.Config):
     """What a worker gets from the first process; each makes an app of its own."""
@@ -120,24 +130,42 @@ class _WorkerConfig(uvicorn.Config):
             "", host=api.host, port=api.port, workers=count, log_config=None, timeout_worker_healthcheck=60
         )
         self.settings = settings
+        self.has_served = multiprocessing.get_context("spawn").Event()
+        """Set when the first worker listens."""
 
 
 class _Worker(multiprocess.Process):
     """A process with a `Server`."""
 
+    def start(self) -> None:
+        """Start it, and close its end of the pipe here: its death ends uvicorn's wait for a sign of life at once."""
+        super().start()
+        self.child_conn.close()
+
     def target(self, sockets: list[socket] | None = None) -> None:
-        """Serve until the first process ends this one."""
+        """Serve until the first process ends this one, or dies.
+
+        After ``STARTUP_FAILURE`` uvicorn ends all workers. Once one of them has served, the settings are not the cause,
+        so uvicorn is to try again.
+        """
         from interfaces.http.app import create_app
 
         assert isinstance(self.config, _WorkerConfig)
-        prepare_process(self.config.settings)
-        self._server = Server(create_app(self.config.settings), self.config.settings.api)
-        super().target(sockets)
+        settings, has_served = self.config.settings, self.config.has_served
+        Thread(target=_end_with_parent, daemon=True).start()
+        prepare_process(settings)
+        self._server = Server(create_app(settings), settings.api, on_start=has_served.set)
+        with suppress(SystemExit):  # the start failed
+            super().target(sockets)
         if not self._server.started:
-            sys.exit(STARTUP_FAILURE)
+            sys.exit(1 if has_served.is_set() else STARTUP_FAILURE)
 
 
-multiprocess.Process = _Worker  # uvicorn's own have a plain server
+def _end_with_parent() -> None:
+    """End this process when the one that started it has died: otherwise it would go on serving, and hold the port."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _is_idle(connection: H11Protocol) -> bool:

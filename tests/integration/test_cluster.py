@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from uvicorn.config import STARTUP_FAILURE
 
 from discorag import DiscoRAG
 from discorag.config import Settings
@@ -34,6 +35,13 @@ def commands(database: str, qdrant: str, port: int) -> list[str]:
     return [line.replace("disco-rag ", f"{start} ", 1) for line in block.strip().splitlines()]
 
 
+def free_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 def test_the_five_commands_move_a_folder_to_two_workers_that_answer_the_same(
     new_database: Callable[[], str], tmp_path: Path
 ) -> None:
@@ -41,9 +49,7 @@ def test_the_five_commands_move_a_folder_to_two_workers_that_answer_the_same(
     with DiscoRAG(Settings(home=tmp_path / "home")) as rag:
         rag.ingest(EXAMPLES / "tides")
         expected = [sentence.text for sentence in rag.ask(question["query"]).answer.sentences]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    port = free_port()
     with QdrantServer() as qdrant:
         *moving, serving = commands(new_database(), qdrant.address, port)
         assert len(moving) + 1 == 5
@@ -53,10 +59,8 @@ def test_the_five_commands_move_a_folder_to_two_workers_that_answer_the_same(
         with log.open("wb") as out:
             server = subprocess.Popen(["bash", "-c", script], env=environment, stdout=out, stderr=out)
         try:
-            until = time.monotonic() + 300
             while not _is_ready(port):
                 assert server.poll() is None, log.read_text()
-                assert time.monotonic() < until, log.read_text()
                 time.sleep(0.1)
             for _ in range(6):
                 reply = httpx.post(f"http://127.0.0.1:{port}/ask", json=question, timeout=120).json()
@@ -71,7 +75,7 @@ def test_the_five_commands_move_a_folder_to_two_workers_that_answer_the_same(
             assert "twice a day" in found["answer"]["sentences"][0]["text"]
         finally:
             server.send_signal(signal.SIGTERM)
-            server.wait(timeout=120)
+            server.wait()
     written = log.read_text()
     assert "The store is consistent." in written
     assert "Searches are exact" not in written
@@ -91,3 +95,10 @@ def test_several_workers_over_a_folder_are_refused(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "one process" in done.stderr
     assert "DISCO_RAG_DATABASE_URL" in done.stderr
+
+
+def test_workers_that_cannot_start_are_a_failure_of_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from interfaces.cli.main import main; main()", "serve", "--workers", "2"]
+    nowhere = {"DISCO_RAG_DATABASE_URL": "postgresql+psycopg://u:p@127.0.0.1:9/db", "DISCO_RAG_HOME": str(tmp_path)}
+    done = subprocess.run([*command, "--port", str(free_port())], cwd=ROOT, env=os.environ | nowhere, check=False)
+    assert done.returncode == STARTUP_FAILURE

@@ -9,10 +9,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 from fastapi.testclient import TestClient
 
@@ -26,6 +27,7 @@ from nodes.backends import Backends
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model
 from tests.interfaces.http.parts import PATIENCE_S, ended, until, write_keys
+from tests.servers.postgres import PostgresServer
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 pytestmark = pytest.mark.server
@@ -99,6 +101,11 @@ class Process:
             return True
         return False
 
+    def workers(self) -> list[psutil.Process]:
+        """Its processes that serve."""
+        children = [p for p in psutil.Process(self._process.pid).children() if p.status() != psutil.STATUS_ZOMBIE]
+        return [p for p in children if "spawn_main" in " ".join(p.cmdline())]
+
     def send(self, number: signal.Signals) -> None:
         """Send a signal."""
         self._process.send_signal(number)
@@ -124,6 +131,25 @@ def test_a_server_that_was_killed_during_a_job_finishes_it_when_it_is_started_ag
     server.send(signal.SIGKILL)
     assert server.end() == -signal.SIGKILL
     check_finished(home, job, encoder)
+
+
+@pytest.mark.deep
+def test_workers_are_replaced_even_while_the_database_is_away_and_end_when_the_first_process_is_killed(
+    home: Path, postgres: PostgresServer, new_database: Callable[[], str]
+) -> None:
+    server = Process(home, workers=2, DATABASE_URL=new_database())
+    postgres.stop("immediate")
+    try:
+        server.workers()[0].kill()
+        until(lambda: "Application startup failed" in server.log.read_text())
+        assert server.workers()
+    finally:
+        postgres.start()
+    until(lambda: len(server.workers()) == 2)
+    assert server.client.get("/readyz").is_success
+    server.send(signal.SIGKILL)
+    assert server.end() == -signal.SIGKILL
+    until(server.refuses)
 
 
 @pytest.fixture
