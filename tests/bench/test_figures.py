@@ -231,9 +231,19 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
+def reader() -> Iterator[tuple[str, str]]:
+    f, page = result("reader")["figures"], "docs/science.md"
+    for name, trained in f["all"]["mrr"].items():
+        cells = ("{value} [{low}, {high}]".format(**row) for row in (f["untrained"][name], trained))
+        yield page, f"| {name} | {' | '.join(cells)} |"
+    for other in ("random-trees", "neighbours"):
+        yield page, "{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**f["all"]["differences"][f"trees - {other}"])
+    yield page, f"{f['all']['n']} questions of FairytaleQA"
+
+
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
-    *(retrieval, archive, differences, controls, tune, bills, table8),
+    *(retrieval, archive, differences, controls, tune, bills, table8, reader),
 ]
 
 
