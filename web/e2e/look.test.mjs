@@ -28,7 +28,7 @@ for (const look of LOOKS) {
     await shown(start.page, `start-${look.theme}-${look.width}`);
     await start.done();
 
-    const refusal = await opened(browser, "#/ask?q=Weather%3F&corpus=vitamin-d", look);
+    const refusal = await opened(browser, "#/ask?q=Which+season+is+it%3F&corpus=vitamin-d", look);
     await refusal.page.locator(".nearest li").first().waitFor();
     await shown(refusal.page, `refusal-${look.theme}-${look.width}`);
     await refusal.done();
