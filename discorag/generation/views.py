@@ -91,4 +91,4 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
 
 def answer_html(answer: Answer) -> str:
     """The answer as HTML, for notebooks."""
-    return MarkdownIt("commonmark").render("".join(answer_markdown(answer)))
+    return MarkdownIt("commonmark", {"html": False}).render("".join(answer_markdown(answer)))
