@@ -143,7 +143,8 @@ class DiscoRAG:
         **options: Unpack[AnswerKeywords],
     ) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
-        start, state = perf_counter(), dict[str, Any]()
+        start = perf_counter()
+        state: dict[str, Any] = {}
         graph, given, context = self._run_of(query, instruction, history, filters, baseline, {**options})
         stream = graph.astream(given, context=context, output_keys=_RESULT_KEYS, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)):
@@ -221,7 +222,7 @@ class DiscoRAG:
     async def abatch(
         self, questions: Iterable[str], *, at_once: int = 4, **options: Unpack[AnswerKeywords]
     ) -> list[AskResult | DiscoRagError]:
-        """Answer many questions, so many at once: in their order the result of each, or the error that it met."""
+        """Answer many questions, several at a time: in their order the result of each, or the error that it met."""
         slots = asyncio.Semaphore(at_once)
 
         async def one(question: str) -> AskResult | DiscoRagError:

@@ -1,4 +1,4 @@
-"""Which settings serve a user's own questions best, and what gain over the present ones can be expected of them.
+"""Which settings serve a user's own questions best, and what gain over the present ones can be expected from them.
 
 Every candidate retrieves for every question, and answers those that have expected answers. The choice is
 cross-validated: it is made on a part of the questions, and what it gains is counted on the rest, so that the expected

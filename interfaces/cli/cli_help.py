@@ -19,7 +19,7 @@ COMMANDS = {
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
     "estimate": "Estimate what an ingest would do and cost, without storing anything.",
-    "tune": "Find the settings that serve your own questions best, and what gain to expect of them.",
+    "tune": "Find the settings that serve your own questions best, and what gain to expect from them.",
     "delete": "Delete a document from the store.",
     "parse": "Print the RST tree of a whole document without storing it, or convert a tree file to another format.",
     "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",

@@ -1,5 +1,5 @@
 import { STAGE_ORDER } from "../api/types";
-import { seconds, stageName } from "../lib/words";
+import { NO_ANSWER, seconds, stageName } from "../lib/words";
 import { useApp } from "../state/app";
 import type { StageSeen } from "../state/useRun";
 
@@ -19,7 +19,7 @@ const said = (seen: StageSeen | undefined): string => {
 export function StageStrip() {
   const { run } = useApp();
   if (run.status === "idle") return null;
-  const answer = run.result?.answer.abstained ? "The documents do not answer this." : "The answer is ready.";
+  const answer = run.result?.answer.abstained ? NO_ANSWER : "The answer is ready.";
   const now = run.stages.findLast((s) => s.state === "running");
   return (
     <>
