@@ -98,7 +98,7 @@ def stored_audit(store: Store, scope: Scope) -> AuditReport:
     findings = tuple(map(with_differences, sort_findings(stored)))
     return AuditReport(
         corpus=scope.corpus,
-        documents=_audited(manifests),
+        documents=_documents_of(manifests),
         findings=findings,
         settled={f.id: notes[f.id] for f in findings if f.id in notes},
         changed=len({doc_id for doc_id, _ in rows.fingerprints(scope).items() ^ current.items()}),
@@ -119,7 +119,7 @@ async def compare_corpora(
     other = await read_documents(store, encoder, against, theirs, lambda n, _: report(len(mine) + n, 0))
     only, others = ({d.id for d in documents} for documents in (own, other))
     found = await asyncio.to_thread(audit, [*own, *other], only=only, against=others)
-    documents = _audited([*mine, *theirs])
+    documents = _documents_of([*mine, *theirs])
     return AuditReport(
         corpus=f"{scope.corpus} against {against.corpus}",
         documents=documents,
@@ -162,7 +162,7 @@ def with_differences(finding: Finding) -> Finding:
     return finding.model_copy(update={"left": left, "right": right})
 
 
-def _audited(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:
+def _documents_of(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:
     return tuple(map(AuditedDocument.model_validate, manifests))
 
 

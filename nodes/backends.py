@@ -81,11 +81,11 @@ class Backends:
         elif llm is not None:
             from nodes.langchain_adapters import language_model
 
-            return cls._opened(settings, language_model(llm, settings.llm), embeddings)
-        return cls._opened(settings, _configured_model(settings, "reader"), embeddings)
+            return cls._open(settings, language_model(llm, settings.llm), embeddings)
+        return cls._open(settings, _configured_model(settings, "reader"), embeddings)
 
     @classmethod
-    def _opened(cls, settings: Settings, model: LanguageModel | None, embeddings: Embeddings | None) -> Backends:
+    def _open(cls, settings: Settings, model: LanguageModel | None, embeddings: Embeddings | None) -> Backends:
         use_lock(lock_path(settings))
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))

@@ -120,11 +120,11 @@ class Baselines:
 
     def rank(self, sample: Sample, within: Sequence[str]) -> Ranking:
         """The rankings for one question over the documents ``within`` (all if empty)."""
-        scores, _ = self._ranked(self._passages, sample.query, within, PASSAGES)
+        scores, _ = self._rank(self._passages, sample.query, within, PASSAGES)
         best = {name: float(found.max()) for name, found in scores.items()}
         places: dict[str, tuple[DocSpan, ...]] = {}
         if sum(not within or place.doc in within for place in self._places) <= ALL:
-            scores, sentences = self._ranked(self._sentences, sample.query, within, RERANKED)
+            scores, sentences = self._rank(self._sentences, sample.query, within, RERANKED)
             best |= {f"{name}_sentence": float(found.max()) for name, found in scores.items()}
             places = {name: tuple(sentences[i] for i in top(found)[:BEST]) for name, found in scores.items()}
             if len(within) == 2:
@@ -146,7 +146,7 @@ class Baselines:
             texts = [f"{above}{text}" for above, text in zip(headings, texts, strict=True)]
         return Index(places, texts, stored_vectors(self._rag, texts, self._home), Bm25(texts))
 
-    def _ranked(
+    def _rank(
         self, index: Index, query: str, within: Sequence[str], count: int
     ) -> tuple[dict[str, Floats], list[DocSpan]]:
         """The three scores of the texts in these documents, and where the texts stand."""

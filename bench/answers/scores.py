@@ -131,7 +131,7 @@ def first_is_gold(sample: Sample, sentences: Sequence[Sentence], *, by_string: b
 
 def is_inside(place: DocSpan, gold: Iterable[Gold]) -> bool:
     """Whether at least half of a place lies in one piece of gold evidence."""
-    common = (shared(place, g) for piece in gold for g in piece.anywhere)
+    common = (overlap(place, g) for piece in gold for g in piece.anywhere)
     return 2 * max(common, default=0) >= length(place)
 
 
@@ -140,7 +140,7 @@ def length(place: DocSpan) -> int:
     return place.span.end - place.span.start
 
 
-def shared(a: DocSpan, b: DocSpan) -> int:
+def overlap(a: DocSpan, b: DocSpan) -> int:
     """Characters that two places have in common."""
     return max(0, min(a.span.end, b.span.end) - max(a.span.start, b.span.start)) if a.doc == b.doc else 0
 
@@ -148,7 +148,7 @@ def shared(a: DocSpan, b: DocSpan) -> int:
 def units_at(units: Sequence[DocSpan], places: Sequence[DocSpan]) -> frozenset[int]:
     """Which sentences the places take in: half of the sentence, or half of the place, is common to both."""
     return frozenset(
-        i for i, u in enumerate(units) if any(2 * shared(u, p) >= min(length(u), length(p)) for p in places)
+        i for i, u in enumerate(units) if any(2 * overlap(u, p) >= min(length(u), length(p)) for p in places)
     )
 
 
@@ -166,4 +166,4 @@ def words_at(text: str, places: Sequence[DocSpan]) -> frozenset[int]:
 
 def sides_held(sample: Sample, places: Sequence[DocSpan]) -> int:
     """How many gold pieces at least one of the places touches."""
-    return sum(any(shared(place, g) for place in places for g in piece.anywhere) for piece in sample.gold)
+    return sum(any(overlap(place, g) for place in places for g in piece.anywhere) for piece in sample.gold)

@@ -19,6 +19,7 @@ from bench.conflicts.corpora import read_folder
 from discorag.conflicts.audit import audit
 from discorag.conflicts.statements import AuditDocument
 from discorag.conflicts.verdicts import Finding, Side, Tier, Verdict
+from discorag.ingest.segment.sentence_table import Sentence
 from discorag.text.escaping import one_line
 from interfaces.views.audit import group_findings
 
@@ -75,7 +76,7 @@ def _pair(finding: Finding, documents: dict[str, AuditDocument]) -> str:
     return "\n".join(f"{letter}. {text}\n" for letter, text in zip("AB", sides, strict=True))
 
 
-def _side(side: Side, sentences: Sequence[Any]) -> str:
+def _side(side: Side, sentences: Sequence[Sentence]) -> str:
     at = next(i for i, s in enumerate(sentences) if s.span == side.span)
     before, after = sentences[max(0, at - AROUND) : at], sentences[at + 1 : at + 1 + AROUND]
     said = " ".join(

@@ -69,16 +69,16 @@ def edit_values(
     sentences = [list(d.sentences) for d in documents]
     done: dict[int, tuple[Statement, Statement]] = {}
     for one, other in pairs:
-        value = next((v for v in other.values if other.sentence.text.count(v.text) == 1 and _edited(v.text)), None)
+        value = next((v for v in other.values if other.sentence.text.count(v.text) == 1 and _edit(v.text)), None)
         own = sentences[other.document]
         if value and other.sentence in own:
-            text = other.sentence.text.replace(value.text, _edited(value.text))
+            text = other.sentence.text.replace(value.text, _edit(value.text))
             own[own.index(other.sentence)] = replace(other.sentence, text=text)
             done[id(other.sentence)] = (one, other)
     return [replace(d, sentences=own) for d, own in zip(documents, sentences, strict=True)], list(done.values())
 
 
-def _edited(value: str) -> str:
+def _edit(value: str) -> str:
     """Another value, written alike; empty if there is no rule for it."""
     for word, other in _OTHER.items():
         if re.search(rf"\b{word}\b", value):

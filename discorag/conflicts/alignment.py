@@ -203,8 +203,8 @@ def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ..
     return alone(one, other), alone(other, one)
 
 
-def versioned(statement: Statement, value: Value) -> str:
-    """The word before a version that says of what it is one: "Python" in "Python (version 3.9 or newer)"."""
+def subject_of_version(statement: Statement, value: Value) -> str:
+    """The word before a version that names what it is a version of: "Python" in "Python (version 3.9 or newer)"."""
     before = statement.tokens[: statement.tokens.index(value)]
     return next((stem(t) for t in reversed(before) if isinstance(t, str) and stem(t) not in _BETWEEN), "")
 

@@ -60,10 +60,10 @@ def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) ->
     found: dict[frozenset[int], Conflict] = {}
     asked = _stems(query)
 
-    def shared(finding: Finding) -> int:
+    def overlap(finding: Finding) -> int:
         return len(asked & (_stems(finding.left.quote) | _stems(finding.right.quote)))
 
-    for finding in sorted(audit(_documents(chunks, table)), key=shared, reverse=True):
+    for finding in sorted(audit(_documents(chunks, table)), key=overlap, reverse=True):
         left, right = (places[side.chunk_id, side.span] for side in (finding.left, finding.right))
         pair = frozenset(table.sentences[i].chunk - 1 for i in (left, right))
         found.setdefault(pair, Conflict(RELATIONS[finding.verdict], left, right, finding.stated_reason))

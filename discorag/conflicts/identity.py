@@ -62,14 +62,14 @@ class DocumentIdentity(BaseModel, frozen=True):
 
 def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, str]) -> DocumentIdentity:
     """Read a document's identity from its metadata, path, title and first lines."""
-    head, folders = text[:_HEAD], list(reversed(PurePath(uri).parts[:-1]))
+    head, path = text[:_HEAD], PurePath(uri)
+    folders, name = path.parts[-2::-1], f"{title}\n{path.stem.replace('_', ' ')}"
     release = next(filter(None, map(_RELEASE.fullmatch, folders)), None)
-    name, stem = f"{title}\n{PurePath(uri).stem.replace('_', ' ')}", PurePath(uri).stem
     registrant, period = _REGISTRANT.search(head), _PERIOD.search(f"{name}\n{head}")
     version = (
         _VERSION.search(name) or next(filter(None, map(_VERSION.search, folders)), None) or _STATED_VERSION.search(head)
     )
-    year, date, status = _YEAR.search(name), _STATED_DATE.search(head), _STATUS.search(f"{title}\n{stem}")
+    year, date, status = _YEAR.search(name), _STATED_DATE.search(head), _STATUS.search(f"{title}\n{path.stem}")
     found = {
         "entity": registrant[1] if registrant else release[1] if release else "",
         "period": (period[1] or period[2]) if period else year[1] if year else "",

@@ -13,7 +13,7 @@ from textwrap import shorten
 
 from pydantic import BaseModel
 
-from discorag.conflicts.alignment import Alignment, versioned
+from discorag.conflicts.alignment import Alignment, subject_of_version
 from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
@@ -115,7 +115,7 @@ _AS_OF = re.compile(r"\b(?:as (?:of|at)|ended|during) $", re.IGNORECASE)
 _CONVERTED = re.compile(r" ?\((?:[A-Z]{2,3} ?)?[$€£]?[\d,.]+(?: ?[A-Z]{3})?\)")
 """After an amount that the same sentence gives in another currency."""
 _RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
-_TITLE = 60
+_TITLE = 60  # characters of a document's title in a reason
 LEAST_COMMON = 2
 """Words that two sentences without a common name need in common to speak of one subject."""
 SOME_SUBJECT = 0.15
@@ -170,7 +170,7 @@ def _is_sure(pair: Alignment, slot: tuple[Value, Value], left: AuditDocument, ri
     statements = (pair.left, pair.right)
     if pair.has_other_subject or any(s.is_example for s in statements) or left.shared_names(right) < SOME_SUBJECT:
         return False
-    if slot[0].kind is ValueKind.VERSION and versioned(pair.left, slot[0]) != versioned(pair.right, slot[1]):
+    if slot[0].kind is ValueKind.VERSION and len(set(map(subject_of_version, statements, slot))) > 1:
         return False
     if left.is_version_of(right) or pair.left.names_a_default:
         return True

@@ -59,7 +59,7 @@ def survey_at(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Surv
     if not is_bucket(path):
         return survey(Path(path), emptied=emptied)
     root = _key(path)
-    names = [name for name in _listed(root) if not _hidden(name, root)]
+    names = [name for name in _list(root) if not _hidden(name, root)]
     sources = tuple(Source(Path(name), SCHEME + name) for name in names if _suffix(name) in SUFFIXES)
     if not sources and not emptied():
         raise InputError(f"{path} holds no object to read.", hint=f"Supported are {', '.join(SUFFIXES)}.")
@@ -111,7 +111,7 @@ def _copy(key: str, path: Path, uri: str, max_bytes: int) -> None:
     fs.copy_files(key, str(path), files, fs.LocalFileSystem())
 
 
-def _listed(root: str) -> list[str]:
+def _list(root: str) -> list[str]:
     """Bucket and key of every object, sorted."""
     with extra("s3"):
         from pyarrow import fs

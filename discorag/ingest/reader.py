@@ -49,14 +49,14 @@ class Reader:
     async def _read(self, source: Source, *, again: bool) -> Document:
         data = await asyncio.to_thread(bytes_of, source.path, max_bytes=self._reading.max_bytes)
         if is_converted(source.path):
-            converted = await self._converted(source, data, again=again)
+            converted = await self._convert(source, data, again=again)
             document = await asyncio.to_thread(document_of, source, converted)
         else:
             document = await asyncio.to_thread(text_document, source, data)
         file_hash = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         return document.model_copy(update={"file_hash": file_hash, "file_bytes": len(data)})
 
-    async def _converted(self, source: Source, data: bytes, *, again: bool) -> Converted:
+    async def _convert(self, source: Source, data: bytes, *, again: bool) -> Converted:
         """The file converted; what it ran into is counted."""
         key = await asyncio.to_thread(self._key, source, data)
         if self._conversions and not again:

@@ -58,7 +58,7 @@ def pull(
 
 def model_rows(settings: Settings) -> list[ModelRow]:
     """Return the packaged models, those of the lock file, and configured ones that are neither."""
-    configured = _configured(settings)
+    configured = _configured_roles(settings)
     rows = [
         ModelRow(m.role, m.name, m.licence, m.megabytes, m.sha256, m.distribution, installed=_is_intact(m.name))
         for m in PACKAGED.values()
@@ -69,7 +69,7 @@ def model_rows(settings: Settings) -> list[ModelRow]:
     return rows + [_other_row(name, role) for name, role in configured.items() if name not in known]
 
 
-def _configured(settings: Settings) -> dict[str, str]:
+def _configured_roles(settings: Settings) -> dict[str, str]:
     """Return the role of each configured model of this process by name; endpoints have their own."""
     encoder, reranker, nli = settings.encoder, settings.reranker, settings.nli
     named = {

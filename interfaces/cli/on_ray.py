@@ -13,6 +13,7 @@ import asyncio
 import json
 import logging
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -38,29 +39,29 @@ _AT_ONCE = 8  # documents or questions that an actor takes at a time, and that a
 _RETRIES = 3  # of these; without a limit a file that kills its actor would kill one after the other, without end
 
 
-class _Actor:
+class _Actor(ABC):
     """A pipeline in a process of Ray; takes rows of JSON, and returns one for each."""
 
     def __init__(self, settings: Settings, options: Mapping[str, Any]) -> None:
         self._rag, self._options = DiscoRAG(settings), options
 
     def __call__(self, rows: dict[str, Any]) -> dict[str, list[str]]:
-        async def done() -> list[str]:
-            return list(await asyncio.gather(*(self._one(row) for row in rows["row"])))
+        async def process_all() -> list[str]:
+            return list(await asyncio.gather(*(self._process(row) for row in rows["row"])))
 
-        return {"row": self._rag.run(done)}
+        return {"row": self._rag.run(process_all)}
 
-    async def _one(self, row: str) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    async def _process(self, row: str) -> str: ...
 
 
 class _Documents(_Actor):
-    async def _one(self, row: str) -> str:
+    async def _process(self, row: str) -> str:
         return json.dumps(await ingest_one(row, self._rag.context(IngestContext, dict(self._options))))
 
 
 class _Questions(_Actor):
-    async def _one(self, row: str) -> str:
+    async def _process(self, row: str) -> str:
         reply = await reply_to(self._rag, Question.model_validate_json(row), self._options)
         return reply.model_dump_json()
 
@@ -89,7 +90,7 @@ def _settings(rag: DiscoRAG) -> Settings:
 
 
 async def _documents(state: IngestState, settings: Settings, options: Mapping[str, Any]) -> Json:
-    """Have all files stored; the outcomes are reported as they come."""
+    """Store all files, and report each outcome as it comes."""
     say, outcomes, ledger = get_stream_writer(), list[Json](), list[Json]()
 
     def take(row: str) -> None:

@@ -107,7 +107,7 @@ class QuestionDisplay:
         self._live.stop()
 
     async def follow(self, events: AsyncGenerator[dict[str, Any] | AskResult]) -> AskResult:
-        """Show the events of `DiscoRAG.astream` as they come; its result."""
+        """Show the events of `DiscoRAG.astream` as they come, and return its result."""
         async for event in events:
             if isinstance(event, AskResult):
                 return event

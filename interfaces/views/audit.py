@@ -33,7 +33,7 @@ blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; 
 
 
 def summary(report: AuditReport) -> str:
-    """One line: how many documents, and how many findings of each kind that there is, alike ones once."""
+    """One line: how many documents, and how many findings of each kind; similar ones count once."""
     nouns = {
         Verdict.CONTRADICTS: "contradiction",
         Verdict.REPLACED: "replaced statement",
@@ -73,7 +73,7 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
 
 
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings in their order; together those of one change of name, and those of one sentence in many versions."""
+    """Findings in their order, grouped if they are of one change of name, or of one sentence in many versions."""
     groups: list[list[Finding]] = []
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:

@@ -48,7 +48,7 @@ def graph_mermaid(graph: RhetoricalGraph, chunks: tuple[Chunk, ...], answer: Ans
 
 def plan_text(plan: Plan) -> RenderableType:
     """The plan's steps, numbered."""
-    return _indented((Text(f"{i}."), _step(step.text)) for i, step in enumerate(steps(plan), start=1))
+    return _indent((Text(f"{i}."), _step(step.text)) for i, step in enumerate(steps(plan), start=1))
 
 
 def _step(text: str) -> Text:
@@ -58,7 +58,7 @@ def _step(text: str) -> Text:
     return shown
 
 
-def _indented(rows: Iterable[tuple[Text, RenderableType]]) -> Table:
+def _indent(rows: Iterable[tuple[Text, RenderableType]]) -> Table:
     """Marks in a column of their own, so that the lines of a text are below each other."""
     table = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 1, 0, 0))
     for mark, text in rows:
@@ -96,7 +96,7 @@ def answer_text(answer: Answer) -> RenderableType:
     """The answer with numbered sources, why sentences are not supported or not verified, and the disagreements."""
     if answer.abstained:
         closest = [Text(CLOSEST)] if answer.nearest else []
-        passages = _indented((Text("-"), Text(place_of(e, one_line), "dim")) for e in answer.nearest)
+        passages = _indent((Text("-"), Text(place_of(e, one_line), "dim")) for e in answer.nearest)
         return Group(Text(f"{NO_ANSWER} {answer.abstained}"), *closest, passages, *_notes(answer))
     view = AnswerView(answer)
     body = Text(f"{NOT_SURE} " if answer.unsure else "", style="yellow")
@@ -106,7 +106,7 @@ def answer_text(answer: Answer) -> RenderableType:
         body.append(view.marks(sentence), style=f"bold {style}" if style else _MARK).append(" ")
     parts: list[RenderableType] = [body, Text("")]
     numbered = enumerate(view.sources, start=1)
-    parts.append(_indented((Text(f"[{i}]", _MARK), Text(_source(e, answer), "dim")) for i, e in numbered))
+    parts.append(_indent((Text(f"[{i}]", _MARK), Text(_source(e, answer), "dim")) for i, e in numbered))
     if view.reasons:
         parts += [Text(""), *(Text(f"{state}: {one_line(why, None)}", style="dim") for state, why in view.reasons)]
     if answer.disagreements:
@@ -135,5 +135,5 @@ def _disagreement(d: Disagreement, sources: Sequence[EvidenceSpan]) -> Renderabl
         number = sources.index(side) + 1 if side in sources else None
         quote = f"“{one_line(side.text, 100)}”" if number else place_of(side, one_line)
         sides.append((Text(f"[{number}]" if number else "-", _MARK if number else ""), Text(quote)))
-    pair = Padding(_indented(sides), (0, 0, 0, 2), expand=False)
+    pair = Padding(_indent(sides), (0, 0, 0, 2), expand=False)
     return Padding(Group(head, pair), (0, 0, 0, 2), expand=False)

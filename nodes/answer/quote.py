@@ -29,7 +29,7 @@ async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"ledger": stage.done(engine="off")}
     backends, inputs = await context.open_backends(), await load_inputs(state, context)
     try:
-        inputs = await _planned(inputs, context)
+        inputs = await _with_graph_and_plan(inputs, context)
         draft = (await extract_answer(inputs, backends.selector)).value
         verifier, scope = VERIFIERS["auto"](backends), await context.scope()
         answer = (await trace_draft(verifier, inputs, draft, backends.store, scope)).value
@@ -46,7 +46,7 @@ async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"verbatim": verbatim, "ledger": stage.done(engine="local", preview=draft)}
 
 
-async def _planned(inputs: AnswerInputs, context: AnswerContext) -> AnswerInputs:
+async def _with_graph_and_plan(inputs: AnswerInputs, context: AnswerContext) -> AnswerInputs:
     """With the local engines' graph and plan. Raises `ModelError` if an endpoint of theirs fails."""
     backends = await context.open_backends()
     if context.use_graph:

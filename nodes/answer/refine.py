@@ -25,7 +25,7 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         state.get("draft", ""),
     )
     try:
-        better = await _refined(model, inputs, draft, context)
+        better = await _refine(model, inputs, draft, context)
     except ModelError as error:
         stage.failed(error, fallback="the answer as it was before this round")
         return {"rounds": context.refine, "ledger": stage.done(engine="llm", model=model.name)}
@@ -37,7 +37,7 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"draft": better.value, "rounds": context.refine if same else state.get("rounds", 0) + 1, "ledger": ledger}
 
 
-async def _refined(model: LanguageModel, inputs: AnswerInputs, answer: str, context: AnswerContext) -> Reply[str]:
+async def _refine(model: LanguageModel, inputs: AnswerInputs, answer: str, context: AnswerContext) -> Reply[str]:
     return await refine_answer(
         model,
         (await context.open_backends()).template("refine-answer"),

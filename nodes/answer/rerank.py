@@ -17,7 +17,7 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     What does not fit the context of a language model that will read them is left out, which the result reports.
     """
     context, stage = await answer_context(runtime), Stage("rerank")
-    ranked = await _reranked(state, context, stage) if context.rerank else state
+    ranked = await _rerank(state, context, stage) if context.rerank else state
     inputs = await load_inputs(ranked, context)
     hits = ranked.get("hits", [])[: await context.readable(inputs)]
     if len(hits) < len(inputs.chunks):
@@ -33,7 +33,7 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"hits": hits, "ledger": stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")}
 
 
-async def _reranked(state: AnswerState, context: AnswerContext, stage: Stage) -> AnswerState:
+async def _rerank(state: AnswerState, context: AnswerContext, stage: Stage) -> AnswerState:
     inputs, reranker = await load_inputs(state, context), (await context.open_backends()).reranker
     try:
         scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])

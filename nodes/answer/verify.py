@@ -33,7 +33,7 @@ async def verify(
     if is_written and may_abstain and (because := declined(draft)):
         stage.record_route("abstain", because)
         return Command(goto="abstain", update={"because": because, "ledger": stage.done(engine="off", preview=because)})
-    answer = await _verified(draft, await load_inputs(state, context), context, stage)
+    answer = await _verify(draft, await load_inputs(state, context), context, stage)
     rounds = (state.get("rounds", 0), context.refine if is_written else 0)
     step, because = next_step(answer, rounds, may_abstain=may_abstain)
     verbatim = state.get("verbatim")
@@ -52,7 +52,7 @@ async def verify(
     return Command(goto=goto, update={"answer": answer.model_dump(mode="json"), **reason, "ledger": ledger})
 
 
-async def _verified(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
+async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
     """The draft's sentences as the verifier judges them; where it fails, none of them is verified."""
     backends = await context.open_backends()
     verifier = VERIFIERS[context.verifier](backends)

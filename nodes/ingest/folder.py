@@ -48,10 +48,10 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
         await asyncio.to_thread(backends.store.delete, scope, manifest.doc_id)
         outcomes.append(DocumentOutcome(uri=manifest.uri, status=Status.DELETED).model_dump(mode="json"))
         get_stream_writer()({"event": "document", **outcomes[-1]})
-    return {"outcomes": outcomes, **(await _optimised(backends.store) if context.index else {})}
+    return {"outcomes": outcomes, **(await _optimise(backends.store) if context.index else {})}
 
 
-async def _optimised(store: Store) -> Json:
+async def _optimise(store: Store) -> Json:
     """The store indexed; where that fails, searches are slower and right, and it is counted."""
     start, failures = perf_counter(), ()
     try:

@@ -348,14 +348,14 @@ def test_a_changed_statement_is_found_by_the_other_sides_neighbours(pipeline: Pi
     documents = rag.run(lambda: read_documents(store, rag.backends.encoder, scope, store.manifests(scope)))
     at = dict(zip([d.title for d in documents], range(len(documents)), strict=True))
 
-    def placed(title: str, cosine: float) -> AuditDocument:
+    def place(title: str, cosine: float) -> AuditDocument:
         """All its sentences at an angle of their own from the first axis."""
         vectors = np.zeros((len(documents[at[title]].sentences), 16), dtype=np.float32)
         vectors[:, 0] = cosine
         vectors[:, 1 + at[title]] = np.sqrt(1 - cosine**2)
         return replace(documents[at[title]], vectors=vectors)
 
-    placed_documents = [placed(d.title, {"Refund policy": 1, "Shop leaflet": 0.7}.get(d.title, 0.8)) for d in documents]
+    placed_documents = [place(d.title, {"Refund policy": 1, "Shop leaflet": 0.7}.get(d.title, 0.8)) for d in documents]
     changed = documents[at["Refund policy"]].id
     whole = find_disagreements(placed_documents)
     assert [f.reason for f in whole if f.tier == "sure"]

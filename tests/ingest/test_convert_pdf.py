@@ -18,7 +18,7 @@ from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
 from discorag.ingest.convert.pdf import from_pdf
 from discorag.ingest.convert.ruled import Rule, grids
-from discorag.ingest.convert.unwrap import joined_pages
+from discorag.ingest.convert.unwrap import join_pages
 from discorag.schema.errors import DecodingError, EmptyDocumentError, InputError
 
 PATH = Path("paper.pdf")
@@ -342,5 +342,5 @@ def could_be_table(cells: list[Box]) -> bool:
 
 def test_a_word_without_an_end_is_joined_in_linear_time() -> None:
     long = "x" * 200_000
-    text, _ = joined_pages([f"{long} ob\x02servatory well-known \x02 pre\x02War well\x02known"])
+    text, _ = join_pages([f"{long} ob\x02servatory well-known \x02 pre\x02War well\x02known"])
     assert text == f"{long} observatory well-known - pre-War well-known"

@@ -9,7 +9,7 @@ from discorag.config import ReadingSettings
 from discorag.ingest.convert import pool
 from discorag.ingest.convert.formats import convert
 from discorag.ingest.convert.pool import Converters
-from discorag.ingest.loaders import title_of
+from discorag.ingest.segment.blocks import title_of
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Document
 from discorag.schema.errors import ConversionLimitError, DocumentTooLargeError

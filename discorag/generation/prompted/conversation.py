@@ -122,10 +122,10 @@ class Templates:
 
 def evidence_block(inputs: AnswerInputs, layout: Layout = "inline") -> str:
     """All chunks, fenced, escaped and numbered from 1."""
-    return "\n\n".join(_fenced(i, chunk, layout) for i, chunk in enumerate(inputs.chunks, start=1))
+    return "\n\n".join(_fence(i, chunk, layout) for i, chunk in enumerate(inputs.chunks, start=1))
 
 
-def _fenced(number: int, chunk: Chunk, layout: Layout) -> str:
+def _fence(number: int, chunk: Chunk, layout: Layout) -> str:
     columns = " ".join(chunk.columns.split())  # of the table that the chunk continues
     where = " > ".join(dict.fromkeys(filter(None, (chunk.title, *chunk.headings, columns))))
     return f'<chunk id="{number}" source={quoteattr(where)}>\n{chunk_text(chunk, layout)}\n</chunk>'

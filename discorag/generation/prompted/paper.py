@@ -145,7 +145,7 @@ class PaperEngine:
             pairs = len(sources) * (k - 1)
             limit = max(PAIR_TOKENS * pairs, min(self.sampling.for_graph(k), room))
             read = partial(pair_labels, sources=sources, k=k, known=known)
-            outcome = _joined(outcome, await self.ask("relate", prompt + only_from(sources, k), read, limit, cut=str))
+            outcome = _merge(outcome, await self.ask("relate", prompt + only_from(sources, k), read, limit, cut=str))
         missing = k * (k - 1) - len(outcome.value)
         counts = {"pairs without a line": missing, "graph calls": len(calls) if len(calls) > 1 else 0}
         return replace(outcome, counts={name: n for name, n in counts.items() if n})
@@ -206,7 +206,7 @@ def material(inputs: AnswerInputs, *, reading: str = "") -> str:
 
     ``reading`` says how the trees that are marked in the chunks are to be read.
     """
-    parts = {"CHUNKS": _numbered(chunk_text(chunk, "inline") for chunk in inputs.chunks)}
+    parts = {"CHUNKS": _number(chunk_text(chunk, "inline") for chunk in inputs.chunks)}
     if any(chunk.tree for chunk in inputs.chunks):
         parts["RST TREES"] = reading
     if inputs.graph is not None:
@@ -218,10 +218,10 @@ def material(inputs: AnswerInputs, *, reading: str = "") -> str:
 
 def chunk_list(inputs: AnswerInputs) -> str:
     """The chunks by number, fenced and escaped, without titles, headings or trees."""
-    return _numbered(escape(shown_text(chunk)) for chunk in inputs.chunks)
+    return _number(escape(shown_text(chunk)) for chunk in inputs.chunks)
 
 
-def _numbered(texts: Iterable[str]) -> str:
+def _number(texts: Iterable[str]) -> str:
     return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', text)}" for i, text in enumerate(texts, start=1))
 
 
@@ -260,7 +260,7 @@ def graph_of(inputs: AnswerInputs, labels: Labels) -> RhetoricalGraph:
     return RhetoricalGraph(chunks=tuple(ids), edges=tuple(edges))
 
 
-def _joined(a: Outcome[Labels], b: Outcome[Labels]) -> Outcome[Labels]:
+def _merge(a: Outcome[Labels], b: Outcome[Labels]) -> Outcome[Labels]:
     return Outcome(
         value={**a.value, **b.value},
         text="\n".join(filter(None, (a.text, b.text))),
@@ -395,11 +395,11 @@ def without_structure(inputs: AnswerInputs) -> AnswerInputs:
 
 def document_list(inputs: AnswerInputs) -> str:
     """The chunks put together again, document by document, fenced and escaped."""
-    texts = [_rejoined(tuple(chunks)) for _, chunks in groupby(inputs.chunks, key=lambda c: c.doc_id)]
+    texts = [_rejoin(tuple(chunks)) for _, chunks in groupby(inputs.chunks, key=lambda c: c.doc_id)]
     return "\n\n".join(f"DOCUMENT[{i}]:\n{fenced('document', escape(t))}" for i, t in enumerate(texts, start=1))
 
 
-def _rejoined(chunks: Sequence[Chunk]) -> str:
+def _rejoin(chunks: Sequence[Chunk]) -> str:
     """A document's text from its chunks in order; the white space that stood between two becomes a line break."""
     gaps = ("" if a.span.end == b.span.start else "\n" for a, b in pairwise(chunks))
     return chunks[0].text + "".join(gap + c.text for gap, c in zip(gaps, chunks[1:], strict=True))

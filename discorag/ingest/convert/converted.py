@@ -33,7 +33,7 @@ _NO_TITLES = ("untitled", "(anonymous)", "powerpoint presentation")
 
 
 def stated_title(text: str) -> str:
-    """What the properties of a file call it, on one line; empty where only its program made that up."""
+    """What the properties of a file call it, on one line; empty if it is only a program's default."""
     title = " ".join(text.split())
     return "" if title.lower() in _NO_TITLES or title.startswith("Microsoft Word - ") else title
 
@@ -64,7 +64,7 @@ def pipe_table(rows: list[list[str]]) -> str:
     return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])
 
 
-def joined(pages: Iterable[str]) -> tuple[str, tuple[int, ...]]:
+def join_sections(pages: Iterable[str]) -> tuple[str, tuple[int, ...]]:
     """The text of pages that are separate blocks, and where each starts in it; empty ones start where the next does."""
     text, starts = "", list[int]()
     for page in pages:

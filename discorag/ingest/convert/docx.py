@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discorag.ingest.convert import html
+from discorag.ingest.convert.archive import pack, tree_of
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.packed import packed, tree_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -27,16 +27,16 @@ _OFF = ("0", "false", "off")
 def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     """The text of a Word document with its headings, lists, tables and footnotes, without pictures and hidden text.
 
-    Text is hidden that is marked so itself; what a style hides stays. What mammoth raises differs.
+    Text is hidden that is marked so itself; what a style hides stays. Raises whatever mammoth raises.
     """
     import mammoth
 
     def no_image(_: object) -> list[object]:
         return []
 
-    shown = packed({name: _shown(part) if name.endswith(".xml") else part for name, part in parts.items()})
-    made = mammoth.convert_to_html(shown, style_map=_STYLES, convert_image=no_image)
-    return html.from_markup(made.value, path)
+    shown = pack({name: _shown(part) if name.endswith(".xml") else part for name, part in parts.items()})
+    result = mammoth.convert_to_html(shown, style_map=_STYLES, convert_image=no_image)
+    return html.from_markup(result.value, path)
 
 
 def _shown(part: bytes) -> bytes:

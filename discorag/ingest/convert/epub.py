@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from discorag.ingest.convert import html
+from discorag.ingest.convert.archive import tree_of
 from discorag.ingest.convert.converted import Converted, stated_title
-from discorag.ingest.convert.packed import tree_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -31,7 +31,7 @@ def from_epub(parts: Mapping[str, bytes], path: Path) -> Converted:
     """
     package = next(tree_of(parts["META-INF/container.xml"]).iter("{*}rootfile")).get("full-path")
     book = tree_of(parts[package])
-    items = [(item, _resolved(package, item.get("href", ""))) for item in book.iter("{*}item")]
+    items = [(item, _resolve(package, item.get("href", ""))) for item in book.iter("{*}item")]
     pages = {item.get("id"): name for item, name in items if item.get("media-type") in _PAGES and not _is_nav(item)}
     labels: dict[str, str] = {}
     for item, name in items:
@@ -50,7 +50,7 @@ def _contents(table: _Element, name: str) -> Iterator[tuple[str, str]]:
     for entry in (entry for toc in tocs or [table] for entry in toc.iter("{*}a", "{*}navPoint")):
         content = entry.find("{*}content")  # of EPUB 2
         target, label = (entry, entry) if content is None else (content, entry.find("{*}navLabel"))
-        yield _resolved(name, target.get("href" if content is None else "src", "")), _text(label)
+        yield _resolve(name, target.get("href" if content is None else "src", "")), _text(label)
 
 
 def _text(element: _Element | None) -> str:
@@ -62,13 +62,13 @@ def _is_nav(item: _Element) -> bool:
 
 
 def _chapter(parts: Mapping[str, bytes], name: str, heading: str, path: Path) -> str:
-    def linked(href: str) -> str:
-        return parts.get(_resolved(name, href), b"").decode("utf-8", "replace")
+    def read_linked(href: str) -> str:
+        return parts.get(_resolve(name, href), b"").decode("utf-8", "replace")
 
-    text = html.from_html(parts[name], path, linked=linked).text
+    text = html.from_html(parts[name], path, read_linked=read_linked).text
     return text if not text or not heading or _HEADING.search(text) else f"# {heading}\n\n{text}"
 
 
-def _resolved(base: str, href: str) -> str:
+def _resolve(base: str, href: str) -> str:
     """The part that a reference in the part ``base`` leads to."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(href.partition("#")[0])))

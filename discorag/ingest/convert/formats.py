@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from discorag.ingest.convert import docx, epub, html, pdf, pptx, records, xlsx
+from discorag.ingest.convert.archive import unpack
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.packed import unpacked
 from discorag.schema.errors import DecodingError, DiscoRagError, EmptyDocumentError
 
+_HTML = (".html", ".htm", ".xhtml")
 _PLAIN: Mapping[str, Callable[[bytes, Path], Converted]] = {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), html.from_html),
+    **dict.fromkeys(_HTML, html.from_html),
     ".pdf": pdf.from_pdf,
     **dict.fromkeys((".csv", ".tsv"), records.from_delimited),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), records.from_json),
@@ -23,7 +24,7 @@ _PACKED: Mapping[str, tuple[str, Callable[[Mapping[str, bytes], Path], Converted
     ".epub": ("an EPUB book", epub.from_epub),
 }
 LIBRARIES = dict.fromkeys(_PLAIN, ()) | {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), html.LIBRARIES),
+    **dict.fromkeys(_HTML, html.LIBRARIES),
     ".pdf": pdf.LIBRARIES,
     ".docx": docx.LIBRARIES,
     ".pptx": pptx.LIBRARIES,
@@ -45,7 +46,7 @@ def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
         return _PLAIN[suffix](data, path)
     name, read = _PACKED[suffix]
     try:
-        return read(unpacked(data, path, max_bytes), path)
+        return read(unpack(data, path, max_bytes), path)
     except (DiscoRagError, MemoryError):
         raise
     except Exception as error:  # zipfile and the libraries raise whatever they meet

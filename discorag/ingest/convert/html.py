@@ -132,20 +132,20 @@ _MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252", "gb
 _MAX_COLSPAN = 50
 
 
-def from_html(data: bytes, path: Path, *, linked: Callable[[str], str] = lambda _: "") -> Converted:
+def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = lambda _: "") -> Converted:
     """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
 
     Scripts, styles, forms, navigation, and what the page itself hides are left out. Links, emphasis and code in a line
     keep their text only, so that no character of a line is markup; tables become pipe tables, preformatted text becomes
-    fenced blocks. ``linked`` reads the style sheets that a page links to.
+    fenced blocks. ``read_linked`` reads the style sheets that a page links to.
 
     Raises:
         DecodingError: It is in another encoding than it says, or nested too deeply.
     """
-    text = _decoded(data, path)
+    text = _decode(data, path)
     soup = _soup(text if path.suffix.lower() in _HTML else _SELF_CLOSED.sub(r"<\1\2></\1>", text))
     for link in soup.select(f"link[rel~=stylesheet][href]{_SCREEN}"):
-        link.name, link.string = "style", linked(str(link["href"]))
+        link.name, link.string = "style", read_linked(str(link["href"]))
     for tag in hidden(soup):
         tag.decompose()
     title = soup.select_one("head > title, h1")
@@ -160,7 +160,7 @@ def from_markup(html: str, path: Path) -> Converted:
     return Converted(text=_markdown(soup, path), title=" ".join(title.get_text().split()) if title else "")
 
 
-def _decoded(data: bytes, path: Path) -> str:
+def _decode(data: bytes, path: Path) -> str:
     from bs4.dammit import EncodingDetector
 
     body, mark = EncodingDetector.strip_byte_order_mark(data)

@@ -10,7 +10,7 @@ from statistics import median
 from typing import NamedTuple
 
 from discorag.ingest.convert.converted import pipe_table
-from discorag.ingest.convert.unwrap import HYPHEN, Line, paragraphs, unwrapped
+from discorag.ingest.convert.unwrap import HYPHEN, Line, paragraphs, unwrap
 
 
 class Box(NamedTuple):
@@ -66,7 +66,7 @@ def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
     for table, group in groupby(placed, key=lambda place: place[1][0] if place[1] and place[1][0] in tables else None):
         if table is None:
             lines = list(_lines(glyph for glyph, _ in group))
-            parts += [unwrapped(p) for p in paragraphs(lines)]
+            parts += [unwrap(p) for p in paragraphs(lines)]
         elif table not in shown:
             parts.append(pipe_table(tables[table]))
             shown.add(table)
@@ -135,7 +135,7 @@ class _Holder:
 
 def _rows(inside: dict[Key, list[Glyph]], number: int, grid: Grid) -> list[list[str]]:
     width = max(map(len, grid), default=0)
-    return [[unwrapped(list(_lines(inside.get((number, r, c), [])))) for c in range(width)] for r in range(len(grid))]
+    return [[unwrap(list(_lines(inside.get((number, r, c), [])))) for c in range(width)] for r in range(len(grid))]
 
 
 def _is_table(rows: list[list[str]]) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from discorag.ingest.convert.converted import Converted, stated_title
 from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
 from discorag.ingest.convert.ruled import Rule, grids
-from discorag.ingest.convert.unwrap import joined_pages, without_running_lines
+from discorag.ingest.convert.unwrap import join_pages, without_running_lines
 from discorag.schema.errors import DecodingError, EmptyDocumentError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def from_pdf(data: bytes, path: Path) -> Converted:
     """The text of a PDF in the order in which the file writes it, with the pages' offsets.
 
     Paragraphs are recognised by the gaps between lines; lines that were only wrapped are joined, and so are words that
-    are hyphenated at a line's end. Tables with ruled cells become pipe tables. Of the running headers and footers that
-    repeat the first stays.
+    are hyphenated at a line's end. Tables with ruled cells become pipe tables. Of running headers and
+    footers that repeat, the first stays.
 
     Raises:
         DecodingError: It is locked by a password, damaged, or not a PDF.
@@ -48,7 +48,7 @@ def from_pdf(data: bytes, path: Path) -> Converted:
         raise DecodingError(
             f"{path} is damaged or not a PDF.", hint="Open it in a viewer and print it to a new PDF."
         ) from error
-    text, starts = joined_pages(without_running_lines(pages))
+    text, starts = join_pages(without_running_lines(pages))
     if not text.strip():
         raise EmptyDocumentError(
             f"{path} has {len(pages)} pages without text.", hint="If it is a scan, run OCR over it first (ocrmypdf)."

@@ -62,7 +62,7 @@ class Converters:
                 child = self._idle.pop() if self._idle else _Child(self._reading.convert_mb)
                 self._all.add(child)
             reply = await self._ask(child, request, data)
-        return _converted(reply, request, self._reading)
+        return _read_reply(reply, request, self._reading)
 
     async def _ask(self, child: _Child, request: Request, data: bytes) -> Reply | None:
         """The child's reply; None if it had left. It is used again only if all went well."""
@@ -115,7 +115,7 @@ class _Child:
             ConversionError: It was stopped, or did not start.
         """
         line = b""
-        process = self._started(request)
+        process = self._start(request)
         assert process.stdin
         assert process.stdout
         with suppress(OSError, ValueError):  # it is gone, or was stopped and its pipes closed
@@ -128,7 +128,7 @@ class _Child:
         code = process.wait()
         cause = Signals(-code).name if code < 0 else f"exit status {code}"
         if self._stopped:
-            raise _stopped(request)
+            raise _stop_error(request)
         if not self._ready:
             hint = f"See why: {sys.executable} -P -m {worker.__name__} 1024"
             raise ConversionError(request.path, f"its converter did not start ({cause})", hint=hint)
@@ -139,10 +139,10 @@ class _Child:
         hint = "Open it and save it again, or print it to a new PDF."
         raise ConverterDiedError(request.path, f"its converter died of it ({cause})", hint=hint)
 
-    def _started(self, request: Request) -> subprocess.Popen[bytes]:
+    def _start(self, request: Request) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._stopped:
-                raise _stopped(request)
+                raise _stop_error(request)
             if self._process is None:
                 self._process = subprocess.Popen(
                     self._command,
@@ -166,7 +166,7 @@ class _Child:
                         pipe.close()
 
 
-def _converted(reply: Reply, request: Request, reading: ReadingSettings) -> Converted:
+def _read_reply(reply: Reply, request: Request, reading: ReadingSettings) -> Converted:
     path = request.path
     if reply.file is not None:
         return reply.file
@@ -204,5 +204,5 @@ def _too_slow(request: Request) -> ConversionLimitError:
     return _limit(request.path, reason, "CONVERT_SECONDS")
 
 
-def _stopped(request: Request) -> ConversionError:
+def _stop_error(request: Request) -> ConversionError:
     return ConversionError(request.path, "its converter was stopped", hint="Ingest it again.")

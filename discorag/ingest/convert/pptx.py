@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from discorag.ingest.convert.converted import Converted, joined, literal, pipe_table, stated_title
-from discorag.ingest.convert.packed import packed
+from discorag.ingest.convert.archive import pack
+from discorag.ingest.convert.converted import Converted, join_sections, literal, pipe_table, stated_title
 
 LIBRARIES = ("python-pptx",)
 _NO, _YES = ("0", "false"), ("1", "true")
@@ -24,9 +24,9 @@ def from_pptx(parts: Mapping[str, bytes], _: Path) -> Converted:
     """
     from pptx import Presentation
 
-    deck = Presentation(packed(parts))
+    deck = Presentation(pack(parts))
     slides = ["" if slide.element.get("show") in _NO else _slide(slide.shapes) for slide in deck.slides]
-    text, starts = joined(slides)
+    text, starts = join_sections(slides)
     return Converted(text, title=stated_title(deck.core_properties.title), pages=starts)
 
 

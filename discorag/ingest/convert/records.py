@@ -87,16 +87,16 @@ def from_json(data: bytes, path: Path) -> Converted:
     try:
         if path.suffix.lower() in LINES:
             lines = enumerate(file.text.split("\n"), start=1)
-            value: Value = [_parsed(line, path, number) for number, line in lines if line.strip()]
+            value: Value = [_parse(line, path, number) for number, line in lines if line.strip()]
         else:
-            value = _parsed(file.text, path, 1)
+            value = _parse(file.text, path, 1)
         text = "\n\n".join(_blocks(value, 1))
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
     return Converted(_clean(text), title=_clean(_title(value)) or path.stem, encoding=file.encoding)
 
 
-def _parsed(text: str, path: Path, line: int) -> Value:
+def _parse(text: str, path: Path, line: int) -> Value:
     """The value of a text that begins at this line of the file."""
     if not text.strip():
         return None

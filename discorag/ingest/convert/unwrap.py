@@ -66,18 +66,18 @@ def paragraphs(lines: list[Line]) -> list[list[Line]]:
     return groups
 
 
-def unwrapped(lines: list[Line]) -> str:
+def unwrap(lines: list[Line]) -> str:
     """A paragraph's text: a line break stays only where the next word would have fitted, or an item begins."""
     if not lines:
         return ""
     margin = max(line.right for line in lines)
     text = _clean(lines[0].text)
     for line, following in pairwise(lines):
-        text = _joined(text, _clean(following.text), line, following, margin)
+        text = _join(text, _clean(following.text), line, following, margin)
     return literal(text)
 
 
-def joined_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
+def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
     """The document's text and where each page starts in it.
 
     Words that a line's end split are whole again, with their hyphen if the document has them so elsewhere. A sentence
@@ -95,7 +95,7 @@ def joined_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
 
 
 def without_running_lines(pages: list[str]) -> list[str]:
-    """Pages without the headers and footers that repeat those of pages before, but for the numbers of pages.
+    """Pages without headers and footers that repeat those of earlier pages, apart from the page numbers in them.
 
     They are the same on three pages at least, of which no two are further apart than two.
     """
@@ -151,7 +151,7 @@ def _starts_paragraph(line: Line, following: Line, usual: float) -> bool:
     return indented and _ENDED.search(line.text) is not None and not _ITEM.match(line.text)
 
 
-def _joined(text: str, rest: str, line: Line, following: Line, margin: float) -> str:
+def _join(text: str, rest: str, line: Line, following: Line, margin: float) -> str:
     if line.text.endswith(HYPHEN):
         return text + rest
     full = line.right + following.first_word >= margin

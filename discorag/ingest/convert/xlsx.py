@@ -10,8 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from discorag.ingest.convert.converted import Converted, joined, literal, pipe_table, stated_title
-from discorag.ingest.convert.packed import packed
+from discorag.ingest.convert.archive import pack
+from discorag.ingest.convert.converted import Converted, join_sections, literal, pipe_table, stated_title
 
 LIBRARIES = ("openpyxl",)
 _INVISIBLE = ";;;"  # the number format that shows nothing
@@ -25,8 +25,8 @@ def from_xlsx(parts: Mapping[str, bytes], path: Path) -> Converted:
     """
     from openpyxl import load_workbook
 
-    book = load_workbook(packed(parts), data_only=True, keep_links=False)
-    text, starts = joined([_sheet(sheet) if sheet.sheet_state == "visible" else "" for sheet in book.worksheets])
+    book = load_workbook(pack(parts), data_only=True, keep_links=False)
+    text, starts = join_sections([_sheet(sheet) if sheet.sheet_state == "visible" else "" for sheet in book.worksheets])
     return Converted(text, title=stated_title(book.properties.title or "") or path.stem, pages=starts)
 
 
@@ -40,7 +40,7 @@ def _sheet(sheet: Any) -> str:
     places = [(cell.row, cell.column) for cell in sheet._cells.values() if cell.value is not None]
     if not places:
         return ""
-    last_row, last_column = map(max, zip(*places, strict=True))  # cells beyond have a format alone
+    last_row, last_column = map(max, zip(*places, strict=True))  # cells beyond have only a format
     rows = [
         [_text(cell) for cell in row if cell.column not in hidden]
         for row in sheet.iter_rows(max_row=last_row, max_col=last_column)

@@ -119,13 +119,13 @@ def lines_of(text: str, start: int, end: int) -> list[Line]:
     for raw in text[start:end].split("\n"):
         span = stripped(raw, 0, len(raw))
         if span:
-            found.append(Line(span.shifted(at), len(raw[: span.start].expandtabs()), _unquoted(span.of(raw)), blank))
+            found.append(Line(span.shifted(at), len(raw[: span.start].expandtabs()), _unquote(span.of(raw)), blank))
         blank = span is None
         at += len(raw) + 1
     return found
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     """A line without the marks of a quotation before it (">>>" is a prompt)."""
     return text if text.startswith(">>>") else _QUOTED.sub("", text) or text
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _OLE = b"\xd0\xcf\x11\xe0"  # container of .doc files, and of .docx files that are locked by a password
 
 
-def unpacked(data: bytes, path: Path, max_bytes: int) -> dict[str, bytes]:
+def unpack(data: bytes, path: Path, max_bytes: int) -> dict[str, bytes]:
     """The parts of an archive by name; of those that share a name, the last.
 
     Raises:
@@ -46,7 +46,7 @@ def unpacked(data: bytes, path: Path, max_bytes: int) -> dict[str, bytes]:
         return contents
 
 
-def packed(parts: Mapping[str, bytes]) -> BytesIO:
+def pack(parts: Mapping[str, bytes]) -> BytesIO:
     """The parts as an archive."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
