@@ -58,12 +58,12 @@ def disconnect_subtrees(chunk: Chunk, random: Random, rate: float) -> RstTree:
 
 def cut_at_random(chunk: Chunk, random: Random, _: float) -> RstTree:
     """A random binary tree over the same EDUs, with the tree's own labels in random order."""
-    return _reshaped(chunk, random, lambda start, end: random.randrange(start + 1, end))
+    return _reshape(chunk, random, lambda start, end: random.randrange(start + 1, end))
 
 
 def branch_to_the_right(chunk: Chunk, random: Random, _: float) -> RstTree:
     """Every EDU joined to all that follow, with the tree's own labels in random order."""
-    return _reshaped(chunk, random, lambda start, _: start + 1)
+    return _reshape(chunk, random, lambda start, _: start + 1)
 
 
 def keep_paragraphs(chunk: Chunk, _: Random, __: float) -> RstTree:
@@ -91,7 +91,7 @@ def _with_nodes(chunk: Chunk, random: Random, rate: float, change: Callable[[Spl
     return RstTree(edus=tree.edus, splits=tuple(splits))
 
 
-def _reshaped(chunk: Chunk, random: Random, cut: Callable[[int, int], int]) -> RstTree:
+def _reshape(chunk: Chunk, random: Random, cut: Callable[[int, int], int]) -> RstTree:
     tree = _tree(chunk)
     labels = random.sample(tree.splits, len(tree.splits))
     splits: dict[tuple[int, int], Split] = {}
@@ -126,7 +126,7 @@ def turn_edges(graph: RhetoricalGraph, random: Random, rate: float) -> Rhetorica
     """Edges point the other way; where both directions are related, the two are exchanged."""
     drawn = {(graph.edges[i].source, graph.edges[i].target) for i in _draw(len(graph.edges), random, rate)}
     turned = drawn | {(b, a) for a, b in drawn}
-    edges = ((_joined(e, e.target, e.source) if (e.source, e.target) in turned else e) for e in graph.edges)
+    edges = ((_relink(e, e.target, e.source) if (e.source, e.target) in turned else e) for e in graph.edges)
     return RhetoricalGraph(chunks=graph.chunks, edges=tuple(edges))
 
 
@@ -145,11 +145,11 @@ def change_edge_labels(graph: RhetoricalGraph, random: Random, rate: float) -> R
 def permute_chunks(graph: RhetoricalGraph, random: Random, _: float) -> RhetoricalGraph:
     """The same edges between other chunks: as many, with the same labels and the same shape."""
     other = dict(zip(graph.chunks, random.sample(graph.chunks, len(graph.chunks)), strict=True))
-    edges = (_joined(e, other[e.source], other[e.target]) for e in graph.edges)
+    edges = (_relink(e, other[e.source], other[e.target]) for e in graph.edges)
     return RhetoricalGraph(chunks=graph.chunks, edges=tuple(edges))
 
 
-def _joined(edge: Edge, source: str, target: str) -> Edge:
+def _relink(edge: Edge, source: str, target: str) -> Edge:
     return Edge(source=source, target=target, relation=edge.relation)
 
 

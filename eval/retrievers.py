@@ -40,8 +40,7 @@ SEGMENTS = ((100, 5), (100, 7), (150, 3), (150, 5))
 async def _within_layers(query: TreeQuery, choose: Choose, layers: frozenset[int]) -> SelectedNodes:
     """The choice among the nodes of some layers, where there are so many: all others score lower, and are left out."""
     s = query.scores
-    places = ((int(s.forest.owners[n]), s.forest.local(n)) for n in range(len(s.nodes)))
-    heights = np.array([s.forest.of(document).nodes[node].layer for document, node in places])
+    heights = np.array([s.forest.node(n).layer for n in range(len(s.nodes))])
     inside = np.isin(heights, [min(layer, heights.max()) for layer in layers])
     scores = replace(s, nodes=np.where(inside, s.nodes, s.nodes.min() - 1))
     n = int(inside.sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, Field
 
@@ -97,3 +97,10 @@ class Benchmark(BaseModel, frozen=True):
     documents: Mapping[str, SourceDocument] = Field(repr=False)
     samples: tuple[Sample, ...] = Field(repr=False)
     dropped: dict[str, int] = {}
+
+    def narrow(self, samples: Iterable[Sample]) -> Benchmark:
+        """These questions, over their own documents only."""
+        kept = tuple(samples)
+        wanted = {d for s in kept for d in s.documents}
+        documents = {d: document for d, document in self.documents.items() if d in wanted}
+        return self.model_copy(update={"samples": kept, "documents": documents})

@@ -214,10 +214,9 @@ def chosen_from(benchmark: Benchmark, suite: Suite) -> Benchmark:
     samples = choose(benchmark.samples, suite)
     if suite.instruction:
         samples = tuple(s.model_copy(update={"instruction": suite.instruction}) for s in samples)
-    wanted = {d for s in samples for d in s.documents}
-    whole = suite.retrieval == "pooled" and suite.pool == "all"
-    documents = {k: d for k, d in benchmark.documents.items() if whole or k in wanted}
-    return benchmark.model_copy(update={"samples": samples, "documents": documents})
+    if suite.retrieval == "pooled" and suite.pool == "all":
+        return benchmark.model_copy(update={"samples": samples})
+    return benchmark.narrow(samples)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -225,7 +224,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path.name} is no YAML: {error}.", hint="Mend the file.") from error
+        raise ConfigError(f"{path.name} is no YAML: {error}.", hint="Fix the file.") from error
 
 
 def checked(model: type[_B], value: Any, place: str) -> _B:

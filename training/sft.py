@@ -28,7 +28,7 @@ def main(
     length: Annotated[int, typer.Option(min=16, help="Tokens of an example; longer ones are cut off.")] = 16_384,
 ) -> None:
     """Train on the completions only, merge the adapter, write the model with its tokenizer."""
-    datasets, peft, trl = (_installed(name) for name in ("datasets", "peft", "trl"))
+    datasets, peft, trl = (_import(name) for name in ("datasets", "peft", "trl"))
     trainer = trl.SFTTrainer(
         model=str(model),
         train_dataset=datasets.load_dataset("json", data_files=str(data), split="train"),
@@ -54,7 +54,7 @@ def main(
     typer.echo(f"{found.global_step} steps, loss {found.training_loss:.3f}; the model is in {out}.")
 
 
-def _installed(name: str) -> Any:
+def _import(name: str) -> Any:
     try:
         return __import__(name)
     except ImportError as error:

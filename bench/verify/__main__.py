@@ -60,7 +60,7 @@ async def _states(verifier: Verifier, cases: Sequence[Hostile | Pair]) -> dict[s
     return {**found, "not_supported_share": round(counts[Support.NOT_SUPPORTED] / len(cases), 3)}
 
 
-async def _ranked(encoder: Encoder, nli: NliModel | None, pairs: Sequence[Pair]) -> dict[str, Any]:
+async def _rank(encoder: Encoder, nli: NliModel | None, pairs: Sequence[Pair]) -> dict[str, Any]:
     """AUC of each score that could decide instead: supported pairs against the others."""
     sentences = await encoder.encode_documents([p.sentence for p in pairs])
     evidence = await encoder.encode_documents([p.evidence for p in pairs])
@@ -93,7 +93,7 @@ async def measure(nli: NliModel | None) -> dict[str, Any]:
     if nli:
         verifier = TracingVerifier(encoder, reranker, NliJudge(nli))
         found["nli"] = {"model": nli.version} | {name: await _states(verifier, some) for name, some in cases.items()}
-    return {**found, "auc": await _ranked(encoder, nli, half)}
+    return {**found, "auc": await _rank(encoder, nli, half)}
 
 
 def main(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import encode_cut
 from discorag.retrieval.selectors import Floats
-from discorag.schema.retrieval_tree import RetrievalTree
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors
 from discorag.store.outline import TreeArrays
 from discorag.text.tokens import TokenCounter
@@ -49,9 +49,13 @@ class Forest:
         """All nodes as one tree; the spans of leaves are those in their documents."""
         return TreeArrays.joined(self._trees)
 
+    def node(self, number: int) -> RetrievalNode:
+        """A node of `tree` as it stands in its document's tree, if texts were read."""
+        return self.of(int(self.owners[number])).nodes[self.local(number)]
+
     def text(self, node: int) -> str:
         """The text of a node of `tree`, if texts were read."""
-        return self.of(int(self.owners[node])).nodes[self.local(node)].text
+        return self.node(node).text
 
     def of(self, document: int) -> RetrievalTree:
         """The tree of one document, by its place, if texts were read."""

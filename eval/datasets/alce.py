@@ -54,7 +54,7 @@ def load_qampari(path: Path) -> Benchmark:
     passages, dropped = Passages(), Counter[str]()
     samples: list[Sample] = []
     for entry in _with_passages(checked(tuple[_ListEntry, ...], read_json(path), str(path)), path):
-        own = _added(passages, entry, entry.id, path)
+        own = _add(passages, entry, entry.id, path)
         documents = [passages.documents[one] for one in own]
         found = [(aliases[0], answer_places(documents, aliases)) for aliases in entry.answers if aliases]
         gold = tuple(Gold(label=label, anywhere=places) for label, places in found if places)
@@ -94,7 +94,7 @@ def load_eli5(path: Path) -> Benchmark:
                 id=name,
                 query=entry.question,
                 instruction=_EXPLAIN,
-                documents=_added(passages, entry, name, path),
+                documents=_add(passages, entry, name, path),
                 references=(entry.answer,) if entry.answer.strip() else (),
                 claims=entry.claims,
             )
@@ -110,7 +110,7 @@ def _with_passages(entries: Sequence[E], path: Path) -> Sequence[E]:
     return entries
 
 
-def _added(passages: Passages, entry: _Entry, name: str, path: Path) -> tuple[str, ...]:
+def _add(passages: Passages, entry: _Entry, name: str, path: Path) -> tuple[str, ...]:
     """The ids of an entry's passages; equal passages of other entries share theirs."""
     place = f"{path}: {name}"
     whole = [(number, doc) for number, doc in enumerate(entry.docs) if doc.text.strip()]

@@ -120,7 +120,7 @@ class _Library:
             if not text:
                 raise DataError(f"{place}: {path} is empty.", hint="Fetch the official file again.")
             title = _title(text.split("\n", 1)[0]) if path.suffix == ".md" else path.stem
-            self._by_file[file] = self._added(SourceDocument(id=path.name, title=title, text=text))
+            self._by_file[file] = self._add(SourceDocument(id=path.name, title=title, text=text))
         return self._by_file[file]
 
     def _judgment(self, question: _Question, name: str, place: str) -> SourceDocument:
@@ -131,9 +131,9 @@ class _Library:
         text = normal(judgment.content if blind else judgment.content + judgment.result)
         if not text:
             raise DataError(f"{place}: doc: {name} is empty in legal.json.", hint="Fetch the official file again.")
-        return self._added(SourceDocument(id=f"{name} (no verdict)" if blind else name, title=name, text=text))
+        return self._add(SourceDocument(id=f"{name} (no verdict)" if blind else name, title=name, text=text))
 
-    def _added(self, document: SourceDocument) -> SourceDocument:
+    def _add(self, document: SourceDocument) -> SourceDocument:
         """The document, or an earlier one with the same text."""
         document = self._by_text.setdefault(document.text, document)
         self.documents[document.id] = document
@@ -166,7 +166,7 @@ def _sample(question: _Question, documents: Sequence[SourceDocument], dropped: C
 def _split(question: _Question) -> tuple[str, str]:
     """The query and the instruction."""
     asked = question.question.strip()
-    query, rest = _shortened(asked or _task(question.instruction) or question.instruction, question.language)
+    query, rest = _shorten(asked or _task(question.instruction) or question.instruction, question.language)
     return query, f"{question.instruction}\n\n{rest}" if asked and rest else question.instruction
 
 
@@ -176,7 +176,7 @@ def _task(instruction: str) -> str:
     return " ".join(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 
-def _shortened(question: str, language: str) -> tuple[str, str]:
+def _shorten(question: str, language: str) -> tuple[str, str]:
     """The question as far as it fits the encoder's window of 256 tokens, and the rest."""
     if language == "zh":
         return question[:_MAX_CHARACTERS], question[_MAX_CHARACTERS:]

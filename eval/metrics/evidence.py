@@ -119,7 +119,7 @@ class GoldHit(Budgeted):
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without gold evidence."""
         pieces = cut(given, self.budget)
-        return _share(any(_touched(pieces, place) for place in gold.anywhere) for gold in given.sample.gold)
+        return _share(any(_touches(pieces, place) for place in gold.anywhere) for gold in given.sample.gold)
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _half_covered(pieces: Iterable[DocSpan], part: DocSpan) -> bool:
     return 2 * covered(pieces, part) >= part.span.end - part.span.start
 
 
-def _touched(pieces: Iterable[DocSpan], place: DocSpan) -> bool:
+def _touches(pieces: Iterable[DocSpan], place: DocSpan) -> bool:
     return covered(pieces, place) >= min(_TOUCHED, place.span.end - place.span.start)
 
 

@@ -39,7 +39,7 @@ def check(run_folder: Path, expected_file: Path) -> list[str]:
         MissingPathError: No such run or file.
         DataError: The file is broken, or is of another suite or data; the run is unfinished.
     """
-    run, expected = _finished(run_folder), _read(expected_file)
+    run, expected = _read_finished(run_folder), _read(expected_file)
     for field in ("suite", "dataset"):
         if getattr(run, field) != getattr(expected, field):
             raise DataError(
@@ -52,7 +52,7 @@ def check(run_folder: Path, expected_file: Path) -> list[str]:
         f"{system}/{metric}: {_shown(got)}, expected {want.value:.4g} ± {want.tolerance:.4g}"
         for system, metrics in expected.systems.items()
         for metric, want in metrics.items()
-        if (got := _measured(run, system, metric)) is None or abs(got - want.value) > want.tolerance + _ROUNDING
+        if (got := _measure(run, system, metric)) is None or abs(got - want.value) > want.tolerance + _ROUNDING
     ]
 
 
@@ -63,7 +63,7 @@ def write_expected(run_folder: Path, file: Path) -> None:
         MissingPathError: No such run.
         DataError: The run is unfinished.
     """
-    run = _finished(run_folder)
+    run = _read_finished(run_folder)
     systems = {
         system: {metric: ExpectedMetric(value=m.mean, tolerance=TOLERANCE) for metric, m in summary.metrics.items()}
         for system, summary in run.systems.items()
@@ -77,13 +77,13 @@ def _shown(measured: float | None) -> str:
     return "missing" if measured is None else f"{measured:.4g}"
 
 
-def _measured(run: Run, system: str, metric: str) -> float | None:
+def _measure(run: Run, system: str, metric: str) -> float | None:
     summary = run.systems.get(system)
     found = summary.metrics.get(metric) if summary else None
     return found.mean if found else None
 
 
-def _finished(run_folder: Path) -> Run:
+def _read_finished(run_folder: Path) -> Run:
     run, _ = load_run(run_folder)
     if not run.finished:
         raise DataError(f"The run in {run_folder} is unfinished.", hint="Resume it first.")

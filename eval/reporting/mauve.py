@@ -36,9 +36,9 @@ def mauve_of(records: Sequence[Record], samples: Sequence[Sample], model: Path) 
     references = {s.id: (s.query, s.references[0]) for s in samples if s.references}
     found: dict[str, float] = {}
     for system in dict.fromkeys(record.system for record in records):
-        answers = {r.sample: r.answer for r in records if r.system == system and r.sample in references}
-        people = [_beginning(question, reference) for question, reference in map(references.__getitem__, answers)]
-        ours = [_beginning(references[sample][0], answer) for sample, answer in answers.items()]
+        answers = [(*references[r.sample], r.answer) for r in records if r.system == system and r.sample in references]
+        people = [_beginning(question, reference) for question, reference, _ in answers]
+        ours = [_beginning(question, answer) for question, _, answer in answers]
         score = library.compute_mauve(
             p_text=people, q_text=ours, featurize_model_name=str(model), max_text_length=_TOKENS
         )

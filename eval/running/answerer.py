@@ -68,7 +68,7 @@ class Answerer:
             return await self._baseline(sample, system)
         context, thread = self._context(system), _thread(sample, system)
         if system.again:
-            update = await self._perturbed(sample, system) if system.perturbation else None
+            update = await self._perturb(sample, system) if system.perturbation else None
             result = await self._branches.again(thread, before=system.again, context=context, update=update)
         else:
             result = await self._branches.run(thread, self._input_of(sample, system), context)
@@ -87,7 +87,7 @@ class Answerer:
     def _context(self, system: System) -> AnswerContext:
         return AnswerContext(backends=self._rag.backends, **self._switches(system))
 
-    async def _perturbed(self, sample: Sample, system: System) -> Json:
+    async def _perturb(self, sample: Sample, system: System) -> Json:
         """The update of the state of the run that is resumed; the same for the same question, system and seed."""
         change, random = PERTURBATIONS[system.perturbation], Random(f"{self._suite.seed} {sample.id} {system.name}")
         state, root = await self._branches.state(_thread(sample, system)), self._context(find_system(system.of))
@@ -182,9 +182,7 @@ class Answerer:
         chunks = self._rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits])
         chunks = [c for c in chunks if not c.stands_for]  # summaries have no place in a document
         chunks = chunks if trees else [c.model_copy(update={"tree": None}) for c in chunks]
-        used = tuple(
-            DocSpan(doc=self._corpus.known[e.doc_id], span=e.span) for s in answer.sentences for e in s.evidence
-        )
+        used = tuple(self._corpus.place(e.doc_id, e.span) for s in answer.sentences for e in s.evidence)
         plan = answer.plan.paragraph if answer.plan else None
         return Record(
             sample=sample.id,
@@ -201,7 +199,7 @@ class Answerer:
     def _read_of(self, chunk: Chunk, result: AskResult) -> list[DocSpan]:
         """What was read of a chunk: the evidence in it, as far as a retriever over trees found less than all."""
         spans = result.evidence.get(chunk.id, (chunk.span,))
-        return [DocSpan(doc=self._corpus.known[chunk.doc_id], span=span) for span in spans]
+        return [self._corpus.place(chunk.doc_id, span) for span in spans]
 
     async def _from_memory(self, sample: Sample, system: System) -> Record:
         """What the reader knows without any document."""
@@ -226,7 +224,7 @@ class Answerer:
             if len(spans) >= LEAD:
                 break
         spans = spans[:LEAD]
-        used = tuple(DocSpan(doc=self._corpus.known[c.doc_id], span=s) for c, s in spans)
+        used = tuple(self._corpus.place(c.doc_id, s) for c, s in spans)
         text = " ".join(" ".join(c.slice(s).split()) for c, s in spans)
         seconds = time.perf_counter() - start
         return Record(

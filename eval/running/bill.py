@@ -135,11 +135,11 @@ class CountingModel(LanguageModel):
     def _usage(self, request: Request[T], text: str) -> Usage:
         written = len(self._counter.token_offsets([text])[0])
         out = min(max(ASSUMED.get(request.stage, request.max_tokens), written), request.max_tokens)
-        tokens, cached = sum(self._count(m) for m in request.messages), self._repeated(request.messages)
+        tokens, cached = sum(self._count(m) for m in request.messages), self._count_repeated(request.messages)
         self._sent.add(hash(request.messages))
         return Usage(calls=1, tokens_in=tokens, tokens_out=out, tokens_cached=cached)
 
-    def _repeated(self, messages: tuple[Message, ...]) -> int:
+    def _count_repeated(self, messages: tuple[Message, ...]) -> int:
         """Tokens of all but the last two turns, if a call has sent just these; other switches may have made them."""
         last = messages[:-2]
         return sum(self._count(m) for m in last) if hash(last) in self._sent else 0

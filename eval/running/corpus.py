@@ -13,9 +13,8 @@ from discorag import DiscoRAG
 from discorag.discourse.parse.parser import PROMPTED
 from discorag.ingest.loaders import Source, load
 from discorag.ingest.survey import Status
-from discorag.schema.document import Chunk
 from discorag.schema.errors import DiscoRagError, Usage
-from discorag.schema.values import digest
+from discorag.schema.values import Span, digest
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, SourceDocument
 from interfaces.facade import Progress
@@ -39,9 +38,9 @@ class Corpus:
     failures: int = 0
     usage: Usage = field(default_factory=Usage)
 
-    def place(self, chunk: Chunk) -> DocSpan:
-        """Where a chunk stands, in the benchmark's terms."""
-        return DocSpan(doc=self.known[chunk.doc_id], span=chunk.span)
+    def place(self, doc_id: str, span: Span) -> DocSpan:
+        """A span of a document of the store, in the benchmark's terms."""
+        return DocSpan(doc=self.known[doc_id], span=span)
 
 
 async def ingest(

@@ -73,7 +73,7 @@ def _of_question(search: TreeSearch, chosen: Sequence[int]) -> Iterator[tuple[st
     scores = search.query.scores
 
     def height(node: int) -> int:
-        return scores.forest.of(int(scores.forest.owners[node])).nodes[scores.forest.local(node)].layer
+        return scores.forest.node(node).layer
 
     share = Counter(min(height(node), HIGHEST) for node in chosen)
     for layer in range(HIGHEST + 1):

@@ -133,12 +133,12 @@ class Runner:
             seconds = perf_counter() - start
             record = Record(sample=sample.id, system=system.name, error=f"{error.kind}: {error}", seconds=seconds)
         if keep:
-            record = await self._scored(sample, record)
+            record = await self._score(sample, record)
             self.folder.append(record)
             self.progress.recorded(record)
         return record
 
-    async def _scored(self, sample: Sample, record: Record) -> Record:
+    async def _score(self, sample: Sample, record: Record) -> Record:
         documents = self.benchmark.documents
         given = Given(
             sample=sample,

@@ -102,7 +102,7 @@ class Session:
             try:
                 await self._answer(folder, wanted, concurrency)
             finally:
-                run = self._summed(run, folder.records(), wanted)
+                run = self._sum_up(run, folder.records(), wanted)
                 run = run.model_copy(update={"seconds": round(before + time.perf_counter() - start, 1)})
                 folder.write_run(run)
         return run
@@ -218,7 +218,7 @@ class Session:
             "judge prompt": digest(file.read_bytes())[:16] if file else "ours",
         }
 
-    def _summed(self, run: Run, records: Sequence[Record], wanted: Sequence[System]) -> Run:
+    def _sum_up(self, run: Run, records: Sequence[Record], wanted: Sequence[System]) -> Run:
         strata = {s.id: s.strata for s in self.benchmark.samples}
         by_system = {s.name: [r for r in records if r.system == s.name] for s in wanted}
         summaries = {name: summarise(each, strata, self.metrics.missing) for name, each in by_system.items()}

@@ -38,7 +38,7 @@ async def test_a_chunks_text_is_the_benchmarks_text_at_its_place(rag: DiscoRAG, 
         chunks = rag.backends.store.chunks_of(scope, stored)
         text = benchmark.documents[doc].text
         for chunk in chunks:
-            place = corpus.place(chunk)
+            place = corpus.place(chunk.doc_id, chunk.span)
             assert place.doc == doc
             assert place.span.of(text) == chunk.text
         between = text
@@ -60,7 +60,7 @@ async def test_awkward_documents_keep_their_offsets(rag: DiscoRAG, tmp_path: Pat
     scope = rag.scope(corpus=corpus.name)
     for doc, stored in corpus.stored.items():
         (chunk,) = rag.backends.store.chunks_of(scope, stored)
-        assert corpus.place(chunk) == DocSpan(doc=doc, span=chunk.span)
+        assert corpus.place(chunk.doc_id, chunk.span) == DocSpan(doc=doc, span=chunk.span)
         assert chunk.span.of(benchmark.documents[doc].text) == chunk.text
     assert {p.parent.parent.name for p in tmp_path.rglob("*.*") if p.is_file()} == {"documents"}
 

@@ -68,7 +68,10 @@ class Example(BaseModel, frozen=True):
 
 @dataclass(frozen=True)
 class Source:
-    """A dataset: its file, who groups it, how many questions at most, whether others' documents are mixed in."""
+    """A dataset: its loader and file, and at most how many questions.
+
+    ``by_document``: whether a question's group (`eval.splits`) is its document, else it is a group of its own.
+    """
 
     name: str
     load: Callable[[Path], Benchmark]
@@ -96,9 +99,7 @@ def chosen(source: Source, data: Path) -> tuple[Benchmark, list[tuple[str, Sampl
     found = [(g, s) for s in benchmark.samples if (g := _group(source, benchmark, s)) in wanted and s.documents]
     random.Random(0).shuffle(found)
     found = found[: source.most]
-    names = {d for _, s in found for d in s.documents}
-    documents = {d: benchmark.documents[d] for d in benchmark.documents if d in names}
-    return benchmark.model_copy(update={"documents": documents, "samples": tuple(s for _, s in found)}), found
+    return benchmark.narrow(s for _, s in found), found
 
 
 def _group(source: Source, benchmark: Benchmark, sample: Sample) -> str:
@@ -126,6 +127,13 @@ def settings_of(
     yield "removed", left if len(left) > 1 else others[:DISTRACTORS]
 
 
+async def find_inputs(context: AnswerContext, query: str, doc_ids: Sequence[str], *stages: str) -> AnswerInputs:
+    """What an answer over these documents is written from: its evidence, and what further ``stages`` make of it."""
+    asked = {"query": query, "filters": {"doc_id": list(doc_ids)}}
+    state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence", *stages])
+    return await load_inputs(cast("AnswerState", state), context)
+
+
 async def example(
     rag: DiscoRAG, corpus: Corpus, source: Source, group: str, sample: Sample, setting: str, documents: Sequence[str]
 ) -> Example:
@@ -133,10 +141,7 @@ async def example(
     context = AnswerContext(
         backends=rag.backends, corpus=corpus.name, abstain="never", use_tree=False, use_graph=False, use_plan=False
     )
-    ids = [corpus.stored[d] for d in documents]
-    asked = {"query": sample.query, "filters": {"doc_id": ids}}
-    state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence"])
-    inputs = await load_inputs(cast("AnswerState", state), context)
+    inputs = await find_inputs(context, sample.query, [corpus.stored[d] for d in documents])
     gold: dict[str, list[Span]] = {}
     for g in sample.gold:
         for place in g.anywhere:

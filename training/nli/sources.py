@@ -109,14 +109,14 @@ def _condaqa(file: Path) -> Iterator[Pair]:
         group = (str(row["PassageID"]), plain(row["original sentence"]))
         versions.setdefault(group, {})[row["PassageEditID"]] = plain(row["sentence1"])
     for (group, sentence), passages in versions.items():
-        said = {0: sentence, **_changed(passages)}
+        said = {0: sentence, **_find_changes(passages)}
         for of, other in permutations(passages, 2):
             if other in said and (0 in (of, other) or 1 in (of, other)):
                 label = ENTAILMENT if {of, other} == {0, 1} else NOT_ENTAILED
                 yield Pair("condaqa", group, passages[of], said[other], label)
 
 
-def _changed(passages: dict[int, str]) -> dict[int, str]:
+def _find_changes(passages: dict[int, str]) -> dict[int, str]:
     """The one sentence of each version that the passage does not have."""
     first, found = set(sentences(passages.get(0, ""))), dict[int, str]()
     for edit, passage in passages.items():
@@ -153,8 +153,8 @@ def _scitab(file: Path) -> Iterator[Pair]:
             ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=False))
             for values in row["table_content_values"]
         )
-        told = re.sub(r"\[(?:BOLD|ITALIC|EMPTY)\] ?", "", f"{row['table_caption']} " + " ".join(f"{r}." for r in rows))
-        yield Pair("scitab", row["paper_id"], told, row["claim"], _TABLE_LABELS[row["label"]])
+        table = re.sub(r"\[(?:BOLD|ITALIC|EMPTY)\] ?", "", f"{row['table_caption']} " + " ".join(f"{r}." for r in rows))
+        yield Pair("scitab", row["paper_id"], table, row["claim"], _TABLE_LABELS[row["label"]])
 
 
 def _med(file: Path) -> Iterator[Pair]:

@@ -191,7 +191,7 @@ def epoch(
     total = 0.0
     batches = [order[i : i + _DOCUMENTS] for i in range(0, len(order), _DOCUMENTS)]
     for batch in track(batches, description=f"epoch {run.epoch + 1}"):
-        seen = _encoded(run.model, batch, chance) if tuned else [run.states.of(d) for d in batch]
+        seen = _encode(run.model, batch, chance) if tuned else [run.states.of(d) for d in batch]
         known = [(d, pieces) for d, (pieces, _) in zip(batch, seen, strict=True)]
         wrong = loss(run.model, known, [states for _, states in seen], chance)
         run.step(wrong)
@@ -201,7 +201,7 @@ def epoch(
     return total / len(batches)
 
 
-def _encoded(model: Model, batch: Sequence[GumDocument], chance: random.Random) -> list[tuple[Pieces, Tensor]]:
+def _encode(model: Model, batch: Sequence[GumDocument], chance: random.Random) -> list[tuple[Pieces, Tensor]]:
     """With windows cut at other places each time."""
     first = [chance.randrange(32, model.shape.window - 2) for _ in batch]
     pieces = [model.pieces(layout_of(d.text), first=f) for d, f in zip(batch, first, strict=True)]

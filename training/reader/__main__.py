@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -159,7 +160,8 @@ def main(
                 ]
                 for part, found in parts.items()
             }
-            found = [[reciprocal_rank(Reader(model), *row) for row in rows["score"]]]  # before training
+            before_training = Reader(model)
+            found = [[reciprocal_rank(before_training, *row) for row in rows["score"]]]
             for seed in track(range(seeds), f"{condition}: seeds"):
                 reader = Reader(model)
                 train(reader, rows["train"], seed)
@@ -168,7 +170,7 @@ def main(
         before, *after = json.loads(file.read_text())
         ranks[condition], untrained[condition] = np.mean(after, axis=0), interval(np.array(before))
     figures = {
-        "train": {s: sum(q.suite == s for q in parts["train"]) for s in sorted({q.suite for q in parts["train"]})},
+        "train": dict(sorted(Counter(q.suite for q in parts["train"]).items())),
         "seeds": seeds,
         "adds": {name: round(share, 3) for name, share in shares(parts["score"]).items()},
         "untrained": untrained,

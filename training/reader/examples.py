@@ -1,4 +1,4 @@
-# LangGraph leaves its own generics open:
+# bm25s is typed in part only.
 # pyright: reportUnknownMemberType=false
 """Questions with the sentences that the pipeline finds, which of them are evidence, and what discourse says of each."""
 
@@ -29,11 +29,9 @@ from eval.perturb import cut_at_random, permute_chunks
 from eval.running.corpus import Corpus, ingest
 from eval.sample import Benchmark, Sample
 from eval.splits import Part, groups
-from graphs.answer import graph
 from interfaces.facade import DiscoRAG
 from nodes.context import AnswerContext
-from nodes.inputs import load_inputs
-from nodes.state import AnswerState
+from training.answers.collect import find_inputs
 
 CANDIDATES = 10
 """Sentences of a question: its gold ones among the retrieved chunks, and the best others by BM25."""
@@ -117,11 +115,9 @@ def read_questions(data: Path, home: Path) -> list[Question]:
 
 
 def _questions(rag: DiscoRAG, source: Source, benchmark: Benchmark, home: Path) -> Iterator[Question]:
-    chosen = list(_chosen(source, benchmark))
-    names = {d for _, sample in chosen for d in sample.documents}
-    documents = {name: doc for name, doc in benchmark.documents.items() if name in names}
-    update = {"name": f"reader-{source.name}", "documents": documents, "samples": tuple(s for _, s in chosen)}
-    corpus = rag.run(lambda: ingest(rag, benchmark.model_copy(update=update), home))
+    chosen = list(_choose(source, benchmark))
+    narrow = benchmark.narrow(s for _, s in chosen).model_copy(update={"name": f"reader-{source.name}"})
+    corpus = rag.run(lambda: ingest(rag, narrow, home))
     asked: list[tuple[Part, Sample, AnswerInputs]] = []
     for part, sample in track(chosen, source.name):
         asked.append((part, sample, rag.run(lambda s=sample: _ask(rag, corpus, s))))
@@ -131,7 +127,7 @@ def _questions(rag: DiscoRAG, source: Source, benchmark: Benchmark, home: Path) 
             yield question
 
 
-def _chosen(source: Source, benchmark: Benchmark) -> Iterator[tuple[Part, Sample]]:
+def _choose(source: Source, benchmark: Benchmark) -> Iterator[tuple[Part, Sample]]:
     """Answerable questions of each part, in random order."""
     left: dict[Part, int] = {"train": source.train // len(source.paths), "score": source.score // len(source.paths)}
     samples = [s for s in benchmark.samples if s.answerable and s.gold and s.documents]
@@ -150,10 +146,8 @@ async def _ask(rag: DiscoRAG, corpus: Corpus, sample: Sample) -> AnswerInputs:
     context = AnswerContext(
         backends=rag.backends, corpus=corpus.name, abstain="never", retriever="hybrid", profile="verbatim"
     )
-    asked = {"query": sample.query, "filters": {"doc_id": [corpus.stored[d] for d in sample.documents]}}
-    keys = ["query", "hits", "evidence", "trees", "graph", "plan"]
-    state = await graph.ainvoke(asked, context=context, output_keys=keys)
-    return await load_inputs(cast("AnswerState", state), context)
+    ids = [corpus.stored[d] for d in sample.documents]
+    return await find_inputs(context, sample.query, ids, "trees", "graph", "plan")
 
 
 def _question(

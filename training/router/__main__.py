@@ -19,6 +19,7 @@ from rich.table import Table
 
 from discorag import DiscoRAG
 from discorag.config import read_settings
+from discorag.retrieval.rounds import PASSAGES
 from discorag.retrieval.routers.decide import LocalRouter, router_of
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Router
 from eval.datasets.registry import load_benchmark
@@ -31,6 +32,8 @@ from training.router.examples import Example, by_answers, by_model, steps, write
 from training.router.folder import FolderRouter
 from training.router.score import COLUMNS, score
 
+HOME = Path(".disco-rag/router")
+
 app = typer.Typer(no_args_is_help=True, help=__doc__, add_completion=False)
 SuiteName = Annotated[str, typer.Argument(help="A suite of documents with headings and gold evidence, such as qasper.")]
 Passages = Annotated[int, typer.Option(min=1, help="Passages that are retrieved for a question.")]
@@ -40,10 +43,10 @@ Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default
 
 
 class Refusing:
-    """Refuses always: what the other routers have to beat."""
+    """A router that always refuses: what the others have to beat."""
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """Nothing."""
+        """Refuse."""
         return Decision()
 
 
@@ -54,9 +57,9 @@ def examples(
     by: Annotated[
         Literal["answers", "model"], typer.Option(help="From gold evidence, or by the configured router (C.1).")
     ] = "answers",
-    passages: Passages = 5,
+    passages: Passages = PASSAGES,
     limit: Limit = None,
-    home: Home = Path(".disco-rag/router"),
+    home: Home = HOME,
     data: Data = None,
 ) -> None:
     """Write examples, and print how many of each action there are."""
@@ -70,9 +73,9 @@ def examples(
 def score_routers(
     suite: SuiteName,
     folder: Annotated[list[Path], typer.Option(help="Folders of trained models.")] = [],  # noqa: B006
-    passages: Passages = 5,
+    passages: Passages = PASSAGES,
     limit: Limit = None,
-    home: Home = Path(".disco-rag/router"),
+    home: Home = HOME,
     data: Data = None,
 ) -> None:
     """The configured router (by similarity where there is no model), one that refuses, and those of folders."""
@@ -98,10 +101,7 @@ def benchmark_of(name: str, part: Part, limit: int | None, data: Path | None) ->
     except FileNotFoundError:
         wanted = None
     samples = [s for s in benchmark.samples if s.gold and (wanted is None or set(s.documents) & wanted)]
-    chosen = choose(samples, suite.model_copy(update={"limit": limit}))
-    named = {d for s in chosen for d in s.documents}
-    documents = {d: document for d, document in benchmark.documents.items() if d in named}
-    return benchmark.model_copy(update={"samples": chosen, "documents": documents})
+    return benchmark.narrow(choose(samples, suite.model_copy(update={"limit": limit})))
 
 
 async def label(rag: DiscoRAG, found: list[Example], *, by_a_model: bool) -> list[Example]:

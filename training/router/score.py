@@ -25,17 +25,17 @@ class Scores:
     refuse: list[float] = field(default_factory=list[float])
     unreadable: list[float] = field(default_factory=list[float])
 
-    def add(self, gold: Decision, made: Decision | None) -> None:
+    def add(self, gold: Decision, chosen: Decision | None) -> None:
         """One example; None is a reply that could not be read."""
-        self.unreadable.append(float(made is None))
-        made = made or Decision()
-        right = len(set(gold.answer) & set(made.answer))
+        self.unreadable.append(float(chosen is None))
+        chosen = chosen or Decision()
+        right = len(set(gold.answer) & set(chosen.answer))
         if gold.answer:
-            self.answer.append(2 * right / (len(gold.answer) + len(made.answer)))
+            self.answer.append(2 * right / (len(gold.answer) + len(chosen.answer)))
         if gold.expand:
-            self.expand.append(len(set(gold.expand) & set(made.expand)) / max(1, len(made.expand)))
+            self.expand.append(len(set(gold.expand) & set(chosen.expand)) / max(1, len(chosen.expand)))
         if not gold.answer and not gold.expand:
-            self.refuse.append(float(not made.answer and not made.expand))
+            self.refuse.append(float(not chosen.answer and not chosen.expand))
 
     def row(self) -> list[str]:
         """Percentages with the number of examples."""
@@ -51,8 +51,8 @@ async def score(router: Router, examples: Sequence[Example]) -> Scores:
     scores = Scores()
     for example in examples:
         try:
-            made = await router.decide(example.question, example.subtree)
+            chosen = await router.decide(example.question, example.subtree)
         except ModelError:
-            made = None
-        scores.add(example.action, made)
+            chosen = None
+        scores.add(example.action, chosen)
     return scores

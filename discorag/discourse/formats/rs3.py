@@ -61,7 +61,7 @@ def read_rs3(xml: str) -> tuple[str, RstTree]:
         InvariantError: It is not XML, declares a document type, or is not a tree; a segment has no text; a relation is
             unknown.
     """
-    root = _parsed(xml)
+    root = _parse(xml)
     segments = list(root.iter(_SEGMENT))
     multinuclear = {r.get("name", "") for r in root.iter("rel") if r.get("type", "") == _MULTINUC}
     cuts = _cuts([_node(element) for element in (*segments, *root.iter("group"))], multinuclear)
@@ -130,7 +130,7 @@ def _kind(split: Split | None) -> str:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def _parsed(xml: str) -> etree._Element:
+def _parse(xml: str) -> etree._Element:
     """The root element; entities are not expanded, nothing is fetched."""
     parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False)
     try:

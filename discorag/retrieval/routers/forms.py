@@ -48,10 +48,11 @@ class RouteForm(ABC):
         """
         answer, expand = self._ids(reply)
         passages, headings = _nodes(subtree, "passage"), _nodes(subtree, "collapsed")
-        decision = Decision(_known(answer, passages), _known(expand, headings))
+        decision = Decision(_choose(answer, passages), _choose(expand, headings))
         if (answer or expand) and not decision.answer and not decision.expand:
             raise ValueError(
-                f"No such nodes. Passages shown: {_listed(passages)}. Headings that hide passages: {_listed(headings)}."
+                f"No such nodes. Passages shown: {_list_ids(passages)}. "
+                f"Headings that hide passages: {_list_ids(headings)}."
             )
         return decision
 
@@ -145,9 +146,9 @@ def _nodes(subtree: RetrievalSubtree, kind: Literal["passage", "collapsed"]) -> 
     return {line.id: line.node for line in subtree.lines if line.kind == kind}
 
 
-def _known(ids: Sequence[int], nodes: Mapping[int, int]) -> tuple[int, ...]:
+def _choose(ids: Sequence[int], nodes: Mapping[int, int]) -> tuple[int, ...]:
     return tuple(nodes[i] for i in dict.fromkeys(ids) if i in nodes)
 
 
-def _listed(ids: Mapping[int, int]) -> str:
+def _list_ids(ids: Mapping[int, int]) -> str:
     return ", ".join(map(str, ids)) or "none"
