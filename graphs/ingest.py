@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict, cast
 from weakref import WeakKeyDictionary
@@ -68,11 +69,9 @@ def build(**compile_options: Any) -> Graph:
 def build_around(documents: Any) -> Graph:
     """The same with a step of another engine, which takes all files at once."""
     steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
-    steps.add_node("scan", scan)
-    steps.add_node("documents", documents)
-    steps.add_node("sweep", sweep)
-    for first, then in ((START, "scan"), ("scan", "documents"), ("documents", "sweep"), ("sweep", END)):
-        steps.add_edge(first, then)
+    steps.add_sequence([("scan", scan), ("documents", documents), ("sweep", sweep)])
+    steps.add_edge(START, "scan")
+    steps.add_edge("sweep", END)
     return steps.compile(name="ingest-by-engine")
 
 
@@ -90,6 +89,7 @@ def _fan_out(state: IngestState) -> list[Send] | str:
 graph = build()
 
 
+@cache
 def _build_one() -> Graph:
     steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=_Sent, output_schema=IngestOutput)
     steps.add_node("document", _document)
@@ -98,12 +98,9 @@ def _build_one() -> Graph:
     return steps.compile(name="ingest-one")
 
 
-_one = _build_one()
-
-
 async def ingest_one(uri: str, context: IngestContext) -> Json:
     """The outcomes and the ledger of one document, stored by itself."""
-    return cast("Json", await _one.ainvoke({"uri": uri}, context=context))
+    return cast("Json", await _build_one().ainvoke({"uri": uri}, context=context))
 
 
 async def run_ingest(

@@ -160,14 +160,14 @@ class Threads:
 
     async def all(self, tenant: str) -> list[Thread]:
         """The threads of a tenant, the latest first."""
-        return [_thread(row) for row in await asyncio.to_thread(self._table.of, tenant)]
+        return [_thread(row.body, row.tenant) for row in await asyncio.to_thread(self._table.of, tenant)]
 
     async def get(self, tenant: str, thread_id: str) -> Thread:
         """Return a thread of this tenant. Raises `NotFoundError`."""
         row = await asyncio.to_thread(self._table.get, tenant, thread_id)
         if row is None:
             raise NotFoundError(f"There is no thread {thread_id}.", hint="GET /threads lists them.")
-        return _thread(row)
+        return _thread(row.body, row.tenant)
 
     async def delete(self, thread: Thread) -> None:
         """Delete a thread with its checkpoints, after its runs here. Raises `ConflictError` if one is elsewhere."""
@@ -273,16 +273,16 @@ class Threads:
     async def _change(self, thread: Thread, edit: Callable[[Thread], Thread]) -> None:
         """Change what is stored now: other requests change other fields meanwhile."""
 
-        def edited(body: str) -> str:
-            return edit(_thread(ThreadRow(thread.id, thread.tenant, 0.0, body))).model_dump_json()
+        def edit_body(body: str) -> str:
+            return edit(_thread(body, thread.tenant)).model_dump_json()
 
-        await asyncio.to_thread(self._table.change, thread.id, datetime.now(UTC).timestamp(), edited)
+        await asyncio.to_thread(self._table.change, thread.id, datetime.now(UTC).timestamp(), edit_body)
 
     async def _forget_old(self) -> None:
         before = datetime.now(UTC).timestamp() - RETENTION_S
         for row in await asyncio.to_thread(self._table.unused_since, before):
             with suppress(ConflictError):
-                await self.delete(_thread(row))
+                await self.delete(_thread(row.body, row.tenant))
 
     async def _state(self, config: Any) -> ThreadState:
         return _state_of(await self._graph.aget_state(config))
@@ -304,7 +304,7 @@ class Threads:
         lock, busy = self._locks[thread.id], "A run of this thread is under way."
         if lock.locked() and not waits:
             raise ConflictError(busy, hint=_WAIT)
-        async with lock, _held(self._place.lock(f"thread {thread.id}")) as is_taken:
+        async with lock, _hold(self._place.lock(f"thread {thread.id}")) as is_taken:
             if not is_taken:
                 raise ConflictError(busy, hint=_WAIT)
             async with _errors():
@@ -332,7 +332,7 @@ async def _saver(place: SqliteFile | PostgresServer, file: Path) -> AsyncGenerat
     check = kind.check_connection  # a server that was restarted has closed the connections
     async with kind(url, kwargs=options, min_size=1, max_size=CONNECTIONS, check=check, open=False) as pool:
         saver = AsyncPostgresSaver(pool, serde=serde)
-        async with _held(place.lock("checkpoints", BUSY_S)) as is_taken:
+        async with _hold(place.lock("checkpoints", BUSY_S)) as is_taken:
             if not is_taken:
                 hint = "Wait until another server has started, or end it."
                 raise StoreError(f"The tables of threads have been locked for {BUSY_S:.0f} seconds.", hint=hint)
@@ -341,7 +341,7 @@ async def _saver(place: SqliteFile | PostgresServer, file: Path) -> AsyncGenerat
 
 
 @asynccontextmanager
-async def _held(lock: AbstractContextManager[bool]) -> AsyncGenerator[bool]:
+async def _hold(lock: AbstractContextManager[bool]) -> AsyncGenerator[bool]:
     """A lock of the database; it is taken and released in threads, since both may wait."""
     taking = asyncio.create_task(asyncio.to_thread(lock.__enter__))
     try:
@@ -351,8 +351,8 @@ async def _held(lock: AbstractContextManager[bool]) -> AsyncGenerator[bool]:
         await asyncio.to_thread(lock.__exit__, None, None, None)
 
 
-def _thread(row: ThreadRow) -> Thread:
-    return Thread.model_validate({**json.loads(row.body), "tenant": row.tenant})
+def _thread(body: str, tenant: str) -> Thread:
+    return Thread.model_validate({**json.loads(body), "tenant": tenant})
 
 
 def _config(thread: Thread, checkpoint: str | None = None) -> Any:

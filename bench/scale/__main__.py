@@ -18,7 +18,7 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from bench.report import write
 from bench.scale import catalogue, kills, on_ray, shared
 from bench.trust import probes
-from bench.trust.__main__ import measured
+from bench.trust.__main__ import measure
 from bench.trust.results import broken
 from bench.trust.trial import Experiment
 from tests.servers.postgres import PostgresServer
@@ -69,7 +69,7 @@ def main(
     with PostgresServer(options=_OPTIONS) as server, server.databases() as new, Progress(*columns) as progress:
         known = experiments(server, new)
         for name in names or [*known]:
-            figures = measured(known[name], count or known[name].count, progress, name, seed)
+            figures = measure(known[name], count or known[name].count, progress, name, seed)
             write(out, {"machine": NOTE, name: {"what": known[name].what} | figures})
             failed += [f"{name}: {figure} is {figures.get(figure)}" for figure in broken(known[name], figures)]
     console.print(f"Written to {out}.", *failed, sep="\n")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections import Counter
 from collections.abc import Callable
 from signal import SIGKILL
 
 import psutil
 
 from bench.serving.server import ApiServer, Home
-from bench.trust.jobs import ended, note, upload
+from bench.trust.jobs import note, upload
+from bench.trust.server_kills import compare
 from bench.trust.trial import Figures, Trial
 from discorag.config import StoreSettings
 from discorag.schema.errors import InvariantError
@@ -22,7 +22,6 @@ from tests.servers.postgres import PostgresServer
 TENANT = "one"
 FILES = 4
 """Sent before each kill."""
-PATIENCE_S = 300.0
 _SETTINGS = {"PARSER__KIND": "rules"}
 
 
@@ -33,7 +32,7 @@ def of_workers(trial: Trial, database: str) -> Figures:
         children = [p for p in psutil.Process(server.pid).children() if p.status() != psutil.STATUS_ZOMBIE]
         os.kill(rng.choice([p.pid for p in children if "spawn_main" in " ".join(p.cmdline())]), SIGKILL)
 
-    return _killed(trial, database, kill)
+    return _kill_while_sending(trial, database, kill)
 
 
 def of_database(trial: Trial, database: str, postgres: PostgresServer) -> Figures:
@@ -44,10 +43,10 @@ def of_database(trial: Trial, database: str, postgres: PostgresServer) -> Figure
         time.sleep(rng.uniform(0.0, 2.0))
         postgres.start()
 
-    return _killed(trial, database, kill)
+    return _kill_while_sending(trial, database, kill)
 
 
-def _killed(trial: Trial, database: str, kill: Callable[[ApiServer, random.Random], None]) -> Figures:
+def _kill_while_sending(trial: Trial, database: str, kill: Callable[[ApiServer, random.Random], None]) -> Figures:
     rng, home = random.Random(trial.seed), Home.create(trial.folder / "home", [TENANT])
     accepted: dict[str, str] = {}
     settings = _SETTINGS | {"DATABASE_URL": database}
@@ -62,15 +61,7 @@ def _killed(trial: Trial, database: str, kill: Callable[[ApiServer, random.Rando
             if not server.is_running:
                 raise InvariantError(f"The server ended: {list(server.log.others)}")
             trial.tick()
-        jobs = {name: ended(client, job, PATIENCE_S) for name, job in accepted.items()}
-        names = Counter(d["name"] for d in client.get("/documents", params={"limit": 1000}).json()["documents"])
+        outcome = compare(client, accepted)
     with open_store(StoreSettings.model_validate({"database_url": database})) as store:
         report = store.check()
-    return {
-        "lost": sum(name not in names for name in accepted),
-        "doubled": sum(count > 1 for count in names.values()),
-        "not_ended": sum(job is None for job in jobs.values()),
-        "differences": len(report.differences),
-        "accepted": len(accepted),
-        "statuses": dict(Counter(job["status"] if job else "not ended" for job in jobs.values())),
-    }
+    return outcome | {"differences": len(report.differences)}

@@ -27,7 +27,7 @@ def kills_of_actors(trial: Trial, new_database: Callable[[], str]) -> Figures:
         seen.add(victim.pid)
         victim.kill()
         trial.tick()
-    return _counted(home, ingest.wait() == 0)
+    return _compare(home, ingest.wait() == 0)
 
 
 def kills_of_drivers(trial: Trial, new_database: Callable[[], str]) -> Figures:
@@ -40,7 +40,7 @@ def kills_of_drivers(trial: Trial, new_database: Callable[[], str]) -> Figures:
         ingest.kill()
         ingest.wait()
         trial.tick()
-    return _counted(home, _start(home).wait() == 0)
+    return _compare(home, _start(home).wait() == 0)
 
 
 def cost(trial: Trial, new_database: Callable[[], str]) -> Figures:
@@ -76,7 +76,7 @@ def _seconds(home: Home) -> float:
     return sum(t.user + t.system for t in times)
 
 
-def _counted(home: Home, well: bool) -> Figures:
+def _compare(home: Home, well: bool) -> Figures:
     stored, names = home.stored(), {path.name for path in home.documents.iterdir()}
     return {
         "lost": len(names - stored.keys()),

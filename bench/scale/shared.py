@@ -27,7 +27,7 @@ TENANT, FILES, QUESTIONS_AT_ONCE = "one", 20, 4
 
 def two_ingests(trial: Trial, new_database: Callable[[], str]) -> Figures:
     """``trial.count`` times two processes ingest the same folder of `FILES` files at once."""
-    folder, counts, failed = trial.folder / "files", Counter[str](), 0
+    folder, counts = trial.folder / "files", Counter[str]()
     folder.mkdir(parents=True)
     for number in range(FILES):
         (folder / f"{number}.md").write_bytes(note(number))
@@ -43,7 +43,7 @@ def two_ingests(trial: Trial, new_database: Callable[[], str]) -> Figures:
             )
             for at in range(2)
         ]
-        failed += sum(ingest.wait() != 0 for ingest in ingests)
+        counts["failed"] += sum(ingest.wait() != 0 for ingest in ingests)
         with open_store(StoreSettings.model_validate({"database_url": own["DISCO_RAG_DATABASE_URL"]})) as store:
             report = store.check()
             with store.database.read() as db:
@@ -53,12 +53,7 @@ def two_ingests(trial: Trial, new_database: Callable[[], str]) -> Figures:
         counts["doubled"] += sum(count > 1 for count in found.values())
         counts["differences"] += len(report.differences)
         trial.tick()
-    return {
-        "lost": counts["lost"],
-        "doubled": counts["doubled"],
-        "differences": counts["differences"],
-        "failed": failed,
-    }
+    return {figure: counts[figure] for figure in ("lost", "doubled", "differences", "failed")}
 
 
 def two_writers(trial: Trial, database: str) -> Figures:

@@ -34,7 +34,7 @@ from bench.trust.results import (
 from bench.trust.trial import Experiment, Figures, Trial
 
 
-def measured(experiment: Experiment, count: int, progress: Progress, name: str, seed: int) -> Figures:
+def measure(experiment: Experiment, count: int, progress: Progress, name: str, seed: int) -> Figures:
     """Run one experiment in a folder of its own."""
     task, start, before = progress.add_task(name, total=count), time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix=f"trust-{name}-", ignore_cleanup_errors=True) as folder:
@@ -70,7 +70,7 @@ def main(
             if why := experiment.unavailable():
                 progress.console.print(f"{name} is left out: {why}")
                 continue
-            figures = measured(experiment, count or experiment.count, progress, name, seed)
+            figures = measure(experiment, count or experiment.count, progress, name, seed)
             results = add(out, name, figures)
             if out == OUT:
                 PAGE.write_text(with_table(PAGE.read_text("utf-8"), markdown(results, EXPERIMENTS)), encoding="utf-8")

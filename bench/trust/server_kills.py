@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from signal import SIGKILL
 
@@ -35,15 +36,20 @@ def run(trial: Trial) -> Figures:
         server.end(SIGKILL)
         trial.tick()
     with ApiServer(home, _SETTINGS) as server, server.client(TENANT) as client:
-        jobs = {name: ended(client, job, PATIENCE_S) for name, job in accepted.items()}
-        names = Counter(d["name"] for d in client.get("/documents", params={"limit": 1000}).json()["documents"])
+        outcome = compare(client, accepted)
     with open_store(StoreSettings(path=home.folder / "store")) as store:
         report, reason = store.check(), store.index_note
+    return outcome | {"differences": len(report.differences) + bool(reason)}
+
+
+def compare(client: httpx.Client, accepted: Mapping[str, str]) -> Figures:
+    """What became of the files that were accepted, name -> job, when their jobs have ended."""
+    jobs = {name: ended(client, job, PATIENCE_S) for name, job in accepted.items()}
+    names = Counter(d["name"] for d in client.get("/documents", params={"limit": 1000}).json()["documents"])
     return {
         "lost": sum(name not in names for name in accepted),
         "doubled": sum(count > 1 for count in names.values()),
         "not_ended": sum(job is None for job in jobs.values()),
-        "differences": len(report.differences) + bool(reason),
         "accepted": len(accepted),
         "statuses": dict(Counter(job["status"] if job else "not ended" for job in jobs.values())),
     }

@@ -204,14 +204,14 @@ class PostgresServer:
         try:
             yield
         except DBAPIError as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
         except PoolTimeoutError as error:
             hint = "Ask less at a time, or start more workers."
             raise StoreLockedError(
                 f"{self.name}: all {CONNECTIONS} connections of this process are in use.", hint=hint
             ) from error
 
-    def _translated(self, error: DBAPIError) -> DiscoRagError:
+    def _translate(self, error: DBAPIError) -> DiscoRagError:
         message = str(error.orig).strip().partition("\n")[0]
         state: str = getattr(error.orig, "sqlstate", None) or ""
         if isinstance(error, DataError):
@@ -227,7 +227,6 @@ class PostgresServer:
 
     def integrity(self, connection: Connection) -> list[str]:
         """Nothing: PostgreSQL tests its pages itself when it reads them (data checksums), and foreign keys always."""
-        del connection
         return []
 
     def number_after(self, connection: Connection, table: Table) -> None:

@@ -87,19 +87,16 @@ class SqliteFile:
     @contextmanager
     def writing(self, what: str) -> Generator[Connection]:
         """A transaction; all others wait, whatever they change."""
-        del what
         with self._writers, self.engine.execution_options(**{WRITES: True}).begin() as db:
             yield db
 
     def hold(self, row: Select[Any]) -> FileHold:
         """Hold a row: one process serves a folder, and knows itself which rows it holds."""
-        del row
         return FileHold(self)
 
     @contextmanager
     def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
         """One process serves a folder: it has all locks."""
-        del name, wait_s
         yield True
 
     def close(self) -> None:
@@ -126,7 +123,7 @@ class SqliteFile:
         try:
             yield
         except (DatabaseError, sqlite3.DatabaseError) as error:
-            raise _translated(error, self.file) from error
+            raise _translate(error, self.file) from error
         except OSError as error:
             message = f"{self.file} cannot be used: {error.strerror or error}."
             raise StoreError(message, hint=_READ_ONLY_HINT) from error
@@ -215,7 +212,7 @@ def _code(error: DatabaseError | sqlite3.DatabaseError) -> int:
     return getattr(cause, "sqlite_errorcode", 0) & 0xFF
 
 
-def _translated(error: DatabaseError | sqlite3.DatabaseError, file: Path) -> StoreError:
+def _translate(error: DatabaseError | sqlite3.DatabaseError, file: Path) -> StoreError:
     message, code = str(error.orig if isinstance(error, DatabaseError) else error), _code(error)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreDamagedError(f"{file} is damaged: {message}.", hint=DAMAGED)

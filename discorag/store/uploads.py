@@ -17,6 +17,9 @@ from discorag.store.sqlite import FileHold
 TRIES = 2
 """How often a file is converted that runs into a limit or ends its process."""
 
+Hold = FileHold | RowHold
+"""Of a file in the queue, by the server that reads it."""
+
 J, Q, U, V = tables.jobs, tables.queue, tables.uploads, tables.conversions
 
 
@@ -104,11 +107,11 @@ class JobTable:
             for row in rows
         ]
 
-    def claim(self, file: QueuedFile) -> FileHold | RowHold | None:
+    def claim(self, file: QueuedFile) -> Hold | None:
         """Hold a file that is to be read, until `done` or its ``end``; None if another server has it."""
         return self._database.place.hold(select(Q).where(Q.c.number == file.number))
 
-    def done(self, file: QueuedFile, hold: FileHold | RowHold) -> None:
+    def done(self, file: QueuedFile, hold: Hold) -> None:
         """Remove a file that was read from the queue."""
         hold.end(delete(Q).where(Q.c.number == file.number))
 

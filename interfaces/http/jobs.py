@@ -38,9 +38,8 @@ from discorag.schema.errors import (
 )
 from discorag.schema.ledger import Failure
 from discorag.schema.values import stable_id
-from discorag.store.postgres import RowHold
-from discorag.store.sqlite import FileHold, make_private_folder
-from discorag.store.uploads import JobRow, JobTable, QueuedFile
+from discorag.store.sqlite import make_private_folder
+from discorag.store.uploads import Hold, JobRow, JobTable, QueuedFile
 
 RETENTION = timedelta(days=7)
 """How long the record of a job is stored after its end."""
@@ -370,7 +369,7 @@ class Jobs:
         while monotonic() < until and (self._at_work or monotonic() - self._last_end < seconds):
             await asyncio.sleep(seconds / 4)
 
-    async def _next(self) -> tuple[QueuedFile, FileHold | RowHold] | None:
+    async def _next(self) -> tuple[QueuedFile, Hold] | None:
         """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately.
 
         The place beyond ``at_once`` is for a tenant that has no file at work, so that no tenant holds all places:
@@ -396,7 +395,7 @@ class Jobs:
                 return file, hold
         return None
 
-    async def _claim(self, file: QueuedFile) -> FileHold | RowHold | None:
+    async def _claim(self, file: QueuedFile) -> Hold | None:
         """Hold a file, unless another server has it; not longer than this task, should it be cancelled."""
         claim = asyncio.create_task(asyncio.to_thread(self._table.claim, file))
         try:
@@ -406,7 +405,7 @@ class Jobs:
                 hold.end()
             raise
 
-    async def _attempt(self, at: QueuedFile, hold: FileHold | RowHold) -> None:
+    async def _attempt(self, at: QueuedFile, hold: Hold) -> None:
         try:
             file = await self._read_file(at)
             recording = asyncio.create_task(self._record(at, hold, file))
@@ -419,7 +418,7 @@ class Jobs:
         except StoreError:  # the job's record cannot be read or written, or the store has no room
             await asyncio.sleep(RETRY_S)
 
-    def _release(self, file: QueuedFile, hold: FileHold | RowHold, _: asyncio.Task[None]) -> None:
+    def _release(self, file: QueuedFile, hold: Hold, _: asyncio.Task[None]) -> None:
         """Free the place of a file, also where its task was cancelled before its first step."""
         with suppress(StoreError):  # then the database has released the row
             hold.end()
@@ -437,7 +436,7 @@ class Jobs:
             await self._change(job.id, job.scope, lambda job: job.begin() if job.status is JobStatus.WAITING else None)
         return await self._outcome(job, job.files[at.position])
 
-    async def _record(self, at: QueuedFile, hold: FileHold | RowHold, file: JobFile | None) -> None:
+    async def _record(self, at: QueuedFile, hold: Hold, file: JobFile | None) -> None:
         """Store in the job what was read, unless it was cancelled meanwhile, and remove the file from the queue."""
 
         def with_file(job: Job) -> Job | None:

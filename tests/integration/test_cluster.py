@@ -22,6 +22,8 @@ from tests.conftest import EXAMPLES
 from tests.servers.qdrant import QdrantServer
 
 ROOT = EXAMPLES.parent
+MAIN = "from interfaces.cli.main import main; main()"
+SERVE = [sys.executable, "-c", MAIN, "serve", "--workers", "2"]
 PAGE = (ROOT / "docs/cluster.md").read_text("utf-8")
 pytestmark = pytest.mark.server
 
@@ -31,7 +33,7 @@ def commands(database: str, qdrant: str, port: int) -> list[str]:
     (block,) = re.findall(r"## Five commands.*?```sh\n(.*?)```", PAGE, re.DOTALL)
     block = re.sub(r"DATABASE_URL=\S+", f"DATABASE_URL='{database}'", block)
     block = block.replace("http://HOST:6333", qdrant).replace("--workers 4", f"--workers 2 --port {port}")
-    start = f"{sys.executable} -c 'from interfaces.cli.main import main; main()'"
+    start = f"{sys.executable} -c '{MAIN}'"
     return [line.replace("disco-rag ", f"{start} ", 1) for line in block.strip().splitlines()]
 
 
@@ -89,16 +91,14 @@ def _is_ready(port: int) -> bool:
 
 
 def test_several_workers_over_a_folder_are_refused(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from interfaces.cli.main import main; main()", "serve", "--workers", "2"]
     environment = {**os.environ, "DISCO_RAG_HOME": str(tmp_path)}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(SERVE, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "one process" in done.stderr
     assert "DISCO_RAG_DATABASE_URL" in done.stderr
 
 
 def test_workers_that_cannot_start_are_a_failure_of_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from interfaces.cli.main import main; main()", "serve", "--workers", "2"]
     nowhere = {"DISCO_RAG_DATABASE_URL": "postgresql+psycopg://u:p@127.0.0.1:9/db", "DISCO_RAG_HOME": str(tmp_path)}
-    done = subprocess.run([*command, "--port", str(free_port())], cwd=ROOT, env=os.environ | nowhere, check=False)
+    done = subprocess.run([*SERVE, "--port", str(free_port())], cwd=ROOT, env=os.environ | nowhere, check=False)
     assert done.returncode == STARTUP_FAILURE
