@@ -14,7 +14,7 @@ COMMANDS = {
     "demo": "Read the example documents, answer three questions, and open the page.",
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question, every sentence with its sources; or a file of questions.",
-    "show": "Show a document's trees, or the graph or plan for a question.",
+    "show": "Show a document's trees.",
     "audit": "Find where documents disagree, and why; exit code 1 if a contradiction is sure.",
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",

@@ -1,4 +1,4 @@
-"""Graph, plan and answer as rich renderables for the terminal and as Mermaid for documents and Studio."""
+"""Plan and answer as rich renderables for the terminal."""
 
 from __future__ import annotations
 
@@ -11,39 +11,11 @@ from rich.text import Text
 
 from discorag.generation.views import CLOSEST, DISAGREE, WARNINGS, AnswerView, place_of, position_of
 from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, Disagreement, EvidenceSpan, Support
-from discorag.schema.discourse import Plan, RhetoricalGraph
-from discorag.schema.document import Chunk
-from discorag.text.citations import escape_brackets, split_references, steps
-from discorag.text.escaping import mermaid, one_line
+from discorag.schema.discourse import Plan
+from discorag.text.citations import split_references, steps
+from discorag.text.escaping import one_line
 
-_LABEL = 60
 _MARK = "bold cyan"  # of a citation: no word of a source is bold
-
-
-def graph_text(graph: RhetoricalGraph, chunks: tuple[Chunk, ...], answer: Answer | None = None) -> RenderableType:
-    """The chunks by number, each with its sentence in ``answer`` or in a relation, then one line per edge."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for number, chunk in enumerate(chunks, start=1):
-        used = one_line(_used(chunk, graph, answer), _LABEL)
-        table.add_row(Text(f"[{number}]", _MARK), Text(one_line(chunk.title, 30)), Text(used))
-    lines = [
-        Text(
-            f"[{graph.number(e.source)}] {e.relation} [{graph.number(e.target)}]",
-            style="bold red" if e.disagrees else "",
-        )
-        for e in graph.edges
-    ]
-    return Group(table, Text(""), *(lines or [Text("No relations.")]))
-
-
-def graph_mermaid(graph: RhetoricalGraph, chunks: tuple[Chunk, ...], answer: Answer | None = None) -> str:
-    """A Mermaid flowchart: a vertex per chunk, with what `graph_text` shows of it, and an edge per relation."""
-    lines = ["flowchart LR"]
-    for number, chunk in enumerate(chunks, start=1):
-        title, text = (mermaid(part, 2 * _LABEL) for part in (chunk.title, _used(chunk, graph, answer)))
-        lines.append(f'    c{number}["{number}: {title}{f"<br/>{text}" if text else ""}"]')
-    lines += [f"    c{graph.number(e.source)} -->|{e.relation}| c{graph.number(e.target)}" for e in graph.edges]
-    return "\n".join(lines) + "\n"
 
 
 def plan_text(plan: Plan) -> RenderableType:
@@ -64,32 +36,6 @@ def _indent(rows: Iterable[tuple[Text, RenderableType]]) -> Table:
     for mark, text in rows:
         table.add_row(mark, text)
     return table
-
-
-def plan_mermaid(plan: Plan, answer: Answer | None = None) -> str:
-    """A Mermaid flowchart of the steps in order, each with the evidence that ``answer`` has for it."""
-    lines = ["flowchart TD"]
-    for i, step in enumerate(steps(plan), start=1):
-        said = [mermaid(escape_brackets(step.text), 2 * _LABEL)]
-        said += [f"“{mermaid(e.text, 2 * _LABEL)}”" for e in _evidence_of(answer, i - 1)]
-        lines.append(f'    s{i}["{i}: {"<br/>".join(said)}"]')
-        if i > 1:
-            lines.append(f"    s{i - 1} --> s{i}")
-    return "\n".join(lines) + "\n"
-
-
-def _used(chunk: Chunk, graph: RhetoricalGraph, answer: Answer | None) -> str:
-    """The sentence of a chunk that the answer rests on, else one that carries a relation; empty if there is none."""
-    cited = [e.text for s in (answer.sentences if answer else ()) for e in s.evidence if e.chunk_id == chunk.id]
-    ends = [end for e in graph.edges for end in ((e.source, e.source_span), (e.target, e.target_span))]
-    related = [chunk.slice(span) for of, span in ends if of == chunk.id and span and chunk.span.contains(span)]
-    return next(iter([*cited, *related]), "")
-
-
-def _evidence_of(answer: Answer | None, step: int) -> list[EvidenceSpan]:
-    """What the answer's sentences of this step rest on, each once."""
-    found = (e for s in (answer.sentences if answer else ()) if s.step == step for e in s.evidence)
-    return list(dict.fromkeys(found))
 
 
 def answer_text(answer: Answer) -> RenderableType:

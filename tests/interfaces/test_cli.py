@@ -85,15 +85,6 @@ def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
     assert result["answer"]["sentences"][0]["evidence"][0]["span"]["end"] > 0
 
 
-@pytest.mark.parametrize("kind", ["tree", "graph", "plan"])
-def test_show_draws_for_the_terminal_as_mermaid_and_as_json(home: Path, kind: str) -> None:
-    what = "pooled-analysis.md" if kind == "tree" else "Does vitamin D prevent flu?"
-    assert run(home, "show", kind, what).strip()
-    mermaid = ["--format", "mermaid"] if kind == "tree" else ["--mermaid"]
-    assert run(home, "show", kind, what, *mermaid).startswith("flowchart ")
-    assert run_json(home, "show", kind, what)
-
-
 def test_a_tree_written_to_a_file_can_be_shown_from_it(home: Path) -> None:
     shown = run(home, "show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "text")
     for name in ("rs3", "rs4", "dis", "json"):
@@ -127,7 +118,7 @@ def test_json_is_parsed_as_a_document_unless_it_is_a_tree(tmp_path: Path) -> Non
         ("t.rs3", "<rst><body>", [], "t.rs3: This is not XML"),
         ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is not a tree in JSON"),
         ("t.tune", "la", [], "unknown format"),
-        ("t.md", "Tides.", ["--format", "pdf"], "text, mermaid, rs3, rs4, dis, json, svg"),
+        ("t.md", "Tides.", ["--format", "pdf"], "text, rs3, rs4, dis, json, svg"),
         ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_MODEL"),
     ],
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discorag.schema.discourse import Reference
 from discorag.text.citations import escape_references, references, with_citation, without_copied, without_references
-from discorag.text.escaping import code_block, markdown, mermaid, one_line
+from discorag.text.escaping import code_block, markdown, one_line
 from tests.generation.hostile import MARKUP, Page, hostile_texts, planted, rendered
 from tests.strategies import texts
 
@@ -74,10 +72,3 @@ def test_prose_is_not_disfigured() -> None:
 
 def test_what_cannot_be_seen_is_not_shown() -> None:
     assert one_line("pay\u200bload \x1b[31mred\u202e\x00\x9b2J\ttab\u2028end") == "payload [31mred 2J tab end"
-
-
-@given(anything)
-def test_a_mermaid_label_has_none_of_mermaids_own_characters(text: str) -> None:
-    label = mermaid(text)
-    assert not re.search(r'["&<>`%|\[\]{}()\\$*_~°¶\n]|;(?<!#\d;)(?<!#\d\d;)(?<!#\d\d\d;)|fa:fa-', label)
-    assert re.sub(r"#(\d+);", lambda m: chr(int(m[1])), label) == one_line(text, None)

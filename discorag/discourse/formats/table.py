@@ -12,7 +12,7 @@ from typing import Any
 from discorag.discourse.formats.dis import read_dis, write_dis
 from discorag.discourse.formats.drawing import chunk_svg
 from discorag.discourse.formats.rs3 import read_rs3, write_rs3, write_rs4
-from discorag.discourse.formats.text import tree_mermaid, tree_of, tree_text
+from discorag.discourse.formats.text import tree_of, tree_text
 from discorag.discourse.formats.tree_json import read_json, write_json
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk
@@ -46,7 +46,6 @@ def write_svg(chunk: Chunk) -> str:
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "text": Format(tree_text, "text/plain", several=True),
-        "mermaid": Format(tree_mermaid, "text/vnd.mermaid", several=True),
         "rs3": Format(write_rs3, "application/xml", read_rs3),
         "rs4": Format(write_rs4, "application/xml", read_rs3),
         "dis": Format(write_dis, "text/plain", read_dis),
