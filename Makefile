@@ -36,7 +36,7 @@ help: ## What there is to make
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,pandas,postgres,raptor,ray,torch,otel]"
+	$(PIP) -e ".[dev,eval,postgres,raptor,ray,torch,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.

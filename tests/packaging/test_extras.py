@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 
 RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
-LENT = ("pandas", "postgres", "raptor", "torch", "otel", "eval")
+LENT = ("postgres", "raptor", "torch", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
 BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai"} | {
     "bm25s",
