@@ -30,12 +30,6 @@ def markdown(text: str, length: int | None = None) -> str:
     return _BLOCK.sub(r"\g<0>\\", " ".join(map(_word, words)))
 
 
-def code_block(text: str) -> str:
-    """Markdown that renders as ``text``, line by line: a fence that nothing in it closes."""
-    fence = "`" * max(3, 1 + _longest_run(text))
-    return f"{fence}\n{text.rstrip()}\n{fence}"
-
-
 def _word(word: str) -> str:
     """A word, with the parts of it that may become links as code; an opening bracket stays outside."""
     parts = word.split("[")

@@ -23,7 +23,7 @@ COMMANDS = {
     "delete": "Delete a document from the store.",
     "parse": "Print the RST tree of a whole document without storing it, or convert a tree file to another format.",
     "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",
-    "mcp": "Serve tools and resources to one client of the Model Context Protocol, over standard input and output.",
+    "mcp": "Serve tools to one client of the Model Context Protocol, over standard input and output.",
     "key": "Create an API key. The key is shown once, on standard error; its entry for the key file goes to standard "
     "output.",
     "models": "List and download the models that the pipeline uses.",

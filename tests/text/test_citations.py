@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discorag.schema.discourse import Reference
 from discorag.text.citations import escape_references, references, with_citation, without_copied, without_references
-from discorag.text.escaping import code_block, markdown, one_line
+from discorag.text.escaping import markdown, one_line
 from tests.generation.hostile import MARKUP, Page, hostile_texts, planted, rendered
 from tests.strategies import texts
 
@@ -56,13 +56,6 @@ def test_markdown_of_any_text_renders_as_the_text_and_nothing_else(text: str) ->
     for where in (shown, f"Before it {shown} [1] ", f"1. {shown}, p. 3", f"- X: {shown}"):
         assert planted(where) == []
     assert Page(rendered(shown)).text == one_line(text, None)
-
-
-@given(anything)
-@example("```\n<b>x</b>\n````")
-def test_nothing_gets_out_of_a_block_of_code(text: str) -> None:
-    page = rendered(code_block(text))
-    assert (page.count("<pre>"), page.count("<")) == (1, 4)
 
 
 def test_prose_is_not_disfigured() -> None:
