@@ -32,7 +32,7 @@ SPARE = tuple(f"spare-{i}.md" for i in range(4))
 QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "Which word is secret?")
 MODELS = (PRESET_NAMES["default"], PRESET_NAMES["standard"], "none")
 AT_ONCE = 8
-RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3, "/threads/{thread_id}/runs": 0.2}
+RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
 """How often what takes long is asked for, against all others."""
 _OWN = 0.4
 _PATIENCE_S = 120.0
@@ -67,8 +67,8 @@ class Owner:
         self.documents = {d["name"]: d["doc_id"] for d in listed}
         for question in QUESTIONS:
             made = self.client.post("/threads", json={"corpus": CORPUS}).raise_for_status().json()["id"]
-            asked = {"query": f"{question} {self.word}", "stop_before": ["plan"]}
-            self.client.post(f"/threads/{made}/runs", json=asked).raise_for_status()
+            asked = {"query": f"{question} {self.word}", "corpus": CORPUS, "thread": made}
+            self.client.post("/ask", json=asked).raise_for_status()
             self.threads.append(made)
 
     def touched(self) -> list[str]:

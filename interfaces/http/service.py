@@ -20,6 +20,7 @@ from discorag.config import ApiSettings
 from discorag.models.deadline import models_within
 from discorag.models.loops import cancel_scope
 from discorag.schema.errors import StoreError
+from discorag.store.conversations import Threads
 from discorag.store.uploads import JobTable
 from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
@@ -28,7 +29,6 @@ from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
 from interfaces.results import AskResult
-from interfaces.threads import Threads
 
 T = TypeVar("T")
 

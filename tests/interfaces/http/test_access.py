@@ -124,13 +124,8 @@ KEYED = {
     ("GET", "/backup"): Role.OPERATE,
     ("POST", "/threads"): Role.READ,
     ("GET", "/threads"): Role.READ,
-    ("GET", f"/threads/{DOCUMENT}"): Role.READ,
     ("DELETE", f"/threads/{DOCUMENT}"): Role.READ,
-    ("GET", f"/threads/{DOCUMENT}/history"): Role.READ,
     ("GET", f"/threads/{DOCUMENT}/turns"): Role.READ,
-    ("POST", f"/threads/{DOCUMENT}/runs"): Role.READ,
-    ("PATCH", f"/threads/{DOCUMENT}/state"): Role.READ,
-    ("POST", f"/threads/{DOCUMENT}/fork"): Role.READ,
 }
 
 
