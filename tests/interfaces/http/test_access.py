@@ -121,7 +121,6 @@ KEYED = {
     ("GET", "/audit"): Role.READ,
     ("PUT", f"/audit/{NOBODY}"): Role.WRITE,
     ("GET", "/metrics"): Role.OPERATE,
-    ("GET", "/backup"): Role.OPERATE,
     ("POST", "/threads"): Role.READ,
     ("GET", "/threads"): Role.READ,
     ("DELETE", f"/threads/{DOCUMENT}"): Role.READ,
