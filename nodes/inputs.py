@@ -49,16 +49,13 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
     ids = [h["chunk_id"] for h in state.get("hits", [])]
     is_read = all(i in found for i in ids)
     chunks = [found[i] for i in ids] if is_read else await asyncio.to_thread(backends.store.chunks, scope, ids)
-    manifests = await asyncio.to_thread(backends.store.manifests, scope, [chunk.doc_id for chunk in chunks])
-    uris = {manifest.doc_id: manifest.uri for manifest in manifests}
     trees, copies, evidence = state.get("trees", {}), state.get("copies", {}), state.get("evidence", {})
 
     def as_read(chunk: Chunk) -> Chunk:
         backends.encoder.remember(chunk.unit_vectors)
         tree = RstTree.model_validate(trees[chunk.id]) if chunk.id in trees else chunk.tree
         also_in = tuple(copies.get(chunk.doc_id, chunk.also_in))
-        update = {"tree": tree if context.use_tree else None, "also_in": also_in, "uri": uris.get(chunk.doc_id, "")}
-        chunk = chunk.model_copy(update=update)
+        chunk = chunk.model_copy(update={"tree": tree if context.use_tree else None, "also_in": also_in})
         if spans := [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]:
             chunk = narrow(chunk, spans)
         if context.compress_to is not None:
