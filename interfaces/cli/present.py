@@ -28,9 +28,9 @@ from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
 from interfaces.results import AskResult, IngestResult
 from interfaces.tune import Tuning
-from interfaces.views.terminal import answer_text, plan_text
+from interfaces.views.terminal import THEME, answer_text, plan_text
 
-out, err = Console(), Console(stderr=True)
+out, err = Console(theme=THEME), Console(stderr=True, theme=THEME)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 PRELIMINARY = "Preliminary answer, while the language model writes:"
 

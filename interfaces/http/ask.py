@@ -118,8 +118,9 @@ async def ask(
     thread = await asyncio.to_thread(served.threads.get, who.tenant, body.thread.hex) if body.thread else None
     if thread:
         turns = await asyncio.to_thread(served.threads.turns, thread)
-        said = [Message(role=r, content=c) for t in turns for r, c in (("user", t.question), ("assistant", t.text))]
-        arguments |= {"corpus": _corpus_of(thread, body, served), "history": said}
+        both = ((Message(role="user", content=t.question), Message(role="assistant", content=t.text)) for t in turns)
+        history = [message for turn in both for message in turn]
+        arguments |= {"corpus": _corpus_of(thread, body, served), "history": history}
 
     async def reply(result: AskResult) -> Reply:
         """Stored before it is sent, for the next question to find it; if that fails, it is sent all the same."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from discorag.schema.errors import StoreError
@@ -59,7 +60,7 @@ def test_nobody_reaches_another_tenants_thread(served: Served, tmp_path: Path, m
 def test_a_thread_that_is_deleted_during_a_question_stays_deleted_and_a_reply_of_another_version_is_left_out(
     client: TestClient,
 ) -> None:
-    threads: Threads = client.app.state.service.threads  # pyright: ignore
+    threads: Threads = cast("FastAPI", client.app).state.service.threads
     thread = threads.get("default", made(client))
     turn = Turn(question=QUERY, text="It does.", reply="{}")
     threads.add_turn(thread, turn)
