@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 from hatchling.build import build_editable
 
-from hatch_build import MOVED, PACKAGE, PAGE, rewritten
+from hatch_build import MOVED, PACKAGE, PAGE
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
@@ -156,53 +154,3 @@ def test_an_editable_install_takes_the_repositorys_own_folders(tmp_path: Path, m
     [pth] = [n for n in archive.namelist() if n.endswith(".pth")]
     assert Path(archive.read(pth).decode().strip()) == ROOT
     assert not any(n.endswith(".py") for n in archive.namelist())
-
-
-SOURCE = """\
-from __future__ import annotations
-
-import prompts, json
-import nodes.inputs as case
-from nodes import (  # comment
-    baselines,
-)
-text = "ä"; from interfaces.http.app import app
-def f() -> str:
-    from nodes.inputs import load_inputs
-    import promptsy, nodes_of
-    from . import graphs
-    return "from nodes.inputs import load_inputs"
-"""
-
-
-def test_import_statements_are_rewritten_and_nothing_else() -> None:
-    assert (
-        rewritten(SOURCE)
-        == """\
-from __future__ import annotations
-
-import discorag.prompts as prompts, json
-import discorag.nodes.inputs as case
-from discorag.nodes import (  # comment
-    baselines,
-)
-text = "ä"; from discorag.interfaces.http.app import app
-def f() -> str:
-    from discorag.nodes.inputs import load_inputs
-    import promptsy, nodes_of
-    from . import graphs
-    return "from nodes.inputs import load_inputs"
-"""
-    )
-
-
-def test_no_string_names_a_module_whose_place_changes() -> None:
-    name = re.compile(rf"({'|'.join(MOVED)})(\.\w+)+(:\w+)?")
-    for file in (f for folder in (PACKAGE, *MOVED) for f in (ROOT / folder).rglob("*.py")):
-        strings = (n.value for n in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(n, ast.Constant))
-        assert [s for s in strings if isinstance(s, str) and name.fullmatch(s)] == [], file
-
-
-def test_an_import_that_binds_a_moved_folder_by_its_dotted_name_stops_the_build() -> None:
-    with pytest.raises(ValueError, match="Line 2"):
-        rewritten("import json\nimport nodes.inputs\n")
