@@ -25,7 +25,7 @@ from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.options import OF_RETRIEVAL
 from discorag.schema.document import Scope
-from discorag.schema.errors import DiscoRagError, InputError, MissingPathError, NotFoundError
+from discorag.schema.errors import InputError, MissingPathError, NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import Corpus, Manifest
 from discorag.store.retrieval import nothing_in
@@ -216,21 +216,6 @@ class DiscoRAG:
         texts = (GivenText(d.page_content, d.id or "", d.metadata) for d in documents)
         return await self.aadd_texts(texts, **options)
 
-    async def abatch(
-        self, questions: Iterable[str], *, at_once: int = 4, **options: Any
-    ) -> list[AskResult | DiscoRagError]:
-        """Answer many questions, several at a time: in their order the result of each, or the error that it met."""
-        slots = asyncio.Semaphore(at_once)
-
-        async def one(question: str) -> AskResult | DiscoRagError:
-            async with slots:
-                try:
-                    return await self.aask(question, **options)
-                except DiscoRagError as error:
-                    return error
-
-        return await asyncio.gather(*map(one, questions))
-
     async def aestimate(
         self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
     ) -> Estimate:
@@ -299,7 +284,6 @@ class DiscoRAG:
     ingest = _sync(aingest)
     add_texts = _sync(aadd_texts)
     add_documents = _sync(aadd_documents)
-    batch = _sync(abatch)
 
     def settle(
         self, finding_id: str, note: str | None = "", *, tenant: str | None = None, corpus: str | None = None

@@ -20,7 +20,7 @@ from discorag import AskResult, DiscoRAG
 from discorag.config import Settings
 from discorag.ingest.texts import GivenText
 from discorag.retrieval.registry import RETRIEVERS
-from discorag.schema.errors import EmptyCorpusError, InputError
+from discorag.schema.errors import InputError
 from examples.langchain_agent import QUESTION, answer
 from interfaces.langchain import TOOL, DiscoRetriever
 from tests.conftest import EXAMPLES, Pipelines
@@ -54,14 +54,6 @@ def test_a_text_that_looks_like_front_matter_stays_text() -> None:
         assert "title: none" in rag.backends.store.document(rag.scope(), manifest.doc_id).text
         with pytest.raises(InputError, match="Text 1 is empty"):
             rag.add_texts([TIDES, " \n"])
-
-
-def test_of_many_questions_each_has_its_result_or_its_error() -> None:
-    with DiscoRAG(MEMORY) as rag:
-        rag.add_texts([TIDES], parser="rules")
-        found = rag.batch(["Why does the tide rise?", " "], at_once=2)
-        assert [type(f) is AskResult for f in found] == [True, False]
-        assert isinstance(rag.batch(["Why?"], corpus="none")[0], EmptyCorpusError)
 
 
 def test_a_chat_model_that_a_program_brings_writes_the_answer() -> None:
