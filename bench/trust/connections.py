@@ -20,8 +20,8 @@ from types import TracebackType
 
 import httpx
 
-from bench.serving.server import ApiServer, Home
-from bench.trust.trial import Figures, Trial
+from bench.promises import Figures, Trial
+from bench.server import ApiServer, Home
 
 PATIENCE_S = 60.0
 LET_GO_S = 60.0

@@ -7,8 +7,8 @@ import random
 from itertools import pairwise
 from pathlib import Path
 
+from bench.promises import Figures, Trial
 from bench.trust.product import write_texts
-from bench.trust.trial import Figures, Trial
 from discorag import DiscoRAG
 from discorag.config import Settings, StoreSettings
 from discorag.schema.document import Scope
