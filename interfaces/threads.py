@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from uuid import uuid4
@@ -151,11 +152,10 @@ class Threads:
     async def create(self, tenant: str, corpus: str | None) -> Thread:
         """Create a thread, after deleting those not used for long. Raises `InputError` if the tenant has too many."""
         await self._forget_old()
-        if len(await self.all(tenant)) >= MAX_THREADS:
-            raise InputError(f"There are {MAX_THREADS} threads.", hint="Delete some: DELETE /threads/ID.")
         thread = Thread(id=uuid4().hex, tenant=tenant, corpus=corpus, created=datetime.now(UTC))
         row = ThreadRow(thread.id, tenant, thread.created.timestamp(), thread.model_dump_json())
-        await asyncio.to_thread(self._table.add, row)
+        if not await asyncio.to_thread(self._table.add, row, MAX_THREADS):
+            raise InputError(f"There are {MAX_THREADS} threads.", hint="Delete some: DELETE /threads/ID.")
         return thread
 
     async def all(self, tenant: str) -> list[Thread]:
@@ -173,7 +173,7 @@ class Threads:
         """Delete a thread with its checkpoints, after its runs here. Raises `ConflictError` if one is elsewhere."""
         async with self._exclusive(thread, waits=True):
             await self._saver.adelete_thread(thread.id)
-            await asyncio.to_thread(self._table.remove, thread.id)
+            await asyncio.to_thread(self._table.remove, thread.tenant, thread.id)
         self._locks.pop(thread.id, None)
 
     async def run(
@@ -252,18 +252,19 @@ class Threads:
 
     async def conversation(self, thread: Thread) -> list[Message]:
         """The questions that were answered in a thread, each with the text of its answer, the earliest first."""
-        turns = await asyncio.to_thread(self._table.turns, thread.id)
+        turns = await asyncio.to_thread(self._table.turns, thread.tenant, thread.id)
         both = ((Message(role="user", content=q), Message(role="assistant", content=text)) for q, text, _ in turns)
         return [message for turn in both for message in turn]
 
     async def replies(self, thread: Thread) -> list[str]:
         """The whole replies to these questions, as JSON."""
-        return [reply for _, _, reply in await asyncio.to_thread(self._table.turns, thread.id)]
+        return [reply for _, _, reply in await asyncio.to_thread(self._table.turns, thread.tenant, thread.id)]
 
     async def add_turn(self, thread: Thread, *, question: str, text: str, reply: str) -> None:
         """Store an answered question, unless the thread was deleted meanwhile; the first one names the thread."""
         await self._change(thread, lambda found: found.model_copy(update={"title": found.title or question}))
-        await asyncio.to_thread(self._table.add_turn, thread.id, question, text, reply)
+        add = partial(self._table.add_turn, thread.tenant, thread.id)
+        await asyncio.to_thread(add, question=question, text=text, reply=reply)
 
     async def remember(self, thread: Thread, switches: dict[str, Any]) -> Thread:
         """Store the options of its question. Raises `NotFoundError` if the thread was deleted meanwhile."""
@@ -276,7 +277,8 @@ class Threads:
         def edit_body(body: str) -> str:
             return edit(_thread(body, thread.tenant)).model_dump_json()
 
-        await asyncio.to_thread(self._table.change, thread.id, datetime.now(UTC).timestamp(), edit_body)
+        now = datetime.now(UTC).timestamp()
+        await asyncio.to_thread(self._table.change, thread.tenant, thread.id, now, edit_body)
 
     async def _forget_old(self) -> None:
         before = datetime.now(UTC).timestamp() - RETENTION_S

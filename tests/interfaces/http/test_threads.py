@@ -192,7 +192,7 @@ def test_an_answer_that_cannot_be_stored_is_sent_and_counted(
 ) -> None:
     thread = made(client).removeprefix("/threads/")
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise StoreError("The disk is full.")
 
     monkeypatch.setattr("discorag.store.conversations.ThreadTable.add_turn", fail)
