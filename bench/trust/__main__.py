@@ -12,7 +12,7 @@ import typer
 
 from bench.promises import Count, Experiment, Names, Out, run_experiments
 from bench.scale import catalogue
-from bench.trust import connections, contract, damages, disk_full, kills, large, poison, probes, server_kills, soak
+from bench.trust import damages, disk_full, kills, large, poison, probes, server_kills, soak
 
 RESULTS, PAGE = Path("bench/results/trust.json"), Path("docs/reliability.md")
 EXPERIMENTS: dict[str, Experiment] = {
@@ -41,12 +41,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         {"silent": 0},
         lambda trial: damages.damage_backups(damages.Intact.create(trial.folder), trial),
     ),
-    "contract": Experiment(
-        "questions to the index, to exact search and to an index in memory, dense and hybrid: the same ten",
-        300,
-        {"differing": 0},
-        contract.run,
-    ),
     "disk_full": Experiment(
         "disks of 300 to 1,200 MB that fill up during ingest and ask, at up to 200 MB/s, then have room again",
         20,
@@ -58,12 +52,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         100,
         {"block_of_others_s": 2, "others_not_done": 0, "crashes": 0},
         poison.run,
-    ),
-    "connections": Experiment(
-        "half-open connections, 200 bodies of a byte a second and a head of 150 MB, without a key",
-        20_000,
-        {"unanswered": 0, "slowest_s": 5, "held": 0},
-        connections.run,
     ),
     "requests": Experiment(
         "randomised requests of two tenants over every endpoint of the schema, each with the other's ids",

@@ -224,6 +224,9 @@ def archive() -> Iterator[tuple[str, str]]:
     for row in found["nli"]["figures"]["sets"].values():
         cells = ("{:.3f} [{:.3f}, {:.3f}]".format(*row[name]) for name in ("judge", "words", "cosine"))
         yield "docs/verification.md", f"| {row['n']} | {' | '.join(cells)} |"
+    connections = found["trust"]["figures"]["connections"]
+    yield "docs/reliability.md", f"{connections['count']:,} half-open connections"
+    yield "docs/reliability.md", f"(the slowest took {connections['slowest_s']} s)"
     scattered = found["scattered"]["figures"]
     yield (
         "docs/retrievers.md",

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from bench.promises import Trial
-from bench.trust import contract, damages, disk_full, kills, poison, probes, server_kills, soak
+from bench.trust import damages, disk_full, kills, poison, probes, server_kills, soak
 from bench.trust.content import Reading
 from bench.trust.disk_full import Filler, small_disk
 from bench.trust.pdfs import grid
@@ -97,12 +97,6 @@ def test_a_damaged_store_is_never_read_differently_without_a_word(
     assert (found["wrong"], found["silent"], found["crashed"], found["unrestored"]) == (0, 0, 0, 0), found
     found = damages.damage_backups(whole, Trial(places.home, 12))
     assert found["silent"] == 0, found
-
-
-def test_the_index_exact_search_and_memory_find_the_same_ten(tmp_path: Path) -> None:
-    found = contract.run(Trial(tmp_path, 10))
-    assert found["differing"] == 0, found
-    assert found["how"]["exact"].startswith("exact (another process")
 
 
 @pytest.mark.server
