@@ -50,6 +50,7 @@ class Sentence:
         header: Of a row, the table's header row.
         markup: What of the text is markup.
         introduces: Whether code or items stand below it that it introduces.
+        read_with: Where the prefix or the header stands, as far as it does in the chunk, outside the unit's own span.
     """
 
     chunk: int
@@ -63,6 +64,7 @@ class Sentence:
     header: str = ""
     markup: Markup = Markup.NONE
     introduces: bool = False
+    read_with: tuple[Span, ...] = ()
 
     @cached_property
     def statement(self) -> bool:
@@ -212,7 +214,8 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
         headings = chunk.headings_at(span.start)
         introduction = _line_at(chunk, at)
         unit = Sentence(number, i + 1, span, text, kind, headings, lead, markup=chunk.markup)
-        units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
+        unit = _in_context(unit, introduction, units[lead - first] if lead is not None else None)
+        units.append(replace(unit, read_with=_read_with(unit, chunk, at)))
     leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
     return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
 
@@ -241,6 +244,20 @@ def _in_context(unit: Sentence, introduction: str, lead: Sentence | None) -> Sen
     if unit.kind is UnitKind.ITEM:
         return replace(unit, prefix=_of_item(unit, lead))
     return unit
+
+
+def _read_with(unit: Sentence, chunk: Chunk, at: int | None) -> tuple[Span, ...]:
+    """Where the header row, the speaker or the headings stand that a unit is read with, if all are in its chunk."""
+    first = chunk.span.start
+    if unit.kind in {UnitKind.ROW, UnitKind.TURN} and at is not None:
+        line = _line_at(chunk, at)
+        end = len(line) if unit.kind is UnitKind.ROW else len(line) - len(without_speaker(line))
+        return (Span(start=at, end=at + end),) if at >= first and end else ()
+    names = [h for h in unit.headings[-2:] if h in unit.prefix] if unit.kind is not UnitKind.TURN else []
+    before = chunk.text[: unit.span.start - first]
+    lines = [[*re.finditer(rf"^[ \t#]*({re.escape(name)})", before, re.MULTILINE)][-1:] for name in names]
+    found = [Span(start=first + m.start(1), end=first + m.end(1)) for line in lines for m in line]
+    return tuple(found) if len(found) == len(names) else ()
 
 
 def _of_item(unit: Sentence, lead: Sentence | None) -> str:
