@@ -24,6 +24,7 @@ _OPEN = (":", "：", "?", "？", ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _LEADS_IN = (":", "：")
 _MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
+_CREDIT = re.compile(r"\w+ by [A-Z]")  # "Written by Ada Berg."
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
@@ -76,7 +77,7 @@ class Sentence:
         if self.kind is UnitKind.ROW:
             return bool(_SAYS_A_VALUE.search(self.body))
         words = len(_WORD.findall(self.body))
-        if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN):
+        if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN[:4]):
             return words > 2
         if self.body.endswith(_OPEN):
             return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
@@ -92,7 +93,7 @@ class Sentence:
             return False
         begins = text[0].isupper() or not (text[0].isalnum() or text.startswith("("))
         shouted = 2 * sum(word[0].isupper() for word in words) > len(words)
-        written = begins and bool(_ENDING.search(text)) and not shouted
+        written = begins and bool(_ENDING.search(text)) and not (shouted and not _CREDIT.match(text))
         return (written and self.kind is not UnitKind.TURN) or has_verb(text)
 
     @cached_property
