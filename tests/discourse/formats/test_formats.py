@@ -132,13 +132,13 @@ def _with_tree(chunk: Chunk) -> Chunk:
 
 
 def test_the_terminal_shows_relations_roles_and_edus():
-    lines = tree_text(_ruled("Gold shines. However, iron rusts. For example, nails do.")).splitlines()
+    lines = tree_text(_ruled("Gold shines. It lasts. Iron rusts.")).splitlines()
     assert [line.strip(" │├└─") for line in lines] == [
-        "CONTRAST 1-3",
+        "ELABORATION 1-3",
         "N  1: Gold shines.",
-        "N  EXAMPLE 2-3",
-        "N  2: However, iron rusts.",
-        "S  3: For example, nails do.",
+        "S  ELABORATION 2-3",
+        "N  2: It lasts.",
+        "S  3: Iron rusts.",
     ]
 
 
@@ -151,9 +151,9 @@ def test_markup_and_control_characters_of_a_document_do_not_reach_the_terminal()
 def test_mermaid_names_every_constituent_and_links_it():
     assert tree_mermaid(_ruled('Gold "shines". However, iron #1 rusts.')) == (
         "flowchart TD\n"
-        '    n0_2["CONTRAST 1-2"]\n'
+        '    n0_2["ELABORATION 1-2"]\n'
         '    n0_1["1: Gold #34;shines#34;."]\n'
         "    n0_2 -->|N| n0_1\n"
         '    n1_2["2: However, iron #35;1 rusts."]\n'
-        "    n0_2 -->|N| n1_2\n"
+        "    n0_2 -->|S| n1_2\n"
     )
