@@ -102,7 +102,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str]) -> None:
     assert "twice a day" in said["answer"]
-    assert said["parser"] == "gum-5/fast/edu"
+    assert said["parser"] == "gum-6/fast/edu"
 
 
 @pytest.mark.parametrize("name", ["torch", "raptor", "otel", "eval", "postgres"])
