@@ -119,6 +119,7 @@ def experiments(data: Data = None) -> None:
 @app.command()
 def experiment(
     name: Annotated[str, typer.Argument(help="As `experiments` lists it.")],
+    only: Annotated[list[str] | None, typer.Option(help="A setting of its table, by its label; repeatable.")] = None,
     limit: Limit = None,
     to: Out = None,
     data: Data = None,
@@ -140,7 +141,7 @@ def experiment(
     summac: SummacFolder = None,
 ) -> None:
     """Run a table or figure of a paper: what is missing, the bill, the run (resumed), the table next to the paper's."""
-    chosen = load_experiment(name)
+    chosen = load_experiment(name).narrow(only or ())
     if not chosen.rows:
         needs = "; ".join([*chosen.needs, *([f"the command {chosen.command}"] if chosen.command else [])])
         raise ConfigError(f"{chosen.item} is not run from here.", hint=f"It needs {needs}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -114,6 +115,13 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
     form: Literal["", "ratings", "acceptable"] = ""
     sample: int = 0
     note: str = ""
+
+    def narrow(self, labels: Sequence[str]) -> Experiment:
+        """The experiment with the points of these labels only; none: with all. Raises `ConfigError` for an unknown one."""
+        known = [p.label for p in self.points]
+        if unknown := sorted({*labels} - {*known}):
+            raise ConfigError(f"{self.name} has no settings {unknown}.", hint=f"Its settings: {', '.join(known)}.")
+        return self.model_copy(update={"points": tuple(p for p in self.points if not labels or p.label in labels)})
 
     def suite_at(self, point: Point, limit: int | None = None) -> Suite:
         """The suite of one point: its rows' systems and the metrics of the columns. Raises as `load_suite`."""
