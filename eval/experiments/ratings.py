@@ -22,7 +22,7 @@ from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.answer import AnswerInputs
 from eval.errors import DataError
 from eval.reporting.report import markdown_table
-from eval.reporting.stats import paired_by_question
+from eval.reporting.stats import compare
 
 Form = Mapping[str, Mapping[str, int]]
 """A filled form: line -> criterion -> value."""
@@ -154,7 +154,7 @@ def _ratings(raters: Sequence[Form], key: Mapping[str, str], name: str, criterio
 def _cell(own: Mapping[str, Sequence[int]], reference: Mapping[str, Sequence[int]]) -> str:
     """The mean; with the p of the paired t-test against the reference over the items that both have."""
     ours, theirs = ({id[:-1]: fmean(values) for id, values in given.items()} for given in (own, reference))
-    found, mean = paired_by_question(theirs, ours, seed=0), f"{fmean(ours.values()):.2f}"
+    found, mean = compare(theirs, ours, seed=0), f"{fmean(ours.values()):.2f}"
     return mean if own == reference or found is None or found.p is None else f"{mean} (p {found.p:.3f})"
 
 
