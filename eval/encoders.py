@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from discorag.config import EncoderSettings, read_settings
 from discorag.models.encoder import encoder_from
 from discorag.models.protocol import Encoder
-from discorag.text.tokens import TokenCounter
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Vectors
+from discorag.text.tokens import TokenCounter
 
 
 class DualEncoder:
