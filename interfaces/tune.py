@@ -97,6 +97,7 @@ def candidates(examples: Sequence[Example], *, has_model: bool) -> list[Options]
 async def find_settings(
     rag: DiscoRAG,
     examples: Sequence[Example],
+    options: Sequence[Options],
     *,
     most_words: int | None = None,
     on_answer: Callable[[], None] = lambda: None,
@@ -107,6 +108,7 @@ async def find_settings(
     Args:
         rag: The pipeline, with the documents ingested.
         examples: The questions.
+        options: Of each candidate, as `candidates` lists them.
         most_words: Candidates that read more on average are not chosen; None: no limit.
         on_answer: Called after each question of a candidate.
         **where: ``corpus`` and ``tenant``.
@@ -116,7 +118,6 @@ async def find_settings(
     """
     if len(examples) < FEWEST:
         raise InputError(f"{len(examples)} questions are too few.", hint=f"Write {FEWEST} or more; 50 are good.")
-    options = candidates(examples, has_model=rag.backends.model is not None)
     scores, words = np.zeros((2, len(examples), len(options)))
     for (row, example), (column, chosen) in product(enumerate(examples), enumerate(options)):
         retriever = DiscoRetriever(rag=rag, filters=example.filters, switches=dict(chosen), **where)

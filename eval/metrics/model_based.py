@@ -144,7 +144,7 @@ class SummacConv:
     """SummaC-Conv by its authors' package, which wants older versions than ours: a process of another environment.
 
     Args:
-        python: The environment's interpreter; the package fetches its own models.
+        python: The environment's interpreter; the package fetches its weights and its model at the first score.
 
     Raises:
         MetricUnavailableError: There is no such environment, or the package cannot get its models.
@@ -155,8 +155,9 @@ class SummacConv:
     def __init__(self, python: Path = Path(".venv-summac/bin/python")) -> None:
         if not python.is_file():
             raise MetricUnavailableError("SummaC-Conv has no environment.", hint="make summac")
-        command, pipe = [str(python), str(Path(__file__).with_name("summac_child.py"))], subprocess.PIPE
-        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)  # it ends with its standard input
+        command, pipe = [str(python.absolute()), str(Path(__file__).with_name("summac_child.py"))], subprocess.PIPE
+        # It writes its weights into its folder, and ends with its standard input.
+        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=python.parent)
         self._lock = threading.Lock()
         self._score(_PROBE, _PROBE)
 
@@ -175,7 +176,11 @@ class SummacConv:
             self._child.stdin.flush()
             if line := self._child.stdout.readline():
                 return 100 * float(line)
-        raise MetricUnavailableError("SummaC-Conv ended; what it printed says why.", hint="Or use summac_zs.")
+        raise MetricUnavailableError(
+            "SummaC-Conv ended; what it printed says why. It takes its weights from github.com/tingofurro/summac, and "
+            "the model tals/albert-xlarge-vitaminc-mnli from huggingface.co.",
+            hint="Run make summac where both can be reached, or use summac_zs.",
+        )
 
 
 def zero_shot(entailment: NDArray[np.float64]) -> float:

@@ -167,11 +167,11 @@ def tune(
 ) -> None:
     """``disco-rag tune``."""
     examples = read_questions(questions, Example)
-    where = {"corpus": corpus, "tenant": tenant}
+    where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "most_words": most_words}
     with _pipeline() as rag:
-        total = len(examples) * len(candidates(examples, has_model=rag.backends.model is not None))
-        with Bar("Ask", total) as bar:
-            found = rag.run(lambda: find_settings(rag, examples, most_words=most_words, on_answer=bar.advance, **where))
+        options = candidates(examples, has_model=rag.backends.model is not None)
+        with Bar("Ask", len(examples) * len(options)) as bar:
+            found = rag.run(lambda: find_settings(rag, examples, options, on_answer=bar.advance, **where))
     out.print(tuning_table(found), tuning_verdict(found), sep="\n")
     if write and found.is_better:
         write_settings(config_file(), found.candidates[found.chosen].options)
