@@ -57,7 +57,11 @@ SummacFolder = Annotated[Path | None, typer.Option("--summac", help="Folder of a
 @app.command("list")
 def list_all() -> None:
     """The suites and systems there are."""
-    out.print(tables.suites([load_suite(n) for n in suite_names()]), tables.systems(list(systems().values())))
+    found = [(s.label, str(s.limit or "all"), s.about) for s in map(load_suite, suite_names())]
+    out.print(
+        tables.listing("Suites", ("suite", "questions", "about"), found),
+        tables.listing("Systems", ("system", "about"), [(s.name, s.about) for s in systems().values()]),
+    )
 
 
 @app.command()
@@ -113,7 +117,8 @@ def experiments(data: Data = None) -> None:
     """The tables and figures of papers, and what each needs to be run."""
     folder, has_model = data or find_data(), bool(read_settings().llm_for("reader").provider)
     found = [load_experiment(name) for name in experiment_names()]
-    out.print(tables.experiments([(e.name, e.item, e.about, state(e, folder, has_model=has_model)) for e in found]))
+    rows = [(e.name, e.item, e.about, state(e, folder, has_model=has_model)) for e in found]
+    out.print(tables.listing("Experiments", ("experiment", "item", "about", "state"), rows))
 
 
 @app.command()

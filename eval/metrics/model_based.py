@@ -50,7 +50,8 @@ class BertScore:
 
     def __post_init__(self) -> None:
         check_folder(self.folder, "--bertscore")
-        _check_package("bert_score", "bert-score")
+        if find_spec("bert_score") is None:
+            raise MetricUnavailableError("The package bert-score is not installed.", hint="pip install bert-score")
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without references; 0 for an empty answer."""
@@ -281,8 +282,3 @@ def check_folder(folder: Path | None, option: str) -> Path:
             f"{folder} holds no model: it has no config.json.", hint=f"Name a Hugging Face model folder with {option}."
         )
     return folder
-
-
-def _check_package(module: str, package: str) -> None:
-    if find_spec(module) is None:
-        raise MetricUnavailableError(f"The package {package} is not installed.", hint=f"pip install {package}")
