@@ -1,13 +1,15 @@
 # Every target sets up what it needs and is quick when run again.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --compile -c constraints.txt
 VLLM_PIP := .venv-vllm/bin/python -m pip --disable-pip-version-check
 # No phone calls home, no thread storms on small machines.
 export LANGSMITH_TRACING := false
 export LANGGRAPH_CLI_NO_ANALYTICS := 1
 export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
+# Only what is needed for a build is not compiled.
+export PIP_NO_COMPILE := 1
 # Compiled modules are kept: to compile all of them at every start takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPATH := .

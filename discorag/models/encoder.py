@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from discorag.config import EncoderSettings, Settings
 from discorag.models.loops import FairLock, raise_if_cancelled
 from discorag.models.packaged import MINILM, open_session, packaged_folder

@@ -81,7 +81,7 @@ def file_sha256(path: Path) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def languages_of(version: str) -> tuple[str, ...] | None:
+def languages_of(version: str) -> Sequence[str] | None:
     """The languages that the model of this version was trained on; None where nothing is known of it."""
     model = PACKAGED.get(version.partition("@")[0])
     return model.languages if model else None

@@ -16,7 +16,7 @@ from discorag.models.memo import QUESTIONS, MemoEncoder
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.sentence_encoder import SentenceEncoder
-from discorag.schema.errors import ConfigError, InvariantError, QueryError
+from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Vectors
 
 
