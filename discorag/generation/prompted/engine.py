@@ -133,9 +133,10 @@ def scaffolding(text: str, passages: Sequence[str], prompts: Sequence[str]) -> s
 
 
 _SOURCES = r"(?:passages?|documents?|sources?|texts?|chunks?|evidence)"
+_SAYS = r"(?:\w+ )?(?:answer|address|say|speak|mention|contain|provide|include)"
 _DECLINES = re.compile(
-    rf"\W*(?:(?:the|these|given|provided|retrieved) )*{_SOURCES} (?:(?:do|does) not|don't|doesn't|cannot|can't) "
-    r"(?:\w+ )?(?:answer|address|say|mention|contain|provide|include)",
+    rf"\W*(?:(?:(?:the|these|given|provided|retrieved) )*{_SOURCES} (?:(?:do|does) not|don't|doesn't|cannot|can't)"
+    rf"|(?:no|none of (?:the|these)) (?:\w+ )?{_SOURCES}) {_SAYS}",
     re.IGNORECASE,
 )
 
@@ -145,6 +146,8 @@ def declined(text: str) -> str:
 
     >>> declined("The passages do not answer the question; none speaks of chess [1].")
     'The passages do not answer the question; none speaks of chess.'
+    >>> declined("None of the passages says anything about chess.")
+    'None of the passages says anything about chess.'
     >>> declined("The passages do not answer for whom. It lowered the risk [1].")
     ''
     """
