@@ -51,7 +51,7 @@ Role = Literal["reader", "summariser", "router", "judge", "parser"]
 def _check_model_name(name: str) -> str:
     if ":" not in name:
         raise ValueError(
-            f"'{name}' names no provider: write ollama:{name}, openai:{name} or http://HOST:PORT/v1#{name}"
+            f"{name!r} names no provider: write ollama:{name}, openai:{name} or http://HOST:PORT/v1#{name}"
         )
     return name
 
