@@ -49,16 +49,14 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
     ids = [h["chunk_id"] for h in state.get("hits", [])]
     is_read = all(i in found for i in ids)
     chunks = [found[i] for i in ids] if is_read else await asyncio.to_thread(backends.store.chunks, scope, ids)
-    manifests = await asyncio.to_thread(backends.store.manifests, scope, [chunk.doc_id for chunk in chunks])
-    uris, names = {m.doc_id: m.uri for m in manifests}, name_sources({m.uri: m.title for m in manifests})
+    names = name_sources({chunk.uri: chunk.title for chunk in chunks})
     trees, copies, evidence = state.get("trees", {}), state.get("copies", {}), state.get("evidence", {})
 
     def as_read(chunk: Chunk) -> Chunk:
         backends.encoder.remember(chunk.unit_vectors)
         tree = RstTree.model_validate(trees[chunk.id]) if chunk.id in trees else chunk.tree
         also_in = tuple(copies.get(chunk.doc_id, chunk.also_in))
-        uri = uris.get(chunk.doc_id, "")
-        place = {"uri": uri, "source": names.get(uri, ""), "also_in": also_in}
+        place = {"source": names.get(chunk.uri, ""), "also_in": also_in}
         chunk = chunk.model_copy(update={"tree": tree if context.use_tree else None, **place})
         if spans := [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]:
             chunk = narrow(chunk, spans)

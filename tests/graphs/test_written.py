@@ -71,6 +71,9 @@ def test_a_strong_model_reads_all_chunks_in_three_calls_and_nothing_is_refused_b
     plain, _ = asked(rag, server, question, corpus=corpus, preset="standard")
     read = result.ledger.usage
     assert read.tokens_in - read.tokens_cached <= 1.6 * plain.ledger.usage.tokens_in
+    once, requests = asked(rag, server, question, corpus=corpus, relater="local", planner="local")
+    assert [turn_of(r) for r in requests] == ["answer"]
+    assert once.ledger.usage.tokens_in <= 2 * plain.ledger.usage.tokens_in
 
 
 def test_a_language_model_that_verifies_is_a_fourth_call(rag: DiscoRAG, server: ScriptedServer) -> None:
