@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +17,7 @@ import pytest
 from hatchling.build import build_editable
 from safetensors.numpy import load, save
 
-from hatch_build import MOVED, PACKAGE, PAGE, halved, put_models, rewritten
+from hatch_build import MOVED, PACKAGE, PAGE, halved, put_models
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
@@ -187,53 +185,3 @@ def test_another_file_than_the_one_that_was_chosen_is_refused(tmp_path: Path, mo
     listed.write_text("[[model]]\n" + model % sha256(b"{}").hexdigest())
     put_models(tmp_path)
     assert (tmp_path / WEIGHTS / "m" / "a.json").read_text() == "{}"
-
-
-SOURCE = """\
-from __future__ import annotations
-
-import prompts, json
-import nodes.inputs as case
-from nodes import (  # comment
-    baselines,
-)
-text = "ä"; from interfaces.http.app import app
-def f() -> str:
-    from nodes.inputs import load_inputs
-    import promptsy, nodes_of
-    from . import graphs
-    return "from nodes.inputs import load_inputs"
-"""
-
-
-def test_import_statements_are_rewritten_and_nothing_else() -> None:
-    assert (
-        rewritten(SOURCE)
-        == """\
-from __future__ import annotations
-
-import discorag.prompts as prompts, json
-import discorag.nodes.inputs as case
-from discorag.nodes import (  # comment
-    baselines,
-)
-text = "ä"; from discorag.interfaces.http.app import app
-def f() -> str:
-    from discorag.nodes.inputs import load_inputs
-    import promptsy, nodes_of
-    from . import graphs
-    return "from nodes.inputs import load_inputs"
-"""
-    )
-
-
-def test_no_string_names_a_module_whose_place_changes() -> None:
-    name = re.compile(rf"({'|'.join(MOVED)})(\.\w+)+(:\w+)?")
-    for file in (f for folder in (PACKAGE, *MOVED) for f in (ROOT / folder).rglob("*.py")):
-        strings = (n.value for n in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(n, ast.Constant))
-        assert [s for s in strings if isinstance(s, str) and name.fullmatch(s)] == [], file
-
-
-def test_an_import_that_binds_a_moved_folder_by_its_dotted_name_stops_the_build() -> None:
-    with pytest.raises(ValueError, match="Line 2"):
-        rewritten("import json\nimport nodes.inputs\n")
