@@ -51,7 +51,7 @@ Role = Literal["reader", "summariser", "router", "judge", "parser"]
 def _check_model_name(name: str) -> str:
     if ":" not in name:
         raise ValueError(
-            f"'{name}' names no provider: write ollama:{name}, openai:{name} or http://HOST:PORT/v1#{name}"
+            f"{name!r} names no provider: write ollama:{name}, openai:{name} or http://HOST:PORT/v1#{name}"
         )
     return name
 
@@ -113,7 +113,7 @@ class EncoderSettings(EndpointSettings):
 
     kind: str = Field(
         default="auto",
-        description="auto: endpoint where base_url is set, packaged for the models in installed packages, else "
+        description="auto: endpoint where base_url is set, packaged for the packaged model, else "
         "sentence-transformers; or one that a package adds.",
     )
     base_url: str | None = Field(
@@ -121,8 +121,8 @@ class EncoderSettings(EndpointSettings):
     )
     model: str = Field(
         default="all-MiniLM-L6-v2",
-        description="Model name, as the endpoint knows it. In this process one of the packaged all-MiniLM-L6-v2 and "
-        "bge-small-en-v1.5, or a model of sentence-transformers: its folder, or its name on the Hugging Face hub.",
+        description="Model name, as the endpoint knows it. In this process the packaged all-MiniLM-L6-v2, or a "
+        "model of sentence-transformers: its folder, or its name on the Hugging Face hub.",
     )
     query_prefix: str = Field(
         default="",

@@ -28,7 +28,7 @@ SPARE = tuple(f"spare-{i}.md" for i in range(4))
 QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "Which word is secret?")
 MODELS = (PRESET_NAMES["default"], PRESET_NAMES["standard"], "none")
 AT_ONCE = 8
-RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3, "/threads/{thread_id}/runs": 0.2}
+RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
 """How often what takes long is asked for, compared with all others."""
 _OWN = 0.4
 _PATIENCE_S = 120.0
@@ -77,8 +77,8 @@ class Owner:
             self.chunks += [tree["chunk"]["id"] for tree in trees]
         for question in QUESTIONS:
             made = self.client.post("/threads", json={"corpus": CORPUS}).raise_for_status().json()["id"]
-            asked = {"query": f"{question} {self.word}", "stop_before": ["plan"]}
-            self.client.post(f"/threads/{made}/runs", json=asked).raise_for_status()
+            asked = {"query": f"{question} {self.word}", "corpus": CORPUS, "thread": made}
+            self.client.post("/ask", json=asked).raise_for_status()
             self.threads.append(made)
 
     def touched(self) -> list[str]:
@@ -150,12 +150,8 @@ def draw(operation: Operation, who: Owner, other: Owner, rng: random.Random) -> 
             "messages": [{"role": "user", "content": query}],
             "model": values["name"],
             "corpus": values["corpus"],
-            "checkpoint": None,
         }
-        more: dict[str, Json] = {
-            "/ask": {"filters": {"doc_id": [values["doc_id"]]}},
-            "/threads/{thread_id}/state": {"hits": [{"chunk_id": values["id"]}]},
-        }.get(operation.path, {})
+        more: dict[str, Json] = {"/ask": {"filters": {"doc_id": [values["doc_id"]]}}}.get(operation.path, {})
         example = {name: known.get(name, value) for name, value in operation.body.items()}
         rest = {"json": example | (more if rng.random() < _OWN else {})}
     used = tuple(value for name, value in ids.items() if name in operation.parameters)

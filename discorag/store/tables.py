@@ -210,7 +210,7 @@ threads = Table(
     Column("body", Text, nullable=False),
     Index("threads_by_tenant", "tenant", "touched"),
 )
-"""Conversations with the server; their checkpoints are LangGraph's. ``touched``: when one was last used."""
+"""Conversations with the server. ``touched``: when one was last used, in seconds; ``body``: the rest, as JSON."""
 
 turns = Table(
     "turns",

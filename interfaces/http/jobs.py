@@ -128,7 +128,7 @@ class Uploads:
 
     @property
     def spool(self) -> Path:
-        """The folder of temporary files: uploads that are being received, backups that are being sent."""
+        """The folder of temporary files: uploads that are being received."""
         return self.folder / "spool"
 
     def remove(self, scope: Scope, uri: str) -> bool:
