@@ -173,6 +173,7 @@ def differences() -> Iterator[tuple[str, str]]:
                 yield "docs/science.md", f"| {suite} | `{metric}` | {row['n']} | {' | '.join(cells)} |"
 
 
+COMPARED = ("full", "standard", "standard-hybrid", "product", "lead")
 MAIN = {
     "asqa": ("str_em", "rougeLsum"),
     "hotpotqa": ("contains_answer", "fact_recall@300"),
@@ -188,7 +189,9 @@ def expected() -> Iterator[tuple[str, str]]:
         found = json.loads(file.read_text("utf-8"))
         systems, suite = found["systems"], found["suite"].partition("/")[0]
         for metric in MAIN[suite]:
-            means = (systems[name][metric]["value"] for name in ("full", "standard", "standard-hybrid", "product", "lead"))
+            means = (
+                systems[name][metric]["value"] for name in ("full", "standard", "standard-hybrid", "product", "lead")
+            )
             yield "eval/README.md", f"| {suite} | {found['n']} | `{metric}` | {' | '.join(f'{m:.1f}' for m in means)} |"
 
 
