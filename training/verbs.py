@@ -47,7 +47,7 @@ def _add(words: list[tuple[str, bool]], form: str, *, finite: bool) -> None:
         words += [(part, finite and not i) for i, part in enumerate(WORD.findall(form))]
 
 
-def trained(labelled: Iterable[Words]) -> NDArray[np.float64]:
+def train(labelled: Iterable[Words]) -> NDArray[np.float64]:
     """Weights by AdaGrad on the logistic loss, rounded as they are stored."""
     found = [example for words in labelled for example in _examples(words)]
     weights, squares = np.zeros(SIZE + 1), np.full(SIZE + 1, 1e-6)
@@ -81,7 +81,7 @@ def held_out(file: Path) -> bool:
 def main(folder: Path) -> None:
     """Train, score and write."""
     files = sorted(folder.glob("*.conllu"))
-    weights = trained(words for _, words in sentences(f for f in files if not held_out(f)))
+    weights = train(words for _, words in sentences(f for f in files if not held_out(f)))
     WEIGHTS.write_text(json.dumps(np.round(100 * weights).astype(int).tolist(), separators=(",", ":")), "utf-8")
     scored = [(kind, best(weights, words)) for kind, words in sentences(filter(held_out, files))]
     for threshold in (-4.0, -3.5, -3.0, -2.0):
