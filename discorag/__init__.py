@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from interfaces.facade import EXAMPLES, DiscoRAG
     from interfaces.langchain import DiscoRetriever
     from interfaces.results import AskResult, IngestResult
-    from interfaces.views.frames import to_pandas
 
-__all__ = ["EXAMPLES", "AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main", "to_pandas"]
+__all__ = ["EXAMPLES", "AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
 
 
 def __dir__() -> list[str]:
@@ -50,8 +49,4 @@ if not TYPE_CHECKING:
             from interfaces.langchain import DiscoRetriever
 
             return DiscoRetriever
-        if name == "to_pandas":
-            from interfaces.views.frames import to_pandas
-
-            return to_pandas
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

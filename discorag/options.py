@@ -160,6 +160,13 @@ class AnswerOptions(Options):
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
     use_plan: bool = Field(default=True, description="Plan the answer before writing it.")
+    plan: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=20_000,
+        description="Answer by this plan, not by one that is made: a paragraph, whose sentences are the steps; [2.3] "
+        "cites the third unit of the second chunk.",
+    )
     compress_to: int | None = Field(
         default=None,
         ge=1,

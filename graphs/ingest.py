@@ -10,22 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, TypedDict, cast
 from weakref import WeakKeyDictionary
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from discorag.config import Settings
-from discorag.discourse.parse.parser import PROMPTED
-from discorag.ingest.survey import content_of
-from discorag.schema.values import digest
 from graphs.answer import Graph
-from graphs.checkpoints import checkpoints
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.document import ingest_document
 from nodes.ingest.folder import scan, sweep
@@ -51,8 +43,8 @@ async def _document(state: _Sent, runtime: Runtime[IngestContext]) -> Json:
         return await ingest_document(state["uri"], ingest_context(runtime))
 
 
-def build(**compile_options: Any) -> Graph:
-    """The compiled ingest graph. Options go to ``compile``: a checkpointer, ..."""
+def build() -> Graph:
+    """The compiled ingest graph."""
     steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
     steps.add_node("scan", scan)
     steps.add_node("document", _document)
@@ -63,7 +55,7 @@ def build(**compile_options: Any) -> Graph:
     steps.add_edge("document", "page")
     steps.add_conditional_edges("page", _fan_out, ["document", "sweep"])
     steps.add_edge("sweep", END)
-    return steps.compile(name="ingest", **compile_options)
+    return steps.compile(name="ingest")
 
 
 def build_around(documents: Any) -> Graph:
@@ -104,47 +96,22 @@ async def ingest_one(uri: str, context: IngestContext) -> Json:
 
 
 async def run_ingest(
-    path: str, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None
+    path: str,
+    context: IngestContext,
+    progress: Callable[[dict[str, Any]], None] | None = None,
+    *,
+    by: Graph = graph,
 ) -> dict[str, Any]:
-    """Run the graph. An ingest of the same folder that was interrupted is resumed; a file starts again.
+    """Run the graph, or one `build_around` another engine. What an interrupted run has stored is found unchanged.
 
     Raises:
         InputError, MissingExtraError: See `nodes.ingest.folder.scan`.
-        StoreError: The store fails, or the disk with the checkpoints.
+        StoreError: The store fails.
     """
-    settings = (await context.open_backends()).settings
-    if not Path(path).is_dir() or settings.store.kind == "memory":
-        return await run_graph(graph, path, context, progress)
-    async with checkpoints(settings.store.path, await _job(Path(path), context, settings)) as saver:
-        return await run_graph(graph, path, context, progress, saver)
-
-
-async def run_graph(
-    graph: Graph,
-    path: str,
-    context: IngestContext,
-    progress: Callable[[dict[str, Any]], None] | None,
-    saver: BaseCheckpointSaver[Any] | None = None,
-) -> dict[str, Any]:
-    """Run a graph from a path to outcomes; with a saver that knows an interrupted run, the rest of that."""
-    config: Any = {"configurable": {"thread_id": "ingest"}}
-    checkpointed = graph.copy(update={"checkpointer": saver or InMemorySaver()})
-    resumes = bool((await checkpointed.aget_state(config)).next)
-    given = None if resumes else {"path": path}
     state: dict[str, Any] = {}
-    stream = checkpointed.astream(given, config, context=context, stream_mode=["custom", "values"], durability="async")
-    async for mode, part in stream:
+    async for mode, part in by.astream({"path": path}, context=context, stream_mode=["custom", "values"]):
         if mode == "custom" and progress:
             progress(cast("dict[str, Any]", part))
         elif mode == "values":
             state = cast("dict[str, Any]", part)
     return state
-
-
-async def _job(path: Path, context: IngestContext, settings: Settings) -> str:
-    """Name of a job: scope, settings, options and files. If any of them changes, the ingest starts again."""
-    scope = await context.scope()
-    files = await asyncio.to_thread(content_of, path)
-    model = settings.llm_for("parser").model if context.parser in PROMPTED else ""
-    job = [context.parser, context.retriever, model, str(context.refresh), str(settings.reading.chunk_tokens)]
-    return digest("\x00".join([scope.tenant, scope.corpus, *job, str(path.resolve()), files]))[:32]

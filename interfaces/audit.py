@@ -149,7 +149,7 @@ def _chunks_with_vectors(store: Store, scope: Scope, manifest: Manifest, memo: M
     chunks = store.chunks(scope, [chunk_id for chunk_id, _ in store.chunk_spans(scope, manifest.doc_id)])
     for chunk in chunks:
         memo.remember(chunk.unit_vectors)
-    return [chunk.model_copy(update={"uri": manifest.uri}) for chunk in chunks]
+    return chunks
 
 
 def with_differences(finding: Finding) -> Finding:

@@ -11,7 +11,7 @@ from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -25,7 +25,7 @@ from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.options import OF_RETRIEVAL
 from discorag.schema.document import Scope
-from discorag.schema.errors import DiscoRagError, InputError, MissingPathError, NotFoundError
+from discorag.schema.errors import InputError, MissingPathError, NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import Corpus, Manifest
 from discorag.store.retrieval import nothing_in
@@ -35,7 +35,6 @@ from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
 from interfaces.audit import AuditReport, audit_corpus, compare_corpora, stored_audit
 from interfaces.background import BackgroundLoop
-from interfaces.keywords import AnswerKeywords, IngestKeywords
 from interfaces.results import AskResult, IngestResult, ledger_of
 from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
@@ -112,7 +111,7 @@ class DiscoRAG:
         history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
-        **options: Unpack[AnswerKeywords],
+        **options: Any,
     ) -> AskResult:
         """Answer a question.
 
@@ -140,7 +139,7 @@ class DiscoRAG:
         history: Sequence[Message] = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
-        **options: Unpack[AnswerKeywords],
+        **options: Any,
     ) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
         start = perf_counter()
@@ -176,9 +175,7 @@ class DiscoRAG:
         given: AnswerInput = {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
         return graph, given, self.context(AnswerContext, options)
 
-    async def aingest(
-        self, path: str | Path, *, progress: Progress | None = None, **options: Unpack[IngestKeywords]
-    ) -> IngestResult:
+    async def aingest(self, path: str | Path, *, progress: Progress | None = None, **options: Any) -> IngestResult:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
 
         Args:
@@ -195,7 +192,7 @@ class DiscoRAG:
         ledger = ledger_of(state["ledger"])
         return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
 
-    async def aadd_texts(self, texts: Iterable[str | GivenText], **options: Unpack[IngestKeywords]) -> IngestResult:
+    async def aadd_texts(self, texts: Iterable[str | GivenText], **options: Any) -> IngestResult:
         """Store texts that a program has; those that stay as they were are ``unchanged``.
 
         They are stored as files next to the store (in memory: in a temporary folder), one folder per corpus.
@@ -214,25 +211,10 @@ class DiscoRAG:
         done = await self.aingest(folder, **options)
         return done.model_copy(update={"outcomes": tuple(o for o in done.outcomes if o.uri in files)})
 
-    async def aadd_documents(self, documents: Iterable[Document], **options: Unpack[IngestKeywords]) -> IngestResult:
+    async def aadd_documents(self, documents: Iterable[Document], **options: Any) -> IngestResult:
         """Store LangChain's documents: content, metadata, and the id as name. Raises as `aadd_texts`."""
         texts = (GivenText(d.page_content, d.id or "", d.metadata) for d in documents)
         return await self.aadd_texts(texts, **options)
-
-    async def abatch(
-        self, questions: Iterable[str], *, at_once: int = 4, **options: Unpack[AnswerKeywords]
-    ) -> list[AskResult | DiscoRagError]:
-        """Answer many questions, several at a time: in their order the result of each, or the error that it met."""
-        slots = asyncio.Semaphore(at_once)
-
-        async def one(question: str) -> AskResult | DiscoRagError:
-            async with slots:
-                try:
-                    return await self.aask(question, **options)
-                except DiscoRagError as error:
-                    return error
-
-        return await asyncio.gather(*map(one, questions))
 
     async def aestimate(
         self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
@@ -302,7 +284,6 @@ class DiscoRAG:
     ingest = _sync(aingest)
     add_texts = _sync(aadd_texts)
     add_documents = _sync(aadd_documents)
-    batch = _sync(abatch)
 
     def settle(
         self, finding_id: str, note: str | None = "", *, tenant: str | None = None, corpus: str | None = None

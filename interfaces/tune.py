@@ -84,7 +84,13 @@ class Tuning:
 
 
 def candidates(examples: Sequence[Example], *, has_model: bool) -> list[Options]:
-    """The present settings, then retrievers with their budgets; in both profiles where answers can tell them apart."""
+    """The present settings, then retrievers with their budgets; in both profiles where answers can tell them apart.
+
+    Raises:
+        InputError: There are fewer than `FEWEST` questions.
+    """
+    if len(examples) < FEWEST:
+        raise InputError(f"{len(examples)} questions are too few.", hint=f"Write {FEWEST} or more; 50 are good.")
     over_trees = product(({"retriever": r} for r in ("snapped", "chunks", "sentences")), (200, 400, 800))
     over_chunks = product(({"retriever": r} for r in ("dense", "hybrid")), (5, 10), (False, True))
     found: list[Options] = [retriever | {"evidence_words": words} for retriever, words in over_trees]
@@ -97,6 +103,7 @@ def candidates(examples: Sequence[Example], *, has_model: bool) -> list[Options]
 async def find_settings(
     rag: DiscoRAG,
     examples: Sequence[Example],
+    options: Sequence[Options],
     *,
     most_words: int | None = None,
     on_answer: Callable[[], None] = lambda: None,
@@ -107,16 +114,14 @@ async def find_settings(
     Args:
         rag: The pipeline, with the documents ingested.
         examples: The questions.
+        options: The candidates; the first are the present settings.
         most_words: Candidates that read more on average are not chosen; None: no limit.
         on_answer: Called after each question of a candidate.
         **where: ``corpus`` and ``tenant``.
 
     Raises:
-        InputError: There are fewer than `FEWEST` questions, or nothing to retrieve from.
+        InputError: There is nothing to retrieve from.
     """
-    if len(examples) < FEWEST:
-        raise InputError(f"{len(examples)} questions are too few.", hint=f"Write {FEWEST} or more; 50 are good.")
-    options = candidates(examples, has_model=rag.backends.model is not None)
     scores, words = np.zeros((2, len(examples), len(options)))
     for (row, example), (column, chosen) in product(enumerate(examples), enumerate(options)):
         retriever = DiscoRetriever(rag=rag, filters=example.filters, switches=dict(chosen), **where)

@@ -1,26 +1,23 @@
 """What every view of an answer shows, and an answer as Markdown and HTML.
 
-All views (terminal, notebook, page, file) take numbers, states and reasons from `AnswerView`, so that a source has the
-same number everywhere.
+The terminal, notebooks, chat, MCP and files show the Markdown; the page takes numbers, states and reasons from
+`AnswerView` too, so that a source has the same number everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from markdown_it import MarkdownIt
 
 from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, AnswerSentence, EvidenceSpan
-from discorag.text.escaping import markdown
+from discorag.text.escaping import markdown, one_line
 
 CLOSEST = "Closest passages:"
 DISAGREE = "The sources disagree:"
 WARNINGS = "Warnings:"
-
-Shorten = Callable[[str, int], str]
-"""Escapes a text for a form of output and shortens it to so many characters."""
 
 
 @dataclass(frozen=True)
@@ -49,17 +46,15 @@ class AnswerView:
         why = ((s.support.capitalize(), s.reason) for s in self.answer.sentences if not s.supported and s.reason)
         return list(dict.fromkeys(why))
 
+    def is_quoted(self, source: EvidenceSpan) -> bool:
+        """Whether a sentence of the answer has the words of its source."""
+        text = one_line(source.text, None)
+        return any(text in one_line(s.text, None) for s in self.answer.sentences if source in s.evidence)
 
-def place_of(source: EvidenceSpan, shorten: Shorten) -> str:
-    """Title, other copies, page, characters and the beginning of a passage."""
-    return f"{position_of(source, shorten)}: “{shorten(source.text, 100)}”"
-
-
-def position_of(source: EvidenceSpan, shorten: Shorten) -> str:
-    """Title, other copies, page and characters of a passage."""
-    page = f", p. {source.page}" if source.page else ""
-    also = f" (also in {shorten(', '.join(source.also_in), 80)})" if source.also_in else ""
-    return f"{shorten(source.title, 50)}{also}{page}, characters {source.span.start}-{source.span.end}"
+    def side(self, source: EvidenceSpan) -> str:
+        """One side of a disagreement, by its number if it is a source of the answer."""
+        known = source in self.sources
+        return f"{f'source {self.sources.index(source) + 1}' if known else _position(source)}: {_quote(source)}"
 
 
 def answer_markdown(answer: Answer) -> Iterator[str]:
@@ -71,24 +66,36 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
     if answer.abstained:
         yield f"{NO_ANSWER} {markdown(answer.abstained)}"
         yield f"\n\n{CLOSEST}\n" if answer.nearest else ""
-        yield "".join(f"\n- {place_of(e, markdown)}" for e in answer.nearest)
+        yield "".join(f"\n- {_position(e)}: {_quote(e)}" for e in answer.nearest)
     if answer.unsure:
         yield f"{NOT_SURE} "
     for sentence in answer.sentences:
         yield f"{markdown(sentence.text)} **{view.marks(sentence)}** "
     if view.sources:
-        numbered = (f"{i}. {place_of(e, markdown)}" for i, e in enumerate(view.sources, start=1))
-        yield "\n\nSources:\n\n" + "\n".join(numbered)
+        places = (_position(e) if view.is_quoted(e) else f"{_position(e)}: {_quote(e)}" for e in view.sources)
+        yield "\n\nSources:\n\n" + "\n".join(f"{i}. {place}" for i, place in enumerate(places, start=1))
     for i, (state, reason) in enumerate(view.reasons):
         yield ("\n" if i == 0 else "") + f"\n- {state}: {markdown(reason)}"
     for i, d in enumerate(answer.disagreements):
-        sides = f"{place_of(d.a, markdown)} / {place_of(d.b, markdown)}"
-        reason = f"{markdown(d.reason)} " if d.reason else ""
-        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + f"\n- {d.relation}: {reason}{sides}"
+        relation, sides = d.relation.replace("_", " ").capitalize(), [view.side(side) for side in (d.a, d.b)]
+        head = f"\n- {relation}. {markdown(d.reason)}".rstrip()
+        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + "\n  - ".join([head, *sides])
     if answer.notes:
         yield f"\n\n{WARNINGS}\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
 
 
+def _position(source: EvidenceSpan) -> str:
+    """Title, other copies, page and characters of a passage."""
+    page = f", p. {source.page}" if source.page else ""
+    also = f" (also in {markdown(', '.join(source.also_in), 80)})" if source.also_in else ""
+    return f"{markdown(source.title, 50)}{also}{page}, characters {source.span.start}-{source.span.end}"
+
+
+def _quote(source: EvidenceSpan) -> str:
+    """The beginning of a passage."""
+    return f"“{markdown(source.text, 100)}”"
+
+
 def answer_html(answer: Answer) -> str:
-    """The answer as HTML, for notebooks."""
+    """The answer as HTML, for notebooks and files."""
     return MarkdownIt("commonmark", {"html": False}).render("".join(answer_markdown(answer)))

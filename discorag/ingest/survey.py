@@ -15,7 +15,7 @@ from discorag.ingest.loaders import Found, Source, converter_version, find_files
 from discorag.ingest.segment.chunks import SPLITTER_VERSION, chunk_id
 from discorag.schema.document import Chunk, Document, Hierarchy, Scope
 from discorag.schema.errors import InputError
-from discorag.schema.values import Vectors, digest, fingerprint
+from discorag.schema.values import Vectors, fingerprint
 from discorag.store.records import Manifest
 
 NOT_MADE = "none"  # version of a stage that is switched off
@@ -139,15 +139,6 @@ def survey(path: Path, *, emptied: Callable[[], bool] = lambda: False) -> Survey
         else:
             sources[uri] = Source(source.path, uri)
     return Survey(tuple(sources.values()), tuple(aside))
-
-
-def content_of(path: Path) -> str:
-    """Digest of the names and bytes of all files at ``path``; of nothing, if there is none."""
-    try:
-        found = find_files(path)
-    except InputError:
-        return ""
-    return digest("\n".join(f"{_digest_of(s.path)} {s.uri}" for s in found.sources))
 
 
 def _utf8(name: str) -> bool:

@@ -26,8 +26,8 @@ _CHECKSUM = 32  # bytes at the end of the file: the SHA-256 of what comes before
 _BATCH = 100
 
 
-def backup(database: Database, file: Path, progress: Progress = lambda _: None, *, tenant: str | None = None) -> int:
-    """Write all documents, or those of a tenant, into a file; questions and ingests may run at the same time.
+def backup(database: Database, file: Path, progress: Progress = lambda _: None) -> int:
+    """Write all documents into a file; questions and ingests may run at the same time.
 
     The file is one state of the database. A file of this name is replaced when the new one, ``file.part``, is whole.
     ``progress`` is called with the uri of each document.
@@ -47,7 +47,7 @@ def backup(database: Database, file: Path, progress: Progress = lambda _: None, 
             copy = Path(folder) / FILE
             target = Database(SqliteFile(copy, safe=False), (database.identity.encoder, database.identity.dimension))
             with closing(target), database.read() as read, target.write() as db:
-                count = _copy(read, db, progress, tenant)
+                count = _copy(read, db, progress)
             _append_checksum(copy)
             copy.replace(part)
         part.replace(file)
@@ -78,27 +78,24 @@ def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: 
                 if db.scalar(select(func.count()).select_from(D)):
                     hint = "Restore into a new place (DISCO_RAG_STORE__PATH)."
                     raise InputError("The store has documents already.", hint=hint)
-                count = _copy(read, db, progress, None)
+                count = _copy(read, db, progress)
                 store.database.place.number_after(db, D)
                 db.execute(insert(tables.outbox).from_select(["doc_id"], select(D.c.doc_id)))
             store.index.changed()
     return count
 
 
-def _copy(source: Connection, target: Connection, progress: Progress, tenant: str | None) -> int:
-    """Copy all documents and settled findings, or those of a tenant; how many documents."""
+def _copy(source: Connection, target: Connection, progress: Progress) -> int:
+    """Copy all documents and settled findings; how many documents."""
     documents = 0
     for table in (D, tables.contents, tables.chunks, tables.trees):
         query = select(table).order_by(*table.primary_key.columns)
-        if tenant is not None:
-            query = (query if table is D else query.join(D)).where(D.c.tenant == tenant)
         for rows in source.execute(query.execution_options(yield_per=_BATCH)).mappings().partitions():
             target.execute(insert(table), [dict(row) for row in rows])
             for row in rows if table is D else ():
                 documents += 1
                 progress(row["uri"])
-    notes = select(S) if tenant is None else select(S).where(S.c.tenant == tenant)
-    if rows := source.execute(notes).mappings().all():
+    if rows := source.execute(select(S)).mappings().all():
         for row in rows:
             key = (column == row[column.name] for column in S.primary_key.columns)
             target.execute(delete(S).where(*key))

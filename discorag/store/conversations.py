@@ -2,75 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+from datetime import UTC, datetime
+from uuid import uuid4
 
-from sqlalchemy import delete, func, insert, select, update
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import ColumnElement, and_, delete, func, insert, select, update
 
+from discorag.schema.errors import InputError, NotFoundError
 from discorag.store import tables
 from discorag.store.database import Database
 
 T, N = tables.threads, tables.turns
+RETENTION_S = 30 * 86_400
+"""Seconds after its last use at which a thread is deleted."""
+MAX_THREADS = 1000
+"""Of one tenant."""
 
 
-@dataclass(frozen=True)
-class ThreadRow:
-    """A thread of a tenant; ``touched``: when it was last used, in seconds; ``body``: the rest, as JSON."""
+class Thread(BaseModel):
+    """A thread: its tenant and corpus, and as its title the first question asked in it."""
+
+    model_config = ConfigDict(frozen=True)
 
     id: str
-    tenant: str
-    touched: float
-    body: str
+    tenant: str = Field(exclude=True)
+    corpus: str | None = None
+    created: datetime
+    title: str = ""
 
 
-class ThreadTable:
-    """Threads by tenant. All methods block, and raise `StoreError` where the database fails."""
+class Turn(BaseModel):
+    """A question that was answered in a thread, the text of the answer, and the whole reply as JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    text: str
+    reply: str
+
+
+class Threads:
+    """The threads of a database. All methods block, and raise `StoreError` where the database fails."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, row: ThreadRow) -> None:
-        """Add a thread."""
-        with self._database.write(row.id) as db:
-            db.execute(insert(T), vars(row))
+    def create(self, tenant: str, corpus: str | None) -> Thread:
+        """Create a thread, after deleting those not used for long. Raises `InputError` if the tenant has too many."""
+        self.forget_old()
+        thread = Thread(id=uuid4().hex, tenant=tenant, corpus=corpus, created=datetime.now(UTC))
+        row = {"id": thread.id, "tenant": tenant, "touched": _now(), "body": thread.model_dump_json()}
+        with self._database.write(tenant) as db:
+            if (db.scalar(select(func.count()).where(T.c.tenant == tenant)) or 0) >= MAX_THREADS:
+                raise InputError(f"There are {MAX_THREADS} threads.", hint="Delete some: DELETE /threads/ID.")
+            db.execute(insert(T), row)
+        return thread
 
-    def of(self, tenant: str) -> list[ThreadRow]:
+    def of(self, tenant: str) -> list[Thread]:
         """The threads of a tenant, the latest first."""
         with self._database.read() as db:
-            rows = db.execute(select(T).where(T.c.tenant == tenant).order_by(T.c.touched.desc())).tuples()
-            return [ThreadRow(*row) for row in rows]
+            bodies = db.scalars(select(T.c.body).where(T.c.tenant == tenant).order_by(T.c.touched.desc())).all()
+        return [_thread(body, tenant) for body in bodies]
 
-    def get(self, tenant: str, thread_id: str) -> ThreadRow | None:
-        """A thread of this tenant; None if there is none."""
+    def get(self, tenant: str, thread_id: str) -> Thread:
+        """Return a thread of this tenant. Raises `NotFoundError`."""
         with self._database.read() as db:
-            row = db.execute(select(T).where(T.c.tenant == tenant, T.c.id == thread_id)).first()
-        return ThreadRow(*row) if row else None
+            body = db.scalar(select(T.c.body).where(_is(tenant, thread_id)))
+        if body is None:
+            raise NotFoundError(f"There is no thread {thread_id}.", hint="GET /threads lists them.")
+        return _thread(body, tenant)
 
-    def unused_since(self, touched: float) -> list[ThreadRow]:
-        """The threads of all tenants that were last used before this time."""
+    def delete(self, thread: Thread) -> None:
+        """Delete a thread with its questions."""
+        with self._database.write(thread.id) as db:
+            db.execute(delete(T).where(_is(thread.tenant, thread.id)))
+
+    def add_turn(self, thread: Thread, turn: Turn) -> None:
+        """Store an answered question, unless the thread was deleted meanwhile; the first one names the thread."""
+        with self._database.write(thread.id) as db:
+            body = db.scalar(select(T.c.body).where(_is(thread.tenant, thread.id)))
+            if body is None:
+                return
+            now = _thread(body, thread.tenant)
+            named = now.model_copy(update={"title": now.title or turn.question}).model_dump_json()
+            db.execute(update(T).where(_is(thread.tenant, thread.id)).values(touched=_now(), body=named))
+            db.execute(insert(N), {"thread": thread.id, **turn.model_dump()})
+
+    def turns(self, thread: Thread) -> list[Turn]:
+        """The answered questions of a thread, the earliest first."""
+        query = select(N.c.question, N.c.text, N.c.reply).where(N.c.thread == thread.id).order_by(N.c.number)
         with self._database.read() as db:
-            return [ThreadRow(*row) for row in db.execute(select(T).where(T.c.touched < touched)).tuples()]
+            return [Turn.model_validate(row._mapping) for row in db.execute(query)]
 
-    def change(self, thread_id: str, touched: float, edit: Callable[[str], str]) -> None:
-        """Change the JSON of a thread in one transaction, if it is still there."""
-        with self._database.write(thread_id) as db:
-            body = db.scalar(select(T.c.body).where(T.c.id == thread_id))
-            if body is not None:
-                db.execute(update(T).where(T.c.id == thread_id).values(touched=touched, body=edit(body)))
+    def forget_old(self) -> None:
+        """Delete the threads of all tenants that were not used for `RETENTION_S`."""
+        with self._database.write("threads") as db:
+            db.execute(delete(T).where(T.c.touched < _now() - RETENTION_S))
 
-    def remove(self, thread_id: str) -> None:
-        """Remove a thread with its questions."""
-        with self._database.write(thread_id) as db:
-            db.execute(delete(T).where(T.c.id == thread_id))
 
-    def add_turn(self, thread_id: str, question: str, text: str, reply: str) -> None:
-        """Store an answered question, unless the thread was removed meanwhile."""
-        with self._database.write(thread_id) as db:
-            if db.scalar(select(func.count()).where(T.c.id == thread_id)):
-                db.execute(insert(N), {"thread": thread_id, "question": question, "text": text, "reply": reply})
+def _is(tenant: str, thread_id: str) -> ColumnElement[bool]:
+    return and_(T.c.tenant == tenant, T.c.id == thread_id)
 
-    def turns(self, thread_id: str) -> list[tuple[str, str, str]]:
-        """The answered questions of a thread, the earliest first: question, text of the answer, whole reply."""
-        query = select(N.c.question, N.c.text, N.c.reply).where(N.c.thread == thread_id).order_by(N.c.number)
-        with self._database.read() as db:
-            return [row.tuple() for row in db.execute(query)]
+
+def _now() -> float:
+    return datetime.now(UTC).timestamp()
+
+
+def _thread(body: str, tenant: str) -> Thread:
+    return Thread.model_validate({**json.loads(body), "tenant": tenant})

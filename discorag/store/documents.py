@@ -152,12 +152,12 @@ class Documents:
 
     def chunks_of(self, scope: Scope, doc_id: str) -> list[Chunk]:
         """The chunks of a document in order, without their units' vectors. Raises `NotFoundError`."""
-        query = select(C.c.body).join(D).where(is_in(scope), D.c.doc_id == doc_id).order_by(C.c.position)
+        query = select(C.c.body, D.c.uri).join(D).where(is_in(scope), D.c.doc_id == doc_id).order_by(C.c.position)
         with self.database.read() as db:
-            found = db.scalars(query).all()
+            found = db.execute(query).all()
         if not found:
             raise no_document(scope, doc_id)
-        return [_chunk(body) for body in found]
+        return [_chunk(row.body, row.uri) for row in found]
 
     def chunk_spans(self, scope: Scope, doc_id: str) -> Sequence[tuple[str, Span]]:
         """Id and characters of each chunk of a document, in order. Raises `NotFoundError`."""
@@ -173,10 +173,10 @@ class Documents:
 
     def _chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
         """The chunks with these ids, with their units' vectors, by id; an unknown id is left out."""
-        query = select(C.c.id, C.c.body, C.c.units).join(D).where(is_in(scope))
+        query = select(C.c.id, C.c.body, C.c.units, D.c.uri).join(D).where(is_in(scope))
         with self.database.read() as db:
             rows = [row for part in in_parts(set(ids)) for row in db.execute(query.where(C.c.id.in_(part)))]
-        return {row.id: _chunk(row.body, bytes(unpack(row.units)).decode()) for row in rows}
+        return {row.id: _chunk(row.body, row.uri, bytes(unpack(row.units)).decode()) for row in rows}
 
     def _rows(
         self, scope: Scope, query: Select[*tuple[Any, ...]], doc_ids: Collection[str] | None
@@ -256,6 +256,5 @@ def _chunk_row(chunk: Chunk, position: int) -> dict[str, Any]:
     }
 
 
-def _chunk(body: bytes, units: str = "") -> Chunk:
-    chunk = Chunk.model_validate_json(unpack_text(body))
-    return chunk.model_copy(update={"unit_vectors": units}) if units else chunk
+def _chunk(body: bytes, uri: str, units: str = "") -> Chunk:
+    return Chunk.model_validate_json(unpack_text(body)).model_copy(update={"uri": uri, "unit_vectors": units})

@@ -137,7 +137,7 @@ queue = Table(
     Column("tenant", Text, nullable=False),
     Column("corpus", Text, nullable=False),
     Column("name", Text, nullable=False),
-    Index("queue_by_job", "job"),
+    Index("queue_by_job", "job", "number"),
     Index("queue_by_file", "tenant", "corpus", "name"),
     sqlite_autoincrement=True,
 )
@@ -210,7 +210,7 @@ threads = Table(
     Column("body", Text, nullable=False),
     Index("threads_by_tenant", "tenant", "touched"),
 )
-"""Conversations with the server; their checkpoints are LangGraph's. ``touched``: when one was last used."""
+"""Conversations with the server. ``touched``: when one was last used, in seconds; ``body``: the rest, as JSON."""
 
 turns = Table(
     "turns",

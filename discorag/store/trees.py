@@ -150,16 +150,16 @@ class DocumentTrees(Documents):
         for key, _, number in (i.partition(".") for i in ids):
             if number.isdecimal():
                 nodes[key].append(int(number))
-        query = select(T.c.key, T.c.builder, T.c.nodes, D.c.doc_id, D.c.manifest).join(D).where(is_in(scope))
+        query = select(T.c.key, T.c.builder, T.c.nodes, D.c.manifest).join(D).where(is_in(scope))
         with self.database.read() as db:
             rows = [row for part in in_parts(nodes) for row in db.execute(query.where(T.c.key.in_(part)))]
         found: dict[str, Chunk] = {}
         for row in rows:
-            tree, title = self._tree(scope, row.builder, row.key), manifest_from(row.manifest).title
+            tree, manifest = self._tree(scope, row.builder, row.key), manifest_from(row.manifest)
             for number in nodes[row.key]:
                 if number < row.nodes:
                     passage = node_id(row.key, number)
-                    found[passage] = _passage(passage, row.doc_id, number, tree.nodes[number], title)
+                    found[passage] = _passage(passage, manifest, number, tree.nodes[number])
         return found
 
 
@@ -189,16 +189,17 @@ def _node(fields: dict[str, Any]) -> RetrievalNode:
     return RetrievalNode.model_construct(**fields)
 
 
-def _passage(node_id: str, doc_id: str, order: int, node: RetrievalNode, title: str) -> Chunk:
+def _passage(node_id: str, manifest: Manifest, order: int, node: RetrievalNode) -> Chunk:
     """A node as a passage of its own: an inner node's text is a summary of what lies below it."""
     return Chunk(
         id=node_id,
-        doc_id=doc_id,
+        doc_id=manifest.doc_id,
         order=order,
         span=Span(start=0, end=len(node.text)),
         text=node.text,
         sentences=sentence_spans(node.text),
-        title=title,
+        title=manifest.title,
         headings=tuple(filter(None, (node.heading, SUMMARY))),
         stands_for=node.spans,
+        uri=manifest.uri,
     )

@@ -96,12 +96,6 @@ def split_references(text: str) -> Iterator[tuple[str, bool]]:
     yield _ESCAPED.sub(r"\1", text[at:]), False
 
 
-def escape_brackets(text: str) -> str:
-    """``text`` of a plan with a backslash before every opening square bracket that is not a reference's."""
-    pieces = split_references(text)
-    return "".join(piece if is_reference else piece.replace("[", "\\[") for piece, is_reference in pieces)
-
-
 def renumber(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
     """``text`` whose references to a chunk refer to these chunks instead, whole; others are escaped."""
 

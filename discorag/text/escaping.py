@@ -15,7 +15,6 @@ _ENTITIES = {"\\": "&#92;", "$": "&#36;", "<": "&lt;", "&": "&amp;", "[": "&#91;
 _MARKDOWN = str.maketrans(_ENTITIES | {c: f"\\{c}" for c in "`*_~|"})
 _BLOCK = re.compile(r"^(?:\d{1,9}(?=[.)])|(?=[-+#=>:!%]))")  # what would open a list, heading, quotation or fence
 _LINK = re.compile(r"//|@|www\.|[^\s.]\.[^\W\d_]{2}", re.IGNORECASE)  # generous: what some renderer makes a link of
-_MERMAID = re.compile(r'["#&<>`%|\[\]{}()\\$*_~;°¶]|:(?! )')
 
 
 def one_line(text: str, length: int | None = 60) -> str:
@@ -29,17 +28,6 @@ def markdown(text: str, length: int | None = None) -> str:
     """Markdown that renders as one line of text, without markup, HTML, links and formulas; addresses are code."""
     words = one_line(text, length).split(" ")
     return _BLOCK.sub(r"\g<0>\\", " ".join(map(_word, words)))
-
-
-def code_block(text: str) -> str:
-    """Markdown that renders as ``text``, line by line: a fence that nothing in it closes."""
-    fence = "`" * max(3, 1 + _longest_run(text))
-    return f"{fence}\n{text.rstrip()}\n{fence}"
-
-
-def mermaid(text: str, length: int | None = None) -> str:
-    """A Mermaid label: one line with every character that Mermaid would read as its own written as an entity."""
-    return _MERMAID.sub(lambda m: f"#{ord(m[0])};", one_line(text, length))
 
 
 def _word(word: str) -> str:

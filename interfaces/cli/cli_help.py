@@ -14,7 +14,7 @@ COMMANDS = {
     "demo": "Read the example documents, answer three questions, and open the page.",
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question, every sentence with its sources; or a file of questions.",
-    "show": "Show a document's trees, or the graph or plan for a question.",
+    "show": "Show a document's trees.",
     "audit": "Find where documents disagree, and why; exit code 1 if a contradiction is sure.",
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
@@ -23,7 +23,7 @@ COMMANDS = {
     "delete": "Delete a document from the store.",
     "parse": "Print the RST tree of a whole document without storing it, or convert a tree file to another format.",
     "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",
-    "mcp": "Serve tools and resources to one client of the Model Context Protocol, over standard input and output.",
+    "mcp": "Serve tools to one client of the Model Context Protocol, over standard input and output.",
     "key": "Create an API key. The key is shown once, on standard error; its entry for the key file goes to standard "
     "output.",
     "models": "List and download the models that the pipeline uses.",

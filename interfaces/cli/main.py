@@ -23,7 +23,6 @@ from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import DiscoRagError, InputError
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
-from discorag.text.citations import steps
 from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
 from interfaces.cli import on_ray
@@ -54,7 +53,7 @@ from interfaces.cli.serving import key, mcp, serve
 from interfaces.facade import DiscoRAG
 from interfaces.questions import Question, read_questions
 from interfaces.tune import Example, candidates, find_settings, write_settings
-from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
+from interfaces.views.terminal import answer_text
 from nodes.context import AnswerContext
 
 app = new_app()
@@ -167,11 +166,12 @@ def tune(
 ) -> None:
     """``disco-rag tune``."""
     examples = read_questions(questions, Example)
-    where = {"corpus": corpus, "tenant": tenant}
+    where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "most_words": most_words}
     with _pipeline() as rag:
-        total = len(examples) * len(candidates(examples, has_model=rag.backends.model is not None))
-        with Bar("Ask", total) as bar:
-            found = rag.run(lambda: find_settings(rag, examples, most_words=most_words, on_answer=bar.advance, **where))
+        options = candidates(examples, has_model=rag.backends.model is not None)
+        with Bar("Ask", len(examples) * len(options)) as bar:
+            find = partial(find_settings, rag, examples, options, most_words=most_words, on_answer=bar.advance, **where)
+            found = rag.run(find)
     out.print(tuning_table(found), tuning_verdict(found), sep="\n")
     if write and found.is_better:
         write_settings(config_file(), found.candidates[found.chosen].options)
@@ -192,37 +192,6 @@ def show_tree(
     if as_json:
         return print_json([c.model_dump(mode="json") for c in chunks])
     return typer.echo(write_trees(chunks, format_), nl=False)
-
-
-@show.command("graph", help="The rhetorical graph over what is retrieved for a question.")
-@show.command("plan", help="The discourse plan for a question.")
-def show_discourse(
-    command: typer.Context,
-    question: str,
-    corpus: Corpus = None,
-    tenant: Tenant = None,
-    assignments: Assignments = None,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """``disco-rag show graph`` and ``show plan``."""
-    with _pipeline() as rag:
-        result = rag.ask(question, corpus=corpus, tenant=tenant, **_options(assignments))
-        scope = rag.scope(tenant=tenant, corpus=corpus)
-        chunks = tuple(rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits]))
-    answer, graph, plan = result.answer, result.graph, result.answer.plan
-    if command.info_name == "graph" and graph:
-        shown = graph, graph_mermaid(graph, chunks, answer), graph_text(graph, chunks, answer)
-    elif command.info_name == "plan" and plan:
-        data = {"paragraph": plan.paragraph, "steps": [s.model_dump() for s in steps(plan)]}
-        shown = data, plan_mermaid(plan, answer), plan_text(plan)
-    else:
-        off = f"use_{command.info_name}=false"
-        raise InputError(f"The {command.info_name} is switched off.", hint=f"Leave out --set {off}.")
-    data, diagram, text = shown
-    if as_json:
-        return print_json(data)
-    return typer.echo(diagram) if mermaid else out.print(text)
 
 
 def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False) -> None:

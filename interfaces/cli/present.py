@@ -28,9 +28,9 @@ from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
 from interfaces.results import AskResult, IngestResult
 from interfaces.tune import Tuning
-from interfaces.views.terminal import answer_text, plan_text
+from interfaces.views.terminal import THEME, answer_text, plan_text
 
-out, err = Console(), Console(stderr=True)
+out, err = Console(theme=THEME), Console(stderr=True, theme=THEME)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 PRELIMINARY = "Preliminary answer, while the language model writes:"
 
@@ -76,8 +76,6 @@ class Bar:
             self._bar.update(self._task, total=event["documents"])
         elif event.get("event") == "document" and event["status"] != Status.DELETED:
             self.advance()
-            if event["status"] == Status.FAILED:
-                self._bar.console.print(Text(name_and_note(event["uri"], event["note"]), style="red"))
 
     @property
     def done(self) -> str:
@@ -210,8 +208,8 @@ def tuning_table(found: Tuning) -> RenderableType:
     for i in order:
         candidate = found.candidates[i]
         options = ", ".join(f"{name}={value}" for name, value in candidate.options.items()) or "as they are now"
-        style = "bold" if i == found.chosen else ""
-        table.add_row(options, f"{100 * candidate.score:.1f}", f"{candidate.words:,.0f}", style=style)
+        chosen = " (chosen)" if i == found.chosen else ""
+        table.add_row(options + chosen, f"{100 * candidate.score:.1f}", f"{candidate.words:,.0f}")
     return table
 
 
@@ -224,7 +222,7 @@ def tuning_verdict(found: Tuning) -> RenderableType:
     words = [found.candidates[i].words for i in (found.chosen, 0)]
     reads = f"they read {words[0]:,.0f} words a question instead of {words[1]:,.0f}"
     verdict = "" if found.is_better else " That may be chance: the present settings stay."
-    return Text(f"Expected gain of the bold settings on new questions: {interval}; {apparent}; {reads}.{verdict}")
+    return Text(f"Expected gain of the chosen settings on new questions: {interval}; {apparent}; {reads}.{verdict}")
 
 
 def corpora_table(corpora: list[Corpus]) -> RenderableType:

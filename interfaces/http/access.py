@@ -45,7 +45,7 @@ class Role(StrEnum):
 
     READ = "read"  # ask, and look at documents and trees
     WRITE = "write"  # ingest and delete
-    OPERATE = "operate"  # metrics, backups
+    OPERATE = "operate"  # metrics
 
 
 class Principal(BaseModel):

@@ -21,11 +21,13 @@ from starlette.types import Scope
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError, ModelError, StoreError
+from discorag.store.conversations import Threads
 from discorag.store.postgres import CONNECTIONS
 from discorag.store.rates import Rates
 from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
-from interfaces.http import ask, audits, chat, documents, health, threads
+from interfaces.http import ask, audits, chat, documents, health
+from interfaces.http import threads as conversations
 from interfaces.http.access import Access, Quotas
 from interfaces.http.docs import describe
 from interfaces.http.jobs import JobFile, Jobs, Uploads
@@ -33,7 +35,6 @@ from interfaces.http.mcp import add_mcp
 from interfaces.http.observability import Meters
 from interfaces.http.problems import RequestLimits, RequestObserver, handle_errors
 from interfaces.http.service import Service
-from interfaces.threads import Threads
 
 THREADS = 64
 """Threads for blocking calls: with as many as there are cores, an ingest would leave none to questions and jobs."""
@@ -89,7 +90,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     handle_errors(app)
     undescribed = app.openapi
     app.openapi = lambda: app.openapi_schema or describe(undescribed())
-    for part in (ask, threads, documents, audits, chat, health):
+    for part in (ask, conversations, documents, audits, chat, health):
         app.include_router(part.router)
     app.include_router(health.numbers)
     add_mcp(app, settings.api)
@@ -115,10 +116,11 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
     jobs = Jobs(table, documents.reader_of(rag, uploads, meters), count_file, api.jobs)
     meters.jobs_waiting.set_function(jobs.waiting)
     await jobs.forget_old()
+    threads = Threads(rag.backends.store.database)
+    await asyncio.to_thread(threads.forget_old)
     tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
     try:
-        async with Threads.open(rag.backends.store.database, api.uploads / "threads.sqlite") as threads:
-            yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(access, table), threads)
+        yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(access, table), threads)
     finally:
         for task in tasks:
             task.cancel()

@@ -17,15 +17,16 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.generation.views import answer_html, answer_markdown
+from discorag.models.protocol import Message
 from discorag.options import AnswerOptions
 from discorag.schema.answer import Answer
 from discorag.schema.errors import InputError, StoreError
+from discorag.store.conversations import Thread, Turn
 from discorag.text.escaping import markdown
 from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, Problem, RefusedError, error_responses
 from interfaces.http.service import Asker, BodyCorpus, Keyed, Served, Service, StreamPart
 from interfaces.results import AskResult, NumberedAnswer
-from interfaces.threads import Thread
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")
@@ -114,17 +115,20 @@ async def ask(
     arguments = body.switches.model_dump(exclude_unset=True) | {"tenant": who.tenant, "corpus": body.corpus}
     arguments |= {"query": body.query, "instruction": body.instruction, "filters": body.filters}
     served.note(request, body.query)
-    thread = await served.threads.get(who.tenant, body.thread.hex) if body.thread else None
+    thread = await asyncio.to_thread(served.threads.get, who.tenant, body.thread.hex) if body.thread else None
     if thread:
-        arguments |= {"corpus": _corpus_of(thread, body, served), "history": await served.threads.conversation(thread)}
+        turns = await asyncio.to_thread(served.threads.turns, thread)
+        both = ((Message(role="user", content=t.question), Message(role="assistant", content=t.text)) for t in turns)
+        history = [message for turn in both for message in turn]
+        arguments |= {"corpus": _corpus_of(thread, body, served), "history": history}
 
     async def reply(result: AskResult) -> Reply:
         """Stored before it is sent, for the next question to find it; if that fails, it is sent all the same."""
         numbered = Reply.to(result, files=body.files)
         if thread:
             try:
-                stored = numbered.model_dump_json()
-                await served.threads.add_turn(thread, question=body.query, text=numbered.text, reply=stored)
+                turn = Turn(question=body.query, text=numbered.text, reply=numbered.model_dump_json())
+                await asyncio.to_thread(served.threads.add_turn, thread, turn)
             except StoreError as error:
                 _log.error("turn_not_stored", error=error.message)
                 served.meters.failures.labels("store", error.kind, "no").inc()

@@ -17,7 +17,7 @@ from time import time
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
@@ -155,16 +155,6 @@ async def models(who: Reader, served: Served) -> ModelList:
     corpora = await asyncio.to_thread(served.rag.corpora, tenant=who.tenant)
     names = [*_pipelines(served), *(f"{USUAL}/{corpus.name}" for corpus in corpora)]
     return ModelList(data=[Model(id=name) for name in names])
-
-
-@router.get("/models/{name:path}", responses=error_responses(404))
-async def model(who: Reader, served: Served, name: Annotated[str, Path(max_length=300)]) -> Model:
-    """Look up a pipeline, or a pipeline over a corpus, by its name."""
-    _, corpus = _pipeline(name, served)
-    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
-    if corpus and not await asyncio.to_thread(served.rag.backends.store.has, scope):
-        raise NotFoundError(f"There is no model {name!r}.", hint="GET /v1/models lists them.")
-    return Model(id=name)
 
 
 @router.post(

@@ -19,7 +19,6 @@ from pydantic.json_schema import SkipJsonSchema
 
 from discorag.config import NAMELESS
 from discorag.discourse.formats.table import FORMATS, write_trees
-from discorag.discourse.formats.text import tree_mermaid
 from discorag.ingest.loaders import SUFFIXES, bytes_of
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.retrieval.levels import Levels, unfold
@@ -98,13 +97,6 @@ class LevelQuery(BaseModel):
     node: list[Order] = Field(default=[], max_length=50, description="What lies below these; none: the roots.")
     offset: int = Field(default=0, ge=0, le=10**9, description="Of the children of each node.")
     limit: int = Field(default=100, ge=1, le=200, description="Of the children of each node.")
-
-
-class ChunkTree(BaseModel):
-    """A chunk with its RST tree, also drawn as a Mermaid flowchart."""
-
-    chunk: Chunk
-    mermaid: str
 
 
 @cache
@@ -205,7 +197,7 @@ async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = Non
 
 @router.get(
     "/trees/{doc_id}",
-    response_model=list[ChunkTree],
+    response_model=list[Chunk],
     responses=error_responses(404) | {200: {"content": {f.media_type: {} for f in FORMATS.values()}}},
 )
 async def trees(
@@ -215,14 +207,14 @@ async def trees(
     corpus: Corpus = None,
     chunk: Annotated[Order | SkipJsonSchema[None], Query(description="Only this chunk, from 0.")] = None,
     format_: Annotated[str | SkipJsonSchema[None], _FORMAT] = None,
-) -> list[ChunkTree] | Response:
-    """The RST tree of each chunk of a document; spans are characters of its canonical text."""
+) -> list[Chunk] | Response:
+    """The chunks of a document with their RST trees; spans are characters of its canonical text."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     stored = await asyncio.to_thread(served.rag.backends.store.chunks_of, scope, str(doc_id))
     found = [c for c in stored if chunk in (None, c.order)]
     log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     if format_ is None:
-        return [ChunkTree(chunk=c, mermaid=tree_mermaid(c)) for c in found]
+        return found
     if not found:
         raise NotFoundError(f"Document {doc_id} has no chunk {chunk}.", hint=f"It has {len(stored)}, from 0.")
     return Response(write_trees(found, format_), media_type=FORMATS[format_].media_type)

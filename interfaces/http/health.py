@@ -1,28 +1,21 @@
-"""GET /healthz, /readyz, /metrics and /backup."""
+"""GET /healthz, /readyz and /metrics."""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import Annotated
-from uuid import uuid4
 
-import httpx
 from fastapi import APIRouter, Depends, Response
-from fastapi.responses import FileResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
-from starlette.background import BackgroundTask
 
-from discorag.store.backup import backup as write_backup
-from interfaces.http.access import Principal, Role, log_access
+from interfaces.http.access import Role
 from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Guard, Keyed, Served, Service
 
 router = APIRouter(tags=["operation"])
 numbers = APIRouter(tags=["operation"], responses=COMMON, route_class=Keyed)
 _PROBE_S = 3.0
-_SQLITE = "application/vnd.sqlite3"
 
 
 class Health(BaseModel):
@@ -32,11 +25,10 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """``language_model`` is none, reachable, unreachable or (no base_url) not checked; the local engines need none."""
+    """Questions can be answered."""
 
     status: str = "ready"
     encoder: str
-    language_model: str
 
 
 @router.get("/healthz")
@@ -56,22 +48,7 @@ async def _probe(served: Service) -> Readiness:
     async with asyncio.timeout(_PROBE_S):
         await asyncio.to_thread(backends.store.manifest, served.rag.scope(), "probe")
         await backends.encoder.encode_query("probe")
-    return Readiness(encoder=backends.encoder.version, language_model=await _model(served))
-
-
-async def _model(served: Served) -> str:
-    model, settings = served.rag.backends.model, served.rag.backends.settings.llm_for("reader")
-    if model is None:
-        return "none"
-    if settings.base_url is None:
-        return "not checked"
-    headers = {"Authorization": f"Bearer {settings.api_key.get_secret_value()}"} if settings.api_key else {}
-    try:
-        async with httpx.AsyncClient(timeout=_PROBE_S) as client:
-            reply = await client.get(f"{settings.base_url.rstrip('/')}/models", headers=headers)
-    except httpx.HTTPError:
-        return "unreachable"
-    return "reachable" if reply.is_success else "unreachable"
+    return Readiness(encoder=backends.encoder.version)
 
 
 @numbers.get(
@@ -83,19 +60,3 @@ async def _model(served: Served) -> str:
 async def metrics(served: Served) -> Response:
     """Metrics for Prometheus."""
     return Response(generate_latest(served.meters.registry), media_type=CONTENT_TYPE_LATEST)
-
-
-@numbers.get("/backup", response_class=FileResponse, responses=error_responses(507) | {200: {"content": {_SQLITE: {}}}})
-async def backup(who: Annotated[Principal, Depends(Guard(Role.OPERATE))], served: Served) -> FileResponse:
-    """All documents of the key's tenant in one file, for `disco-rag restore`. Other requests do not wait for it."""
-    file = served.uploads.spool / f"{uuid4().hex}.backup"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    database = served.rag.backends.store.database
-    count = await asyncio.to_thread(write_backup, database, file, tenant=who.tenant)
-    log_access("backup", who)
-    return FileResponse(
-        file,
-        media_type=_SQLITE,
-        filename=f"{count}-documents.backup",
-        background=BackgroundTask(file.unlink, missing_ok=True),
-    )

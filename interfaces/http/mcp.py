@@ -13,7 +13,6 @@ from fastapi import FastAPI, Request
 from mcp.server.mcpserver import Context
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import CallToolResult
 from pydantic import Field
 from starlette.routing import Route
 from starlette.types import Receive, Send
@@ -28,7 +27,7 @@ from interfaces.http.documents import accept
 from interfaces.http.jobs import Job
 from interfaces.http.problems import RefusedError, problem_of
 from interfaces.http.service import Guard, Service
-from interfaces.mcp.results import IngestOutput, Outcome, ingest_result
+from interfaces.mcp.results import IngestOutput, Outcome
 from interfaces.mcp.server import Caller, Corpus, Server
 from interfaces.results import AskResult
 
@@ -112,10 +111,6 @@ class KeyedServer(Server):
         """Whose key it is."""
         return KeyOwner(request)
 
-    def may_write(self, request: Any) -> bool:
-        """Whether the key has the role."""
-        return Role.WRITE in KeyOwner(request).who.roles
-
     def explain(self, error: BaseException | None) -> str | None:
         """What the API would answer."""
         if not isinstance(error, RefusedError | DiscoRagError | TimeoutError):
@@ -129,7 +124,7 @@ class KeyedServer(Server):
         name: Annotated[str, Field(max_length=200, description="Name of the document's file, such as notes.md.")],
         text: Annotated[str, Field(min_length=1, description="All of its text: plain, Markdown or HTML by its name.")],
         corpus: Corpus = None,
-    ) -> Annotated[CallToolResult, IngestOutput]:
+    ) -> IngestOutput:
         """Store a document, so that questions find it. One of the same name is replaced.
 
         It is on disk when this returns; a status of null means that it is still being read.
@@ -145,7 +140,7 @@ class KeyedServer(Server):
         await ctx.report_progress(0, len(job.files))
         job = await _wait_for(job, service)
         await ctx.report_progress(sum(f.status is not None for f in job.files), len(job.files))
-        return ingest_result(_outcomes(job, service))
+        return IngestOutput(outcomes=_outcomes(job, service))
 
 
 async def _wait_for(job: Job, service: Service) -> Job:

@@ -30,12 +30,10 @@ from discorag.schema.errors import (
     StoreFullError,
 )
 from interfaces.http.observability import Meters
-from interfaces.threads import ConflictError
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
     (EmptyCorpusError, 404),
-    (ConflictError, 409),
     (StoreFullError, 507),
     (StoreError, 503),
     (ContextTooLongError, 422),
@@ -142,7 +140,6 @@ _DESCRIPTIONS = {
     401: "No valid key.",
     403: "The key may not do this.",
     404: "Not found, or there is nothing to answer from.",
-    409: "The thread is in a state in which this cannot be done.",
     413: "The request is too large.",
     415: "No loader reads files of this kind.",
     422: "The request cannot be carried out as it is.",

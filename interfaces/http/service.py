@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -20,6 +19,7 @@ from discorag.config import ApiSettings
 from discorag.models.deadline import models_within
 from discorag.models.loops import cancel_scope
 from discorag.schema.errors import StoreError
+from discorag.store.conversations import Threads
 from discorag.store.uploads import JobTable
 from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
@@ -28,7 +28,6 @@ from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
 from interfaces.results import AskResult
-from interfaces.threads import Threads
 
 T = TypeVar("T")
 
@@ -134,16 +133,10 @@ class Service:
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
         """Count what an answer cost, and write the documents that it was made from into the audit log."""
         self.meters.observe(result.ledger)
+        scope, hits = self.rag.scope(tenant=who.tenant, corpus=corpus), [hit.chunk_id for hit in result.hits]
         shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
-        await self.record_chunks(who, corpus, [hit.chunk_id for hit in result.hits], shown)
-
-    async def record_chunks(
-        self, who: Principal, corpus: str | None, hits: Sequence[str], shown: AbstractSet[str] = frozenset()
-    ) -> None:
-        """Write the documents of these chunks, and those that are ``shown``, into the audit log."""
-        scope = self.rag.scope(tenant=who.tenant, corpus=corpus)
         with suppress(StoreError):  # a document was deleted meanwhile; it is in ``shown`` if it was cited
-            shown = shown | {c.doc_id for c in await asyncio.to_thread(self.rag.backends.store.chunks, scope, hits)}
+            shown |= {c.doc_id for c in await asyncio.to_thread(self.rag.backends.store.chunks, scope, hits)}
         log_access("read", who, corpus=scope.corpus, documents=shown)
 
     def ids_of(self, job: Job) -> list[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult
 from pydantic import Field
 
 from discorag.config import Settings
@@ -18,7 +17,7 @@ from discorag.schema.errors import DiscoRagError, InputError
 from discorag.schema.values import stable_id
 from discorag.text.escaping import one_line
 from interfaces.facade import DiscoRAG
-from interfaces.mcp.results import IngestOutput, Outcome, ingest_result
+from interfaces.mcp.results import IngestOutput, Outcome
 from interfaces.mcp.server import Caller, Corpus, Server, run_to_end
 
 
@@ -59,7 +58,7 @@ class LocalServer(Server):
         path: Annotated[str, Field(min_length=1, max_length=4096, description="A file or a folder.")],
         corpus: Corpus = None,
         refresh: Annotated[bool, Field(description="Store unchanged documents again.")] = False,
-    ) -> Annotated[CallToolResult, IngestOutput]:
+    ) -> IngestOutput:
         """Read a file or folder (text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV, JSON) into the store.
 
         Changed documents are replaced; of a folder, those that have vanished are deleted.
@@ -80,7 +79,7 @@ class LocalServer(Server):
             )
             for o in result.outcomes
         ]
-        return ingest_result(outcomes)
+        return IngestOutput(outcomes=outcomes)
 
     def _allowed(self, given: str) -> Path:
         path = (self._folders[0] / Path(given).expanduser()).resolve()

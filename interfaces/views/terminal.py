@@ -1,139 +1,35 @@
-"""Graph, plan and answer as rich renderables for the terminal and as Mermaid for documents and Studio."""
+"""Plan and answer as rich renderables for the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import RenderableType
+from rich.markdown import Markdown
 from rich.table import Column, Table
 from rich.text import Text
+from rich.theme import Theme
 
-from discorag.generation.views import CLOSEST, DISAGREE, WARNINGS, AnswerView, place_of, position_of
-from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, Disagreement, EvidenceSpan, Support
-from discorag.schema.discourse import Plan, RhetoricalGraph
-from discorag.schema.document import Chunk
-from discorag.text.citations import escape_brackets, split_references, steps
-from discorag.text.escaping import mermaid, one_line
+from discorag.generation.views import answer_markdown
+from discorag.schema.answer import Answer
+from discorag.schema.discourse import Plan
+from discorag.text.citations import split_references, steps
+from discorag.text.escaping import one_line
 
-_LABEL = 60
 _MARK = "bold cyan"  # of a citation: no word of a source is bold
-
-
-def graph_text(graph: RhetoricalGraph, chunks: tuple[Chunk, ...], answer: Answer | None = None) -> RenderableType:
-    """The chunks by number, each with its sentence in ``answer`` or in a relation, then one line per edge."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for number, chunk in enumerate(chunks, start=1):
-        used = one_line(_used(chunk, graph, answer), _LABEL)
-        table.add_row(Text(f"[{number}]", _MARK), Text(one_line(chunk.title, 30)), Text(used))
-    lines = [
-        Text(
-            f"[{graph.number(e.source)}] {e.relation} [{graph.number(e.target)}]",
-            style="bold red" if e.disagrees else "",
-        )
-        for e in graph.edges
-    ]
-    return Group(table, Text(""), *(lines or [Text("No relations.")]))
-
-
-def graph_mermaid(graph: RhetoricalGraph, chunks: tuple[Chunk, ...], answer: Answer | None = None) -> str:
-    """A Mermaid flowchart: a vertex per chunk, with what `graph_text` shows of it, and an edge per relation."""
-    lines = ["flowchart LR"]
-    for number, chunk in enumerate(chunks, start=1):
-        title, text = (mermaid(part, 2 * _LABEL) for part in (chunk.title, _used(chunk, graph, answer)))
-        lines.append(f'    c{number}["{number}: {title}{f"<br/>{text}" if text else ""}"]')
-    lines += [f"    c{graph.number(e.source)} -->|{e.relation}| c{graph.number(e.target)}" for e in graph.edges]
-    return "\n".join(lines) + "\n"
+THEME = Theme({"markdown.strong": _MARK, "markdown.code": "none"})
+"""Of consoles that show answers; addresses of sources are code."""
 
 
 def plan_text(plan: Plan) -> RenderableType:
-    """The plan's steps, numbered."""
-    return _indent((Text(f"{i}."), _step(step.text)) for i, step in enumerate(steps(plan), start=1))
-
-
-def _step(text: str) -> Text:
-    shown = Text()
-    for piece, is_reference in split_references(one_line(text, 2000)):
-        shown.append(piece, _MARK if is_reference else "")
-    return shown
-
-
-def _indent(rows: Iterable[tuple[Text, RenderableType]]) -> Table:
-    """Marks in a column of their own, so that the lines of a text are below each other."""
+    """The plan's steps, numbered, with marks in a column of their own."""
     table = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 1, 0, 0))
-    for mark, text in rows:
-        table.add_row(mark, text)
+    for number, step in enumerate(steps(plan), start=1):
+        shown = Text()
+        for piece, is_reference in split_references(one_line(step.text, 2000)):
+            shown.append(piece, _MARK if is_reference else "")
+        table.add_row(Text(f"{number}."), shown)
     return table
 
 
-def plan_mermaid(plan: Plan, answer: Answer | None = None) -> str:
-    """A Mermaid flowchart of the steps in order, each with the evidence that ``answer`` has for it."""
-    lines = ["flowchart TD"]
-    for i, step in enumerate(steps(plan), start=1):
-        said = [mermaid(escape_brackets(step.text), 2 * _LABEL)]
-        said += [f"“{mermaid(e.text, 2 * _LABEL)}”" for e in _evidence_of(answer, i - 1)]
-        lines.append(f'    s{i}["{i}: {"<br/>".join(said)}"]')
-        if i > 1:
-            lines.append(f"    s{i - 1} --> s{i}")
-    return "\n".join(lines) + "\n"
-
-
-def _used(chunk: Chunk, graph: RhetoricalGraph, answer: Answer | None) -> str:
-    """The sentence of a chunk that the answer rests on, else one that carries a relation; empty if there is none."""
-    cited = [e.text for s in (answer.sentences if answer else ()) for e in s.evidence if e.chunk_id == chunk.id]
-    ends = [end for e in graph.edges for end in ((e.source, e.source_span), (e.target, e.target_span))]
-    related = [chunk.slice(span) for of, span in ends if of == chunk.id and span and chunk.span.contains(span)]
-    return next(iter([*cited, *related]), "")
-
-
-def _evidence_of(answer: Answer | None, step: int) -> list[EvidenceSpan]:
-    """What the answer's sentences of this step rest on, each once."""
-    found = (e for s in (answer.sentences if answer else ()) if s.step == step for e in s.evidence)
-    return list(dict.fromkeys(found))
-
-
 def answer_text(answer: Answer) -> RenderableType:
-    """The answer with numbered sources, why sentences are not supported or not verified, and the disagreements."""
-    if answer.abstained:
-        closest = [Text(CLOSEST)] if answer.nearest else []
-        passages = _indent((Text("-"), Text(place_of(e, one_line), "dim")) for e in answer.nearest)
-        return Group(Text(f"{NO_ANSWER} {answer.abstained}"), *closest, passages, *_notes(answer))
-    view = AnswerView(answer)
-    body = Text(f"{NOT_SURE} " if answer.unsure else "", style="yellow")
-    for sentence in answer.sentences:
-        style = "yellow" if sentence.support is Support.NOT_SUPPORTED else ""
-        body.append(one_line(sentence.text, None), style=style)
-        body.append(view.marks(sentence), style=f"bold {style}" if style else _MARK).append(" ")
-    parts: list[RenderableType] = [body, Text("")]
-    numbered = enumerate(view.sources, start=1)
-    parts.append(_indent((Text(f"[{i}]", _MARK), Text(_source(e, answer), "dim")) for i, e in numbered))
-    if view.reasons:
-        parts += [Text(""), *(Text(f"{state}: {one_line(why, None)}", style="dim") for state, why in view.reasons)]
-    if answer.disagreements:
-        parts += [Text(""), Text(DISAGREE, style="bold red")]
-        parts += [_disagreement(d, view.sources) for d in answer.disagreements]
-    return Group(*parts, *_notes(answer))
-
-
-def _notes(answer: Answer) -> list[RenderableType]:
-    lines = ["", WARNINGS, *(f"- {one_line(note, None)}" for note in answer.notes)] if answer.notes else []
-    return [Text(line, style="yellow") for line in lines]
-
-
-def _source(source: EvidenceSpan, answer: Answer) -> str:
-    """Where a source is; what it says only if no sentence of the answer quotes it."""
-    text = one_line(source.text, None)
-    is_quoted = any(text in one_line(s.text, None) for s in answer.sentences if source in s.evidence)
-    return position_of(source, one_line) if is_quoted else place_of(source, one_line)
-
-
-def _disagreement(d: Disagreement, sources: Sequence[EvidenceSpan]) -> RenderableType:
-    """Why, then both sides: by their number if they are sources of the answer."""
-    head = Text(f"{d.relation.replace('_', ' ').capitalize()}. {one_line(d.reason, None)}".rstrip(), style="red")
-    sides: list[tuple[Text, RenderableType]] = []
-    for side in (d.a, d.b):
-        number = sources.index(side) + 1 if side in sources else None
-        quote = f"“{one_line(side.text, 100)}”" if number else place_of(side, one_line)
-        sides.append((Text(f"[{number}]" if number else "-", _MARK if number else ""), Text(quote)))
-    pair = Padding(_indent(sides), (0, 0, 0, 2), expand=False)
-    return Padding(Group(head, pair), (0, 0, 0, 2), expand=False)
+    """The answer with its sources and disagreements, as its Markdown has them."""
+    return Markdown("".join(answer_markdown(answer)))

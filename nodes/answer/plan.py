@@ -16,6 +16,8 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Plan the answer; when the llm engine fails, the rules' plan is used instead and the result says so."""
     context = await answer_context(runtime)
     stage = Stage("plan")
+    if context.plan:
+        return {"plan": context.plan, "ledger": stage.done(engine="off", preview=context.plan)}
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()

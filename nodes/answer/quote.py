@@ -10,6 +10,7 @@ from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import Plan
 from discorag.schema.errors import ModelError
 from discorag.verification.draft import trace_draft
 from discorag.verification.verifier import VERIFIERS
@@ -52,6 +53,8 @@ async def _with_graph_and_plan(inputs: AnswerInputs, context: AnswerContext) -> 
     if context.use_graph:
         engine = RELATION_ENGINES[context.local_relater](backends)
         inputs = replace(inputs, graph=(await engine.relate(inputs)).value)
-    if context.use_plan:
+    if context.plan:
+        inputs = replace(inputs, plan=Plan(paragraph=context.plan))
+    elif context.use_plan:
         inputs = replace(inputs, plan=(await RulePlanEngine(backends.selector).plan(inputs)).value)
     return inputs

@@ -220,7 +220,6 @@ async def test_the_same_folder_can_be_ingested_twice_at_once(pipeline: Pipelines
     rag = pipeline(kind="edge")
     await asyncio.gather(rag.aingest(folder, **QUICK), rag.aingest(folder, **QUICK))
     assert sorted(m.title for m in rag.documents()) == ["A", "b"]
-    assert list(rag.backends.settings.store.path.glob("checkpoints*")) == []
 
 
 def test_an_emptied_folder_empties_the_store_and_a_folder_that_never_held_anything_is_an_error(
@@ -339,8 +338,7 @@ def test_an_ingest_that_was_interrupted_is_resumed_and_ends_like_one_that_was_no
     rag, whole = pipeline(kind="edge"), pipeline()
     done = {m.uri for m in rag.documents()}
     assert 8 <= len(done) < NOTES
-    result = rag.ingest(notes)
-    assert done & {o.uri for o in result.outcomes if o.status == "added"}  # counted as the stopped run's work
+    assert {o.uri for o in rag.ingest(notes).outcomes if o.status == "unchanged"} == done
     whole.ingest(notes)
     assert len(stored(whole)) == NOTES
     assert stored(rag) == stored(whole)

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 from discorag.options import PRESETS, Preset
-from discorag.schema.ledger import STAGES
 from graphs import baselines
 from graphs.baselines import PIPELINES
-from interfaces.threads import Stage
 from nodes.state import AnswerInput, AnswerState, fresh_answer
 
 ROOT = Path(__file__).parents[2]
@@ -29,10 +27,6 @@ def test_presets_have_a_type_words_on_the_page_and_an_assistant() -> None:
     assistants = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"].keys()
     assert assistants - {"answer", "ingest", "chat"} == PIPELINES.keys() - {"disco-rag", "disco-rag-local"}
     assert PIPELINES.keys() >= baselines.NEEDS_MODEL
-
-
-def test_a_run_can_be_stopped_before_stages_of_the_graph_in_their_order() -> None:
-    assert [stage for stage in STAGES if stage in get_args(Stage)] == list(get_args(Stage))
 
 
 def test_a_new_question_leaves_nothing_of_the_one_before() -> None:

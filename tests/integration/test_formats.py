@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import docx
 import pytest
@@ -15,16 +13,10 @@ from fpdf import FPDF
 
 from discorag import DiscoRAG
 from discorag.discourse.parse.rules import rule_tree
-from discorag.ingest.loaders import Source, load
 from discorag.ingest.segment.blocks import blocks
-from discorag.ingest.segment.chunks import cut_chunks
-from discorag.ingest.segment.headings import build_hierarchy
-from discorag.models.protocol import Encoder
-from discorag.schema.document import Chunk, Document, Kind, Scope
+from discorag.schema.document import Chunk, Document
 from tests.conftest import EXAMPLES, Pipelines
 
-DATA = Path(os.environ.get("DISCO_RAG_DATA") or EXAMPLES.parent.parent / "shared" / "data")
-PAPERS = DATA / "lay_summaries" / "test.json"
 SOURCES = sorted(p for p in EXAMPLES.glob("*/*.md") if p.parent.name not in {"zh", "library-handbook"})
 ASCII = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "..."})
 ROWS = [
@@ -48,35 +40,6 @@ def assert_leaves_are_slices(source: str, chunks: list[Chunk]) -> None:
             assert source[leaf.start : leaf.end] == chunk.slice(leaf)
         assert squashed("".join(source[e.start : e.end] for e in tree.edus)) == squashed(chunk.text)
     assert squashed("".join(c.text for c in chunks)) == squashed(source)
-
-
-# --- papers as Markdown ---------------------------------------------------------------------------
-
-
-def as_markdown(paper: dict[str, Any]) -> str:
-    parts = [f"# {paper['title']}"]
-    for heading, paragraphs in zip(paper["headings"], paper["sections"], strict=True):
-        parts += [f"## {heading}", *paragraphs]
-    return "\n\n".join(parts) + "\n"
-
-
-@pytest.mark.skipif(not PAPERS.is_file(), reason=f"no {PAPERS}: set DISCO_RAG_DATA")
-def test_every_leaf_of_every_paper_is_a_slice_of_its_file(tmp_path: Path, encoder: Encoder) -> None:
-    for i, paper in enumerate(json.loads(PAPERS.read_text(encoding="utf-8"))):
-        path = tmp_path / f"{i}.md"
-        source = as_markdown(paper)
-        path.write_text(source, encoding="utf-8")
-        document = load(Source(path, path.name), max_bytes=10_000_000)
-        hierarchy = build_hierarchy(document)
-        sentences = [node.span.of(source) for _, node in hierarchy.of_kind(Kind.SENTENCE)]
-        assert "".join("".join(sentences).split()) == "".join(source.split())
-        sections = [node.heading for _, node in hierarchy.of_kind(Kind.SECTION)]
-        assert len(sections) >= 1 + len(paper["headings"])
-        chunks = cut_chunks(document, hierarchy, scope=Scope(), fingerprint="f", counter=encoder.tokens)
-        assert_leaves_are_slices(source, chunks)
-
-
-# --- PDF and DOCX made from the examples ----------------------------------------------------------
 
 
 class Part(NamedTuple):

@@ -85,14 +85,6 @@ def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
     assert result["answer"]["sentences"][0]["evidence"][0]["span"]["end"] > 0
 
 
-@pytest.mark.parametrize("kind", ["tree", "graph", "plan"])
-def test_show_draws_for_the_terminal_as_mermaid_and_as_json(home: Path, kind: str) -> None:
-    what = "pooled-analysis.md" if kind == "tree" else "Does vitamin D prevent flu?"
-    assert run(home, "show", kind, what).strip()
-    mermaid = ["--format", "mermaid"] if kind == "tree" else ["--mermaid"]
-    assert run(home, "show", kind, what, *mermaid).startswith("flowchart ")
-    assert run_json(home, "show", kind, what)
-
 
 @pytest.mark.parametrize("parser", ["local", "rules"])
 def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser: str) -> None:
@@ -107,7 +99,7 @@ def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser:
     ("name", "held", "arguments", "said"),
     [
         ("t.tune", "la", [], "unknown format"),
-        ("t.md", "Tides.", ["--format", "pdf"], "text, mermaid, rs3, dis, json, svg"),
+        ("t.md", "Tides.", ["--format", "pdf"], "text, rs3, dis, json, svg"),
         ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_MODEL"),
     ],
 )

@@ -20,20 +20,14 @@ from discorag import AskResult, DiscoRAG
 from discorag.config import Settings
 from discorag.ingest.texts import GivenText
 from discorag.retrieval.registry import RETRIEVERS
-from discorag.schema.errors import EmptyCorpusError, InputError
+from discorag.schema.errors import InputError
 from examples.langchain_agent import QUESTION, answer
 from interfaces.langchain import TOOL, DiscoRetriever
-from interfaces.views.frames import rows, to_pandas
 from tests.conftest import EXAMPLES, Pipelines
-from tests.interfaces import keywords
 
 MEMORY = Settings.model_validate({"store": {"kind": "memory"}, "llm": {"cache": None}})
 TIDES = "The moon pulls the sea, and so the tide rises twice a day."
 COFFEE = "Coffee contains caffeine, which keeps people awake at night."
-
-
-def test_keywords_are_the_options() -> None:
-    assert keywords.FILE.read_text("utf-8") == keywords.render(), "run python -m tests.interfaces.keywords"
 
 
 def test_texts_of_an_iterator_are_stored_with_their_metadata_and_asked() -> None:
@@ -60,24 +54,6 @@ def test_a_text_that_looks_like_front_matter_stays_text() -> None:
         assert "title: none" in rag.backends.store.document(rag.scope(), manifest.doc_id).text
         with pytest.raises(InputError, match="Text 1 is empty"):
             rag.add_texts([TIDES, " \n"])
-
-
-def test_of_many_questions_each_has_its_result_or_its_error() -> None:
-    with DiscoRAG(MEMORY) as rag:
-        rag.add_texts([TIDES], parser="rules")
-        found = rag.batch(["Why does the tide rise?", " "], at_once=2)
-        assert [type(f) is AskResult for f in found] == [True, False]
-        assert isinstance(rag.batch(["Why?"], corpus="none")[0], EmptyCorpusError)
-
-
-def test_answers_become_a_row_a_source() -> None:
-    with DiscoRAG(MEMORY) as rag:
-        rag.add_texts([TIDES], parser="rules")
-        answers = [rag.ask(q).answer for q in ("Why does the tide rise?", "Who won the world cup in 2014?")]
-    first, *_, last = (row for answer in answers for row in rows(answer))
-    assert len(to_pandas(answers)) == 2
-    assert (first["sentence"], first["start"]) == (TIDES, 0)
-    assert last["refused"]
 
 
 def test_a_chat_model_that_a_program_brings_writes_the_answer() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 from io import StringIO
 
@@ -15,14 +14,13 @@ from discorag.generation.views import answer_html, answer_markdown
 from discorag.models.encoder import PackagedEncoder
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph, RstTree
-from discorag.schema.document import Chunk
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
 from discorag.text.citations import references
 from discorag.text.escaping import one_line
 from interfaces.http.ask import Reply
 from interfaces.results import AskResult
-from interfaces.views.terminal import answer_text, graph_mermaid, graph_text, plan_mermaid, plan_text
+from interfaces.views.terminal import answer_text, plan_text
 from tests.generation.hostile import OURS, Page, hostile_texts, planted, rendered
 from tests.inputs import load_inputs
 from tests.strategies import texts
@@ -43,13 +41,6 @@ def answer_of(text: str) -> Answer:
     return Answer(query=text, sentences=sentences, disagreements=(found,))
 
 
-def bold(answer: Answer) -> list[str]:
-    """What is bold in the terminal."""
-    segments = Console(file=StringIO(), width=10_000, force_terminal=True).render(answer_text(answer))
-    found = [s.text.strip() for s in segments if s.style and s.style.bold and "disagree" not in s.text]
-    return [text for text in found if text]
-
-
 def printed(what: RenderableType) -> str:
     out = StringIO()
     Console(file=out, width=10_000, color_system=None).print(what)
@@ -65,7 +56,6 @@ def test_the_only_marks_that_a_reader_sees_are_ours(text: str) -> None:
     assert page.bold == ["[1][2]", "[not supported]", "[1][not verified]"]
     assert page.text.count(one_line(text, None)) >= 2
     assert [mark for mark in references(shown) if mark.chunk not in (1, 2)] == []
-    assert bold(answer) == ["[1][2]", "[not supported]", "[1][not verified]", "[1]", "[2]", "[1]", "[2]"]
     terminal = printed(answer_text(answer))
     assert terminal.startswith(one_line(text, None))
     assert "\x1b" not in terminal
@@ -76,7 +66,8 @@ def test_an_answer_of_any_text_has_its_form_and_no_other(text: str) -> None:
     shown = "".join(answer_markdown(answer_of(text)))
     assert planted(shown, {*OURS, "strong"}) == []
     tags = [name for name, _ in Page(rendered(shown)).tags if name != "code"]
-    assert tags == ["p", "strong", "strong", "strong", "p", "ol", "li", "li", "ul", "li", "li", "p", "ul", "li"]
+    sources, disagreements = ["p", "ol", "li", "li", "ul", "li", "li"], ["p", "ul", "li", "ul", "li", "li"]
+    assert tags == ["p", "strong", "strong", "strong", *sources, *disagreements]
 
 
 def test_a_plan_shows_its_references_in_bold_and_other_brackets_as_they_are() -> None:
@@ -87,31 +78,6 @@ def test_a_plan_shows_its_references_in_bold_and_other_brackets_as_they_are() ->
     ]
     console = Console(file=StringIO(), force_terminal=True)
     assert [s.text for s in console.render(plan_text(plan)) if s.style and s.style.bold] == ["[2.1-3]"]
-    labels = plan_mermaid(plan)
-    assert "with #91;2.1-3#93;, which is #92;#91;safe" in labels
-    assert labels.count("#92;#91;1#93;") == 2
-
-
-def test_the_graph_numbers_chunks_and_no_chunk_numbers_itself() -> None:
-    words = ['[1] "]; click c1 "http://evil.example" %%{init: {}}%%', "`end` fa:fa-ban ［2］\nflowchart"]
-    spans = [Span(start=0, end=len(w)) for w in words]
-    chunks = tuple(
-        Chunk(id=f"c{i}", doc_id="d", order=i, span=span, text=w, title=w, sentences=(span,))
-        for i, (w, span) in enumerate(zip(words, spans, strict=True))
-    )
-    edge = Edge(source="c0", target="c1", relation=ChunkRelation.SUPPORTS)
-    graph = RhetoricalGraph(chunks=("c0", "c1"), edges=(edge,))
-    console = Console(file=StringIO(), width=200, force_terminal=True)
-    marked = [s.text for s in console.render(graph_text(graph, chunks)) if s.style and s.style.bold]
-    assert [text for text in marked if text.strip()] == ["[1]", "[2]"]
-    head, *lines = graph_mermaid(graph, chunks).splitlines()
-    assert head == "flowchart LR"
-    assert [re.sub(r'(?<=: )[^"\[\]`{}%]+', "...", line.strip()) for line in lines] == [
-        'c1["1: ..."]',
-        'c2["2: ..."]',
-        "c1 -->|SUPPORTS| c2",
-    ]
-    assert "fa:fa" not in "".join(lines)
 
 
 HOSTILE = '<script>alert("x")</script> & </svg>\u202e'

@@ -128,6 +128,7 @@ def _chunk(document: Document, doc_id: str, key: str, order: int, span: Span) ->
         headings=("One", "二"),
         tree=_tree(span),
         metadata=document.metadata,
+        uri=document.uri,
     )
 
 

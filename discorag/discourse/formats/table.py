@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from discorag.discourse.formats.dis import write_dis
 from discorag.discourse.formats.drawing import chunk_svg
 from discorag.discourse.formats.rs3 import write_rs3
-from discorag.discourse.formats.text import tree_mermaid, tree_of, tree_text
+from discorag.discourse.formats.text import tree_of, tree_text
 from discorag.schema.discourse import Split
 from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError
@@ -68,7 +68,6 @@ def write_svg(chunk: Chunk) -> str:
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "text": Format(tree_text, "text/plain", several=True),
-        "mermaid": Format(tree_mermaid, "text/vnd.mermaid", several=True),
         "rs3": Format(write_rs3, "application/xml"),
         "dis": Format(write_dis, "text/plain"),
         "json": Format(write_json, "application/json"),

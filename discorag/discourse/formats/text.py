@@ -1,4 +1,4 @@
-"""A chunk's RST tree for people: drawn in text, and as a Mermaid flowchart."""
+"""A chunk's RST tree drawn in text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.tree import Tree
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError
-from discorag.text.escaping import mermaid, one_line
+from discorag.text.escaping import one_line
 
 _LABEL = 60  # characters of an EDU that a label shows
 
@@ -33,20 +33,6 @@ def tree_text(chunk: Chunk) -> str:
     drawn = StringIO()
     Console(file=drawn, width=4 * len(tree.edus) + 3 * _LABEL, color_system=None).print(branches[everything])
     return drawn.getvalue()
-
-
-def tree_mermaid(chunk: Chunk) -> str:
-    """The tree as the source of a Mermaid flowchart; edges carry N (nucleus) or S (satellite).
-
-    Raises:
-        InvariantError: The chunk has no tree.
-    """
-    tree = tree_of(chunk)
-    everything = (0, len(tree.edus))
-    lines = ["flowchart TD", _vertex(chunk, tree, everything)]
-    for parent, child, role in _links(tree):
-        lines += [_vertex(chunk, tree, child), f"    {_vertex_id(parent)} -->|{role}| {_vertex_id(child)}"]
-    return "\n".join(lines) + "\n"
 
 
 def tree_of(chunk: Chunk) -> RstTree:
@@ -73,11 +59,3 @@ def _label(chunk: Chunk, tree: RstTree, part: _Constituent) -> str:
     if end - start > 1:
         return f"{tree.split_at(start, end).relation.value} {start + 1}-{end}"
     return f"{end}: {one_line(chunk.slice(tree.edus[start]))}"
-
-
-def _vertex_id(part: _Constituent) -> str:
-    return f"n{part[0]}_{part[1]}"
-
-
-def _vertex(chunk: Chunk, tree: RstTree, part: _Constituent) -> str:
-    return f'    {_vertex_id(part)}["{mermaid(_label(chunk, tree, part))}"]'

@@ -12,7 +12,7 @@ from hypothesis import given
 from discorag.discourse.formats.dis import write_dis
 from discorag.discourse.formats.rs3 import write_rs3
 from discorag.discourse.formats.table import FORMATS, write_json, write_trees
-from discorag.discourse.formats.text import tree_mermaid, tree_text
+from discorag.discourse.formats.text import tree_text
 from discorag.discourse.parse.rules import rule_tree
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
@@ -114,7 +114,7 @@ def test_a_blank_edu_is_not_written(write: _Write) -> None:
 def test_only_what_people_read_takes_several_trees(name: str) -> None:
     chunks = [_chunk("a", _tree("a")), _chunk("b", _tree("b"))]
     assert write_trees(chunks[:1], name).endswith("\n")
-    if name in ("text", "mermaid"):
+    if name == "text":
         assert write_trees(chunks, name) == "".join(write_trees([c], name) for c in chunks)
     else:
         with pytest.raises(InputError, match=f"{name} holds one tree, these are 2"):
@@ -146,14 +146,3 @@ def test_markup_and_control_characters_of_a_document_do_not_reach_the_terminal()
     shown = tree_text(_ruled("[red]Gold[/red] \x1b[2Jshines\x07 \u202ereversed."))
     assert "[red]Gold[/red]" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
-
-
-def test_mermaid_names_every_constituent_and_links_it():
-    assert tree_mermaid(_ruled('Gold "shines". However, iron #1 rusts.')) == (
-        "flowchart TD\n"
-        '    n0_2["ELABORATION 1-2"]\n'
-        '    n0_1["1: Gold #34;shines#34;."]\n'
-        "    n0_2 -->|N| n0_1\n"
-        '    n1_2["2: However, iron #35;1 rusts."]\n'
-        "    n0_2 -->|S| n1_2\n"
-    )

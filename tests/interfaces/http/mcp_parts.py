@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CallToolResult, TextContent, TextResourceContents
+from mcp.types import CallToolResult, TextContent
 
-READING = {"ask", "search", "show_tree", "show_disagreements", "audit", "list_corpora", "list_documents"}
+READING = {"ask", "search", "audit", "list_corpora", "list_documents", "read_document", "show_tree"}
 
 
 def text_of(result: CallToolResult) -> str:
@@ -27,11 +27,9 @@ def data_of(result: CallToolResult) -> dict[str, Any]:
     return result.structured_content
 
 
-async def resource(client: Client, uri: str) -> str:
-    """The text of a resource."""
-    (content,) = (await client.read_resource(uri)).contents
-    assert isinstance(content, TextResourceContents)
-    return content.text
+async def read(client: Client, doc_id: str, **more: Any) -> str:
+    """The text of a document."""
+    return data_of(await client.call_tool("read_document", {"doc_id": doc_id, **more}))["result"]
 
 
 @asynccontextmanager

@@ -47,6 +47,15 @@ def test_the_evidence_of_an_answer_is_the_documents_characters(client: TestClien
     assert reply.headers["x-request-id"]
 
 
+def test_the_answer_follows_a_plan_that_is_given(client: TestClient) -> None:
+    plan = "Only tell what [2] says."
+    found = client.post("/ask", json=asked(switches={"retriever": "dense", "plan": plan})).json()
+    assert {e["chunk_id"] for s in found["answer"]["sentences"] for e in s["evidence"]} == {
+        found["hits"][1]["chunk_id"]
+    }
+    assert found["answer"]["plan"]["paragraph"] == plan
+
+
 def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_last(served: Served) -> None:
     with ScriptedServer(model()) as llm:
         reply = served(llm=llm.base_url).post("/ask", json=asked(), headers=STREAM)

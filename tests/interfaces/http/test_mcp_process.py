@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.conftest import EXAMPLES
-from tests.interfaces.http.mcp_parts import READING, data_of, resource, text_of
+from tests.interfaces.http.mcp_parts import READING, data_of, read, text_of
 from tests.interfaces.http.parts import QUERY, TEXTS
 
 DOC = (EXAMPLES.parent / "docs" / "mcp.md").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ async def test_a_client_that_is_configured_as_the_docs_show_ingests_and_asks(tmp
         answer = await client.call_tool("ask", {"question": QUERY, "corpus": "papers"})
         assert "12 %" in text_of(answer)
         cited = data_of(answer)["sources"][0]
-        text = await resource(client, f"disco-rag://documents/{cited['doc_id']}")
+        text = await read(client, cited["doc_id"])
         assert text[cited["span"]["start"] : cited["span"]["end"]] == cited["text"]
 
 

@@ -16,21 +16,13 @@ from interfaces.http.access import Role
 from interfaces.http.app import create_app
 from tests.interfaces.http.parts import PATIENCE_S, Apps, Listening, write_keys
 
-USUAL = ["2xx", 401, 403, 404, 409, "5xx"]
+USUAL = ["2xx", 401, 403, 404, "5xx"]
 EXCUSED: list[dict[str, Any]] = [
-    # Options exclude each other (context=nodes needs a retriever over trees), the last message of a conversation is the
-    # user's, and the edges of a graph join its chunks: the schema, which is about single fields, says none of this.
+    # Options exclude each other (context=nodes needs a retriever over trees), and the last message of a conversation is
+    # the user's: the schema, which is about single fields, says none of this.
     {"include-path": path, "checks": {"positive_data_acceptance": {"expected-statuses": [*USUAL, 422]}}}
-    for path in ("/ask", "/v1/chat/completions", "/threads/{thread_id}/state")
+    for path in ("/ask", "/v1/chat/completions")
 ] + [
-    # The same; and a thread that was just made has nothing to answer from where its corpus is empty: 404.
-    {
-        "include-path": "/threads/{thread_id}/runs",
-        "checks": {
-            "positive_data_acceptance": {"expected-statuses": [*USUAL, 422]},
-            "ensure_resource_availability": {"enabled": False},
-        },
-    },
     # Which names a file may have is not in the schema; and a field of a form is text, whatever type it was made from.
     {
         "include-path": "/ingest",

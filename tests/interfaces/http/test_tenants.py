@@ -11,10 +11,6 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from discorag.config import StoreSettings
-from discorag.schema.document import Scope
-from discorag.store.backup import restore
-from discorag.store.store import open_store
 from interfaces.http.access import Role
 from tests.interfaces.http.conftest import Served
 from tests.interfaces.http.parts import QUERY, Apps, ended, upload, write_keys
@@ -78,7 +74,7 @@ def theirs(other: Tenant) -> dict[str, Any]:
 
 
 def passage(other: Tenant) -> str:
-    return other.get(f"/trees/{other.documents[0]}", corpus=CORPUS).json()[0]["chunk"]["id"]
+    return other.get(f"/trees/{other.documents[0]}", corpus=CORPUS).json()[0]["id"]
 
 
 Call = Callable[[Tenant, Tenant], Any]
@@ -132,12 +128,11 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     assert not set(me.documents) & set(tenants["south"].documents)  # of the same names
     assert me.get(f"/ingest/{me.job}").json()["settled"] == 2
     found = me.get(f"/trees/{me.documents[0]}", corpus=CORPUS).json()
-    assert SECRETS["north"] in found[0]["chunk"]["text"]
-    assert "flowchart" in found[0]["mermaid"]
-    assert me.get("/chunks", id=found[0]["chunk"]["id"], corpus=CORPUS).json() == [found[0]["chunk"]]
+    assert SECRETS["north"] in found[0]["text"]
+    assert me.get("/chunks", id=found[0]["id"], corpus=CORPUS).json() == found[:1]
     read = me.get(f"/documents/{me.documents[0]}/text", corpus=CORPUS).json()
-    span = found[0]["chunk"]["span"]
-    assert read["text"][span["start"] : span["end"]] == found[0]["chunk"]["text"]
+    span = found[0]["span"]
+    assert read["text"][span["start"] : span["end"]] == found[0]["text"]
     assert me.get(f"/trees/{me.documents[0]}/nodes", corpus=CORPUS).json()["leaves"] == 2
     session = me.get("/session").json()
     assert (session["tenant"], session["roles"]) == ("north", ["operate", "read", "write"])
@@ -145,21 +140,6 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     assert (
         SECRETS["north"] in ask(me, "What did the trial find?", switches={**LOCAL, "abstain": "never"}).json()["text"]
     )
-
-
-def test_a_backup_holds_the_tenants_own_documents_and_can_be_restored(
-    tenants: dict[str, Tenant], apps: Apps, tmp_path: Path
-) -> None:
-    file = tmp_path / "north.backup"
-    file.write_bytes(tenants["north"].get("/backup").content)
-    assert SECRETS["south"].encode() not in file.read_bytes()
-    settings = StoreSettings(path=tmp_path / "restored")
-    assert restore(settings, file) == 2
-    with open_store(settings) as store:
-        assert [c.documents for c in store.corpora("north")] == [2]
-        assert store.corpora("south") == []
-        found = [store.document(Scope(tenant="north", corpus=CORPUS), d) for d in tenants["north"].documents]
-    assert all(SECRETS["north"] in document.text for document in found)
 
 
 PLAIN = "The Moon pulls the sea. Tides rise."

@@ -40,9 +40,7 @@ export const documentText = (corpus: string, id: string): Promise<DocumentText> 
 export const originalFile = async (corpus: string, id: string): Promise<ArrayBuffer> =>
   (await send(`documents/${id}/file?${within(corpus)}`)).arrayBuffer();
 
-export async function chunksOf(corpus: string, id: string): Promise<Chunk[]> {
-  return (await once<{ chunk: Chunk }[]>(`trees/${id}?${within(corpus)}`)).map((part) => part.chunk);
-}
+export const chunksOf = (corpus: string, id: string): Promise<Chunk[]> => once(`trees/${id}?${within(corpus)}`);
 
 /** What lies directly below some nodes of a document's stored tree, at most a hundred each; the roots without any. */
 export function levels(corpus: string, id: string, builder: string, nodes: number[] = [], offset = 0): Promise<Levels> {

@@ -1,6 +1,6 @@
-/** What the API's schema leaves open: the values of threads, the events of streams; and what the page asks. */
+/** What the API's schema leaves open: the events of streams; and what the page asks. */
 
-import type { Answer, Options, Reply, ThreadState as Open } from "./types";
+import type { Options, Reply } from "./types";
 
 export interface Question {
   query: string;
@@ -8,13 +8,6 @@ export interface Question {
   switches: Options;
   /** The thread that stores it. */
   thread?: string;
-}
-
-export interface ThreadState extends Open {
-  values: {
-    plan?: string | null;
-    answer?: Answer;
-  };
 }
 
 /** The answer of the sources' own sentences, while a language model writes. */

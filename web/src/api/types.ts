@@ -185,6 +185,7 @@ export interface Options {
   use_tree?: boolean;
   use_graph?: boolean;
   use_plan?: boolean;
+  plan?: string | null;
   compress_to?: number | null;
   parser?: string;
   relater?: string;
@@ -333,16 +334,7 @@ export interface Thread {
   id: string;
   corpus: string | null;
   created: string;
-  switches: Record<string, unknown>;
   title: string;
-}
-
-export interface ThreadState {
-  checkpoint: string;
-  parent: string;
-  next: string[];
-  created: string;
-  values: Record<string, unknown>;
 }
 
 export type Tier = "sure" | "possible";

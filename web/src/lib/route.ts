@@ -19,8 +19,6 @@ export interface Route {
   builder: string;
   /** Whether the disagreements are those of the whole corpus, not of the answer. */
   ofCorpus: boolean;
-  /** The thread that keeps the answers from edited plans. */
-  versions: string;
   /** The thread that keeps the open conversation. */
   thread: string;
   /** The two sides that are compared. */
@@ -44,7 +42,6 @@ export function routeOf(hash: string): Route {
     whole: given.get("of") === "document",
     builder: given.get("builder") ?? "",
     ofCorpus: given.get("of") === "corpus",
-    versions: given.get("versions") ?? "",
     thread: given.get("thread") ?? "",
     left: given.get("left") ?? "",
     right: given.get("right") ?? "",
@@ -63,7 +60,6 @@ export function hashOf(route: Route): string {
   if (route.view === "tree" && route.whole && route.builder) query.set("builder", route.builder);
   if (route.view === "disagreements" && route.ofCorpus) query.set("of", "corpus");
   if (route.thread) query.set("thread", route.thread);
-  if (route.versions) query.set("versions", route.versions);
   if (route.view === "compare" && route.left) query.set("left", route.left);
   if (route.view === "compare" && route.right) query.set("right", route.right);
   const said = query.toString();

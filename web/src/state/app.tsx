@@ -123,7 +123,7 @@ export function Shared({ children }: { children: ReactNode }) {
   const ask = useCallback(
     (query: string, within: string, preset: string) => {
       void begin(within).then((thread) => {
-        go({ q: query, corpus: within, preset, s: null, versions: "", thread });
+        go({ q: query, corpus: within, preset, s: null, thread });
         start({ query, corpus: within, switches: calls.presetSwitches(preset), ...(thread && { thread }) });
       });
     },
@@ -158,7 +158,7 @@ export function Shared({ children }: { children: ReactNode }) {
   const restart = useCallback(
     (within?: string) => {
       stop();
-      go({ q: "", s: null, thread: "", versions: "", view: "ask", ...(within && { corpus: within }) });
+      go({ q: "", s: null, thread: "", view: "ask", ...(within && { corpus: within }) });
     },
     [go, stop],
   );

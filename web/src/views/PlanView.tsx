@@ -82,13 +82,13 @@ function Written({ kept, original }: { kept: Versions; original: Reply["answer"]
 }
 
 function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan: string }) {
-  const kept = useVersions(asked);
+  const kept = useVersions(asked, plan);
   const { busy, problem, versions, at, write } = kept;
   const version = at === null ? undefined : versions[at];
-  const { plan: chosen, from } = version ?? { plan, from: "" };
-  const [{ text, of }, setEdited] = useState({ text: plan, of: from });
-  const setText = (next: string) => setEdited({ text: next, of: from });
-  if (of !== from) setText(chosen);
+  const chosen = version?.plan ?? plan;
+  const [{ text, of }, setEdited] = useState({ text: chosen, of: at });
+  const setText = (next: string) => setEdited({ text: next, of: at });
+  if (of !== at) setText(chosen);
   const steps = useMemo(() => stepsOf(text), [text]);
   return (
     <>

@@ -20,7 +20,7 @@ export function ThreadList({ close }: { close?: () => void }) {
               aria-current={thread.id === route.thread || undefined}
               onClick={() => {
                 close?.();
-                go({ thread: thread.id, corpus: thread.corpus ?? "", s: null, versions: "", q: "" });
+                go({ thread: thread.id, corpus: thread.corpus ?? "", s: null, q: "" });
               }}
             >
               <bdi>{thread.title}</bdi>

@@ -1,22 +1,19 @@
-import { Button } from "react-aria-components";
 import { stepsOf } from "../../lib/plan";
 import { plural } from "../../lib/words";
 import type { Versions } from "./useVersions";
-
-const time = (created: string): string => new Date(created).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 const origin = (after: number | null): string => (after === null ? "the original plan, changed" : `version ${after + 1}, changed`);
 
 /** The answers to this question so far: one is looked at, and what is written next starts from its plan. */
 export function VersionList({ kept, steps, sentences }: { kept: Versions; steps: number; sentences: number }) {
-  const { versions, at, choose, forget } = kept;
+  const { versions, at, choose } = kept;
   if (!versions.length) return null;
   const rows = [
     { key: null, name: "Original plan", facts: `${plural(steps, "step")}, ${plural(sentences, "sentence")}` },
     ...versions.map((version, i) => ({
       key: i,
       name: `Version ${i + 1}`,
-      facts: `${time(version.created)}, ${origin(version.after)}: ${plural(stepsOf(version.plan).length, "step")}, ${plural(version.answer.sentences.length, "sentence")}`,
+      facts: `${origin(version.after)}: ${plural(stepsOf(version.plan).length, "step")}, ${plural(version.answer.sentences.length, "sentence")}`,
     })),
   ];
   return (
@@ -33,9 +30,6 @@ export function VersionList({ kept, steps, sentences }: { kept: Versions; steps:
           </li>
         ))}
       </ol>
-      <Button className="button quiet-button" onPress={forget}>
-        Forget these versions
-      </Button>
     </section>
   );
 }

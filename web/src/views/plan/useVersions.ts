@@ -1,9 +1,16 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { forgetThread, historyOf, startThread, writeFrom } from "../../api/threads";
-import { Problem, problemOf } from "../../api/client";
-import type { Question, ThreadState } from "../../api/open";
-import { versionsOf, type Version } from "../../lib/versions";
-import { useApp } from "../../state/app";
+import { useState } from "react";
+import { ask } from "../../api/calls";
+import { problemOf, type Problem } from "../../api/client";
+import type { Question } from "../../api/open";
+import type { Answer } from "../../api/types";
+
+/** An answer that was written from an edited plan. */
+export interface Version {
+  plan: string;
+  answer: Answer;
+  /** Index of the version whose plan was changed; null: the first plan. */
+  after: number | null;
+}
 
 export interface Versions {
   busy: boolean;
@@ -13,79 +20,31 @@ export interface Versions {
   at: number | null;
   choose: (at: number | null) => void;
   write: (plan: string) => void;
-  forget: () => void;
 }
 
-const GONE = 404;
+/** By question and first plan; they stay until the page is loaded again. */
+const stored = new Map<string, Version[]>();
 
-/** The thread that holds the question: made when a plan is first edited, found again by its id in the address. */
-export function useVersions(question: Question): Versions {
-  const { route, go } = useApp();
-  const [states, setStates] = useState<ThreadState[]>([]);
-  const [at, setAt] = useState<number | null>(null);
+/** The answers to a question that were written from changed plans. */
+export function useVersions({ query, corpus, switches }: Question, first: string): Versions {
+  const key = JSON.stringify([query, corpus, switches, first]);
+  const [versions, setVersions] = useState(stored.get(key) ?? []);
+  const [at, setAt] = useState(versions.length ? versions.length - 1 : null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const held = useRef("");
-  const { base, versions } = useMemo(() => versionsOf(states), [states]);
 
-  const read = useCallback(async (thread: string) => {
-    const found = await historyOf(thread);
-    held.current = thread;
-    setStates(found);
-    const { length } = versionsOf(found).versions;
-    setAt(length ? length - 1 : null);
-  }, []);
-
-  useEffect(() => {
-    if (route.versions === held.current) return;
-    if (!route.versions) {
-      held.current = "";
-      setStates([]);
-      setAt(null);
-      return;
-    }
-    read(route.versions).catch((error: unknown) => {
-      const found = problemOf(error);
-      if (found.status === GONE) go({ versions: "" });
-      else setProblem(found);
-    });
-  }, [route.versions, read, go]);
-
-  const begun = async (): Promise<{ thread: string; checkpoint: string }> => {
-    const { id, state } = await startThread(question);
-    if (state.next[0] === "generate") return { thread: id, checkpoint: state.checkpoint };
-    await forgetThread(id).catch(() => undefined);
-    throw new Problem("The run ended before the answer was written.", "Ask the question again.", 0);
+  const write = (plan: string) => {
+    setBusy(true);
+    setProblem(null);
+    ask({ query, corpus, switches: { ...switches, plan } })
+      .then(({ answer }) => {
+        const all = [...versions, { plan, answer, after: at }];
+        stored.set(key, all);
+        setVersions(all);
+        setAt(all.length - 1);
+      })
+      .catch((error: unknown) => setProblem(problemOf(error)))
+      .finally(() => setBusy(false));
   };
-
-  const written = async (plan: string) => {
-    const from = (at === null ? undefined : versions[at]?.from) ?? base;
-    const { thread, checkpoint } = route.versions && from ? { thread: route.versions, checkpoint: from } : await begun();
-    const { answer } = (await writeFrom(thread, checkpoint, plan)).values;
-    if (!answer) throw new Problem("The run ended without an answer.", "Ask the question again.", 0);
-    await read(thread);
-    go({ versions: thread });
-  };
-
-  return {
-    busy,
-    problem,
-    versions,
-    at,
-    choose: setAt,
-    write: (plan) => {
-      setBusy(true);
-      setProblem(null);
-      written(plan)
-        .catch((error: unknown) => setProblem(problemOf(error)))
-        .finally(() => setBusy(false));
-    },
-    forget: () => {
-      void forgetThread(route.versions).catch(() => undefined);
-      held.current = "";
-      setStates([]);
-      setAt(null);
-      go({ versions: "" });
-    },
-  };
+  return { busy, problem, versions, at, choose: setAt, write };
 }
