@@ -36,6 +36,7 @@ ENV PATH=/opt/disco-rag/bin:$PATH \
     HOME=/data \
     DISCO_RAG_HOME=/data \
     DISCO_RAG_API__HOST=0.0.0.0 \
+    DISCO_RAG_API__KEYS=/run/keys.toml \
     HF_HUB_OFFLINE=1 \
     LANGSMITH_TRACING=false \
     OMP_WAIT_POLICY=passive \

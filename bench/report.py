@@ -52,16 +52,16 @@ def write(path: Path, figures: Mapping[str, Any]) -> Result:
     known: dict[str, Any] = old["figures"] if old.get("commit") == commit else {}
     result = Result(commit=commit, figures={**known, **figures})
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_json(result.model_dump(mode="json")) + "\n", "utf-8")
+    path.write_text(to_json(result.model_dump(mode="json")) + "\n", "utf-8")
     return result
 
 
-def _json(value: Any, indent: str = "") -> str:
+def to_json(value: Any, indent: str = "") -> str:
     """JSON with an object of plain values on one line."""
     if not isinstance(value, dict) or not any(isinstance(v, dict) for v in cast("dict[str, Any]", value).values()):
         return json.dumps(value, ensure_ascii=False)
     inner = indent + " "
-    items = (f"{inner}{json.dumps(k)}: {_json(v, inner)}" for k, v in cast("dict[str, Any]", value).items())
+    items = (f"{inner}{json.dumps(k)}: {to_json(v, inner)}" for k, v in cast("dict[str, Any]", value).items())
     return "{\n" + ",\n".join(items) + f"\n{indent}}}"
 
 

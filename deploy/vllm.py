@@ -1,4 +1,4 @@
-"""Run the command of a vLLM service of docker-compose.yml on this machine: ``python deploy/vllm.py chat``.
+"""Run the command of a vLLM service of compose.gpu.yml on this machine: ``python deploy/vllm.py chat``.
 
 ``${NAME:-default}`` is filled in from the environment, as Compose does. Needs PyYAML, and ``vllm`` on the PATH.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-COMPOSE = Path(__file__).parents[1] / "docker-compose.yml"
+COMPOSE = Path(__file__).with_name("compose.gpu.yml")
 
 
 def vllm_command(service: str) -> list[str]:

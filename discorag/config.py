@@ -51,7 +51,7 @@ Role = Literal["reader", "summariser", "router", "judge", "parser"]
 def _check_model_name(name: str) -> str:
     if ":" not in name:
         raise ValueError(
-            f"'{name}' names no provider: write ollama:{name}, openai:{name} or http://HOST:PORT/v1#{name}"
+            f"{name!r} names no provider: write ollama:{name}, openai:{name} or http://HOST:PORT/v1#{name}"
         )
     return name
 
@@ -97,8 +97,7 @@ class StoreSettings(_Section):
     )
     database_url: SecretStr | None = Field(
         default=None,
-        description="A PostgreSQL database in place of the folder's: postgresql+psycopg://USER:PASSWORD@HOST/DATABASE. "
-        "DISCO_RAG_DATABASE_URL sets it.",
+        description="DISCO_RAG_DATABASE_URL, not to be set here.",
     )
     min_free_mb: float = Field(
         default=256.0, ge=0, description="With less free on the folder's disk nothing is stored."
@@ -114,7 +113,7 @@ class EncoderSettings(EndpointSettings):
 
     kind: str = Field(
         default="auto",
-        description="auto: endpoint where base_url is set, packaged for the models in installed packages, else "
+        description="auto: endpoint where base_url is set, packaged for the packaged model, else "
         "sentence-transformers; or one that a package adds.",
     )
     base_url: str | None = Field(
@@ -122,8 +121,8 @@ class EncoderSettings(EndpointSettings):
     )
     model: str = Field(
         default="all-MiniLM-L6-v2",
-        description="Model name, as the endpoint knows it. In this process one of the packaged all-MiniLM-L6-v2 and "
-        "bge-small-en-v1.5, or a model of sentence-transformers: its folder, or its name on the Hugging Face hub.",
+        description="Model name, as the endpoint knows it. In this process the packaged all-MiniLM-L6-v2, or a "
+        "model of sentence-transformers: its folder, or its name on the Hugging Face hub.",
     )
     query_prefix: str = Field(
         default="",
@@ -412,7 +411,9 @@ class Settings(BaseSettings):
         home: Path = info.data.get("home", Path())
         paths = {name: getattr(section, name, None) for name in ("path", "cache", "uploads")}
         below: dict[str, Any] = {name: home / path for name, path in paths.items() if path is not None}
-        if isinstance(section, StoreSettings) and section.database_url is None:
+        if isinstance(section, StoreSettings):
+            if section.database_url is not None:
+                raise ValueError("The database is named by DISCO_RAG_DATABASE_URL")
             below["database_url"] = info.data.get("database_url")
         return section.model_copy(update=below)
 

@@ -57,7 +57,11 @@ SummacFolder = Annotated[Path | None, typer.Option("--summac", help="Folder of a
 @app.command("list")
 def list_all() -> None:
     """The suites and systems there are."""
-    out.print(tables.suites([load_suite(n) for n in suite_names()]), tables.systems(list(systems().values())))
+    found = [(s.label, str(s.limit or "all"), s.about) for s in map(load_suite, suite_names())]
+    out.print(
+        tables.listing("Suites", ("suite", "questions", "about"), found),
+        tables.listing("Systems", ("system", "about"), [(s.name, s.about) for s in systems().values()]),
+    )
 
 
 @app.command()
@@ -113,12 +117,14 @@ def experiments(data: Data = None) -> None:
     """The tables and figures of papers, and what each needs to be run."""
     folder, has_model = data or find_data(), bool(read_settings().llm_for("reader").provider)
     found = [load_experiment(name) for name in experiment_names()]
-    out.print(tables.experiments([(e.name, e.item, e.about, state(e, folder, has_model=has_model)) for e in found]))
+    rows = [(e.name, e.item, e.about, state(e, folder, has_model=has_model)) for e in found]
+    out.print(tables.listing("Experiments", ("experiment", "item", "about", "state"), rows))
 
 
 @app.command()
 def experiment(
     name: Annotated[str, typer.Argument(help="As `experiments` lists it.")],
+    only: Annotated[list[str] | None, typer.Option(help="A setting of its table, by its label; repeatable.")] = None,
     limit: Limit = None,
     to: Out = None,
     data: Data = None,
@@ -140,7 +146,7 @@ def experiment(
     summac: SummacFolder = None,
 ) -> None:
     """Run a table or figure of a paper: what is missing, the bill, the run (resumed), the table next to the paper's."""
-    chosen = load_experiment(name)
+    chosen = load_experiment(name).narrow(only or ())
     if not chosen.rows:
         needs = "; ".join([*chosen.needs, *([f"the command {chosen.command}"] if chosen.command else [])])
         raise ConfigError(f"{chosen.item} is not run from here.", hint=f"It needs {needs}.")

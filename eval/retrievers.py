@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from discorag.models.encoder import register_encoder
 from discorag.retrieval.builders.baselines import WindowBuilder
 from discorag.retrieval.registry import (
     RETRIEVERS,
@@ -30,6 +31,7 @@ from discorag.retrieval.retrievers import (
 )
 from discorag.retrieval.routers.walk import WalkRules
 from discorag.retrieval.selectors import Variant, algorithm1
+from eval.encoders import open_dual
 
 LAYERS = ("0", "1", "2", "01", "02", "12", "012")
 """RAPTOR tables 8 and 14 to 17, HTSIR table 9: 0 are leaves."""
@@ -66,7 +68,7 @@ def _segments(tools: TreeTools, words: int, width: int) -> WindowBuilder:
 
 
 def register_variants() -> None:
-    """Add them to the product's retrievers, once in a process."""
+    """Add them to the product's retrievers, and DPR's encoder to its encoders, once in a process."""
     if "htsir-and-all" in RETRIEVERS:
         return
     found: dict[str, TreeRetriever] = {
@@ -85,3 +87,4 @@ def register_variants() -> None:
         found[f"rdr2-no-{part}"] = by_router(WalkRules(by_passage=True, without=part))
     for name, retriever in found.items():
         register_retriever(name, retriever, help="for experiments")
+    register_encoder("dual", open_dual, help="for experiments")

@@ -128,7 +128,7 @@ def systems() -> dict[str, System]:
     """The systems of ``systems.yaml``, and each preset by its name. Raises `ConfigError` for a malformed file."""
     presets = {n: {"about": f"the product with preset={n}", "switches": {"preset": n}} for n in PRESETS}
     table = presets | read_yaml(FOLDER / "systems.yaml")
-    return {name: checked(System, {"name": name, **body}, f"systems.yaml: {name}") for name, body in table.items()}
+    return {name: validate(System, {"name": name, **body}, f"systems.yaml: {name}") for name, body in table.items()}
 
 
 def find_system(name: str) -> System:
@@ -148,7 +148,7 @@ def find_system(name: str) -> System:
     if options:
         register_variants()
         switches = {**system.switches, **{k: yaml.safe_load(v) for k, _, v in (o.partition("=") for o in options)}}
-        checked(AnswerOptions, switches, name)
+        validate(AnswerOptions, switches, name)
         of = "+".join([system.of, *options]) if system.of else ""
         about = f"{system.about}; {', '.join(options)}"
         system = system.model_copy(update={"name": root, "about": about, "of": of, "switches": switches})
@@ -162,7 +162,7 @@ def find_system(name: str) -> System:
     found = PERTURBATIONS[key]
     update: dict[str, Any] = {"about": f"{root}: {found.about}", "of": root, "again": found.before}
     update |= {"perturbation": key, "rate": rate or 1.0, "switches": {**system.switches, **found.switches}}
-    return checked(System, {**system.model_dump(), "name": name, **update}, name)
+    return validate(System, {**system.model_dump(), "name": name, **update}, name)
 
 
 def suite_names() -> list[str]:
@@ -179,7 +179,7 @@ def load_suite(name: str) -> Suite:
     path = Path(name) if name.endswith(".yaml") else FOLDER / "suites" / f"{name}.yaml"
     if not path.is_file():
         raise ConfigError(f"There is no suite {name!r}.", hint=f"There are {', '.join(suite_names())}.")
-    suite = checked(Suite, read_yaml(path), path.name)
+    suite = validate(Suite, read_yaml(path), path.name)
     for system in suite.systems:
         find_system(system)
     return suite
@@ -209,7 +209,7 @@ def choose(samples: Iterable[Sample], suite: Suite) -> tuple[Sample, ...]:
     return tuple(s for s in given if s.id in drawn)
 
 
-def chosen_from(benchmark: Benchmark, suite: Suite) -> Benchmark:
+def narrow_to(benchmark: Benchmark, suite: Suite) -> Benchmark:
     """The benchmark cut to the suite's questions, and to their documents unless the pool is all documents."""
     samples = choose(benchmark.samples, suite)
     if suite.instruction:
@@ -227,7 +227,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path.name} is no YAML: {error}.", hint="Fix the file.") from error
 
 
-def checked(model: type[_B], value: Any, place: str) -> _B:
+def validate(model: type[_B], value: Any, place: str) -> _B:
     """The value as this model. Raises `ConfigError` that names the place and the first wrong field."""
     try:
         return model.model_validate(value)

@@ -216,7 +216,8 @@ def name_model(settings: Settings, name: str) -> Settings:
     try:
         return Settings.model_validate(dict(settings) | {"model": name, "models": roles})
     except ValidationError as error:
-        raise ConfigError(f"The language model {name!r} cannot be used.", hint=HOW_TO_NAME_A_MODEL) from error
+        how = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"The language model {name!r} cannot be used.", hint=f"{how}.") from error
 
 
 def _configured_model(settings: Settings, role: Role) -> LanguageModel | None:

@@ -136,17 +136,16 @@ class AnswerContext(AnswerOptions, _Scoped):
         if choice not in ("auto", "llm") or (choice == "auto" and backends.model is None):
             return None
         if self.preset == "paper":
-            return await self.paper_engine(backends)
+            return self.paper_engine(backends)
         ability = await backends.ability(self.layout)
         if choice == "auto" and not ability.makes(stage):
             return None
         prompts = templates(backends.settings.prompts_dir)
         return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
 
-    async def paper_engine(self, backends: Backends) -> PaperEngine:
+    def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` where no language model is configured."""
-        model, prompts = backends.require_model(), paper_templates(backends.settings.prompts_dir)
-        return PaperEngine(model, prompts, self.sampling, await backends.context_tokens())
+        return PaperEngine(backends.require_model(), paper_templates(backends.settings.prompts_dir), self.sampling)
 
     @property
     def sampling(self) -> Sampling:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from discorag.generation.compression import compress, narrow
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
-from discorag.schema.document import Chunk
+from discorag.schema.document import Chunk, name_sources
 from discorag.schema.values import Span
 from discorag.store.retrieval import check_query
 from nodes.context import AnswerContext, EvidenceCache
@@ -49,13 +49,15 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
     ids = [h["chunk_id"] for h in state.get("hits", [])]
     is_read = all(i in found for i in ids)
     chunks = [found[i] for i in ids] if is_read else await asyncio.to_thread(backends.store.chunks, scope, ids)
+    names = name_sources({chunk.uri: chunk.title for chunk in chunks})
     trees, copies, evidence = state.get("trees", {}), state.get("copies", {}), state.get("evidence", {})
 
     def as_read(chunk: Chunk) -> Chunk:
         backends.encoder.remember(chunk.unit_vectors)
         tree = RstTree.model_validate(trees[chunk.id]) if chunk.id in trees else chunk.tree
         also_in = tuple(copies.get(chunk.doc_id, chunk.also_in))
-        chunk = chunk.model_copy(update={"tree": tree if context.use_tree else None, "also_in": also_in})
+        place = {"source": names.get(chunk.uri, ""), "also_in": also_in}
+        chunk = chunk.model_copy(update={"tree": tree if context.use_tree else None, **place})
         if spans := [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]:
             chunk = narrow(chunk, spans)
         if context.compress_to is not None:

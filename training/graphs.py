@@ -60,6 +60,8 @@ def _plain(model: Any) -> Any:
 def without_encoder(model: Any, weights: Path, prefix: str) -> Any:
     """The graph with the places of the encoder's weights in their file instead of the weights.
 
+    Weights that the file has in 16 bits become floats at loading; of a table only the rows that are looked up do.
+
     Args:
         model: The graph; it is changed.
         weights: The encoder's ``model.safetensors``.
@@ -69,21 +71,41 @@ def without_encoder(model: Any, weights: Path, prefix: str) -> Any:
     for tensor in model.graph.initializer:
         name = re.sub(rf"^{prefix}", "", tensor.name).replace(".linear.", ".")
         if name != tensor.name and name in known:
-            offset, length = known[name]
+            kind, offset, length = known[name]
             tensor.ClearField("raw_data")
             tensor.data_location = onnx.TensorProto.EXTERNAL
             for key, value in (("location", weights.name), ("offset", offset), ("length", length)):
                 tensor.external_data.add(key=key, value=str(value))
+            if kind == "F16":
+                _read_as_half(model.graph, tensor)
     return model
 
 
-def _places(weights: Path) -> dict[str, tuple[int, int]]:
-    """Offset and length in bytes of each tensor in a file of safetensors."""
+def _read_as_half(graph: Any, tensor: Any) -> None:
+    """Cast a weight in 16 bits to floats: behind the nodes that look rows up in it, else before it is used."""
+    name, half = tensor.name, f"{tensor.name}.half"
+    tensor.name, tensor.data_type = half, onnx.TensorProto.FLOAT16
+    lookups = [node for node in graph.node if node.op_type in ("Gather", "Transpose") and node.input[0] == name]
+    for node in lookups:
+        [found] = node.output
+        node.input[0], node.output[0] = half, f"{found}.half"
+        cast = helper.make_node("Cast", [f"{found}.half"], [found], to=onnx.TensorProto.FLOAT)
+        graph.node.insert(list(graph.node).index(node) + 1, cast)
+    if not lookups:
+        graph.node.insert(0, helper.make_node("Cast", [half], [name], to=onnx.TensorProto.FLOAT))
+
+
+def _places(weights: Path) -> dict[str, tuple[str, int, int]]:
+    """Type, offset and length in bytes of each tensor in a file of safetensors."""
     with weights.open("rb") as file:
         (size,) = struct.unpack("<Q", file.read(8))
         head = json.loads(file.read(size))
-    spans = {name: entry["data_offsets"] for name, entry in head.items() if name != "__metadata__"}
-    return {name: (8 + size + start, end - start) for name, (start, end) in spans.items()}
+    found = dict[str, tuple[str, int, int]]()
+    for name, entry in head.items():
+        if name != "__metadata__":
+            start, end = entry["data_offsets"]
+            found[name] = entry["dtype"], 8 + size + start, end - start
+    return found
 
 
 def quantize(model: Any) -> Any:

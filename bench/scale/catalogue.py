@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from sqlalchemy import insert, select, text
+from sqlalchemy import ColumnElement, Insert, Text, cast, insert, literal, select
 
-from bench.trust.trial import Figures, Trial
+from bench.promises import Figures, Trial
 from discorag.config import StoreSettings
 from discorag.ingest.survey import below, survey
 from discorag.schema.document import Scope
@@ -23,52 +23,70 @@ from discorag.store.tables import pack
 FILES, CHANGED, TIMES = 1_000, 10, 5
 ENCODER = ("synthetic", 8)
 SCOPE = Scope(tenant="bench", corpus="catalogue")
-_INDEXES = ("documents_by_uri", "documents_by_size")
-_ROWS = """
-INSERT INTO documents (doc_id, tenant, corpus, uri, fingerprint, chunks, trees, written, filters, manifest)
-SELECT md5(i::text)::uuid::text, 'bench', 'catalogue', '/synthetic/' || i / 1000 || '/' || i || '.md', md5(i::text),
-    12, 1, '2026-01-01T00:00:00+00:00', '\\x00', '\\x00'
-FROM generate_series({first}, {last}) AS i"""
 _PART = 1_000_000
-_UNIQUE = "documents_doc_id_key"
+_INDEXES = ("documents_by_uri", "documents_by_size")
 
 
-def run(trial: Trial, new_database: Callable[[], str]) -> Figures:
-    """``trial.count`` rows made by the server, next to those of a folder in which `CHANGED` files changed since."""
+def of_server(trial: Trial, new_database: Callable[[], str]) -> Figures:
+    """`measure` on a PostgreSQL server."""
+    return measure(
+        trial, StoreSettings.model_validate({"database_url": new_database(), "path": trial.folder / "store"})
+    )
+
+
+def of_folder(trial: Trial) -> Figures:
+    """`measure` on a SQLite file."""
+    return measure(trial, StoreSettings(path=trial.folder / "store"))
+
+
+def measure(trial: Trial, settings: StoreSettings) -> Figures:
+    """``trial.count`` rows made by the database, next to those of a folder in which `CHANGED` files changed since."""
     folder = trial.folder / "files"
     folder.mkdir(parents=True)
-    settings = StoreSettings.model_validate({"database_url": new_database(), "path": trial.folder / "store"})
     with open_store(settings, ENCODER) as store:
         unindexed = [index for index in tables.documents.indexes if index.name in _INDEXES]
         with store.database.write() as db:
-            db.exec_driver_sql(f"ALTER TABLE documents DROP CONSTRAINT {_UNIQUE}")
             for index in unindexed:
                 index.drop(db)
-        for first in range(0, trial.count, _PART):
+        for first in range(1, trial.count + 1, _PART):
             with store.database.write() as db:
-                db.exec_driver_sql("SET LOCAL synchronous_commit = off")
-                last = min(first + _PART, trial.count) - 1
-                db.execute(text(_ROWS.format(first=first, last=last)))
+                db.execute(_synthetic(first, min(first + _PART - 1, trial.count)))
             trial.tick()
         with store.database.write() as db:
-            db.exec_driver_sql(f"ALTER TABLE documents ADD CONSTRAINT {_UNIQUE} UNIQUE (doc_id)")
             for index in unindexed:
                 index.create(db)
             db.execute(insert(tables.documents), [_stored(folder, number) for number in range(FILES)])
         with store.database.place.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
-            db.exec_driver_sql("VACUUM ANALYZE documents")
-            size = db.scalar(select(text("pg_total_relation_size('documents')"))) or 0
+            db.exec_driver_sql("ANALYZE documents")
     for number in range(CHANGED):
         (folder / f"{number}.md").write_text(f"Changed note {number}.", encoding="utf-8")
     took = [_seconds(settings, folder) for _ in range(TIMES)]
     return {
         "rows": trial.count,
-        "gigabytes": round(size / 1e9, 1),
         "open_s": round(median(opened for opened, _, _ in took), 3),
         "changed_s": round(median(found for _, found, _ in took), 3),
         "open_and_changed_s": round(median(opened + found for opened, found, _ in took), 3),
         "wrong": sum(changed != CHANGED for _, _, changed in took),
     }
+
+
+def _synthetic(first: int, last: int) -> Insert:
+    """Rows with numbers from ``first`` to ``last``."""
+    numbers = select(literal(first).label("i")).cte("numbers", recursive=True)
+    numbers = numbers.union_all(select(numbers.c.i + 1).where(numbers.c.i < last))
+    i = cast(numbers.c.i, Text)
+    values: dict[str, ColumnElement[Any]] = {
+        **{name: literal(value) for name, value in SCOPE.model_dump().items()},
+        "doc_id": literal("synthetic-") + i,
+        "uri": literal("/synthetic/") + i + literal(".md"),
+        "fingerprint": i,
+        "chunks": literal(12),
+        "trees": literal(1),
+        "written": literal("2026-01-01T00:00:00+00:00"),
+        "filters": literal(b"-"),
+        "manifest": literal(b"-"),
+    }
+    return insert(tables.documents).from_select([*values], select(*values.values()))
 
 
 def _stored(folder: Path, number: int) -> dict[str, Any]:

@@ -13,11 +13,8 @@ from pathlib import Path
 from statistics import median
 from threading import Thread
 
-import psutil
-
-from bench.serving.server import ROOT, ApiServer, Home
-from bench.trust.jobs import ended, note, upload
-from bench.trust.trial import Figures, Trial
+from bench.promises import ROOT, Figures, Trial
+from bench.server import ApiServer, Home, ended, note, upload
 from discorag.config import StoreSettings
 from discorag.store.store import open_store
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, sample
@@ -77,26 +74,23 @@ def two_writers(trial: Trial, database: str) -> Figures:
 
 
 def workers(trial: Trial, database: str) -> Figures:
-    """Answers per processor second of the server: of two workers, over those of one; three runs each, in turns."""
+    """Processor seconds per answer of two workers, compared with those of one: medians of three runs each, in turns."""
     home = Home.create(trial.folder / "home", [TENANT])
     settings = {"DATABASE_URL": database, "PARSER__KIND": "rules"}
-    rates: dict[int, list[float]] = {1: [], 2: []}
+    costs: dict[int, list[float]] = {1: [], 2: []}
     with ApiServer(home, settings) as server, server.client(TENANT) as client:
         for number in range(FILES):
             ended(client, upload(client, f"{number}.md", note(number)), 120)
     for _ in range(3):
-        for count, found in rates.items():
+        for count, found in costs.items():
             with ApiServer(home, settings, workers=count) as server:
                 _ask(server, trial.count)  # every worker has loaded its models
                 before = _seconds(server)
                 _ask(server, trial.count)
-                found.append(trial.count / (_seconds(server) - before))
-    one, two = (median(found) for found in rates.values())
-    return {
-        "answers_per_cpu_s_one": round(one, 2),
-        "answers_per_cpu_s_two": round(two, 2),
-        "ratio": round(two / one, 3),
-    }
+                found.append((_seconds(server) - before) / trial.count)
+                trial.tick()
+    one, two = (median(found) for found in costs.values())
+    return {"cost": round(two / one, 3), "one_s": round(one, 3), "two_s": round(two, 3)}
 
 
 def _ask(server: ApiServer, count: int) -> None:
@@ -111,6 +105,5 @@ def _ask(server: ApiServer, count: int) -> None:
 def _seconds(server: ApiServer) -> float:
     """Processor seconds of a server with its workers."""
     time.sleep(0.5)
-    process = psutil.Process(server.pid)
-    times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
+    times = [p.cpu_times() for p in (server.process, *server.process.children(recursive=True))]
     return sum(t.user + t.system for t in times)

@@ -1,85 +1,79 @@
 """Break what is promised, on purpose: what is lost, wrong, shown or held up.
 
-Usage: ``python -m bench.trust [NAME ...] [--count N] [--out FILE]``.
-
-Every experiment is written as soon as it is done, and into the table of `docs/reliability.md`; a run that is
-interrupted is taken up by naming the rest.
+Usage: ``python -m bench.trust [NAME ...] [--count N] [--out FILE]``. Without ``--out``, every experiment is written
+into `bench/results/trust.json` and the table of `docs/reliability.md` as soon as it is done.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
-import time
 from pathlib import Path
-from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench.serving.server import ROOT
-from bench.trust.experiments import EXPERIMENTS
-from bench.trust.results import (
-    OUT,
-    PAGE,
-    add,
-    broken,
-    machine,
-    markdown,
-    read,
-    with_table,
-)
-from bench.trust.trial import Experiment, Figures, Trial
+from bench.promises import Count, Experiment, Names, Out, run_experiments
+from bench.scale import catalogue
+from bench.trust import damages, disk_full, kills, large, poison, probes, server_kills, soak
+
+RESULTS, PAGE = Path("bench/results/trust.json"), Path("docs/reliability.md")
+EXPERIMENTS: dict[str, Experiment] = {
+    "kills": Experiment(
+        "SIGKILLs of whole-pipeline ingest and asks at random moments; texts change in between",
+        40,
+        {"lost": 0, "differing": 0},
+        kills.run,
+    ),
+    "server_kills": Experiment("SIGKILLs of a server to which files are sent", 20, server_kills.NONE, server_kills.run),
+    "index_damages": Experiment(
+        "files of the index flipped, halved, deleted, zeroed or with pages swapped, half of them while it is open",
+        60,
+        {"wrong": 0, "crashed": 0, "lost": 0},
+        lambda trial: damages.damage_index(damages.Intact.create(trial.folder), trial),
+    ),
+    "database_damages": Experiment(
+        "the database with bytes flipped, pages zeroed or swapped, rows deleted, or halved",
+        30,
+        {"wrong": 0, "silent": 0, "crashed": 0, "unrestored": 0},
+        lambda trial: damages.damage_database(damages.Intact.create(trial.folder), trial),
+    ),
+    "backup_damages": Experiment(
+        "backups with bytes flipped, pages zeroed or swapped, rows deleted, halved or cut",
+        200,
+        {"silent": 0},
+        lambda trial: damages.damage_backups(damages.Intact.create(trial.folder), trial),
+    ),
+    "disk_full": Experiment(
+        "disks of 300 to 1,200 MB that fill up during ingest and ask, at up to 200 MB/s, then have room again",
+        20,
+        {"crashes": 0, "lost": 0},
+        disk_full.run,
+    ),
+    "poison": Experiment(
+        "files below 50 kB made to be too much, while another tenant uploads a small one a second",
+        100,
+        {"block_of_others_s": 2, "others_not_done": 0, "crashes": 0},
+        poison.run,
+    ),
+    "requests": Experiment(
+        "randomised requests of two tenants over every endpoint of the schema, each with the other's ids",
+        20_000,
+        {"leaks": 0, "server_errors": 0},
+        probes.run,
+    ),
+    "soak": Experiment(
+        "asks in a row, four at a time", 5_000, {"memory_growth_pct": 5, "descriptor_growth": 5}, soak.run
+    ),
+    "large": Experiment(
+        "chunks of random words and vectors in a store", 100_000, {"open_s": 1, "search_ms": None}, large.run
+    ),
+    "catalogue": Experiment(
+        "synthetic rows of documents in a folder's database", 1_000_000, {"open_s": 1, "wrong": 0}, catalogue.of_folder
+    ),
+}
 
 
-def measure(experiment: Experiment, count: int, progress: Progress, name: str, seed: int) -> Figures:
-    """Run one experiment in a folder of its own."""
-    task, start, before = progress.add_task(name, total=count), time.monotonic(), os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(prefix=f"trust-{name}-", ignore_cleanup_errors=True) as folder:
-        trial = Trial(Path(folder), count, seed, lambda: progress.advance(task))
-        figures = without_places({"count": count} | experiment.run(trial), folder, str(ROOT))
-    seconds = {"seconds": round(time.monotonic() - start)}
-    return figures | seconds | machine([before, os.getloadavg()[0]])
-
-
-def without_places(figures: Figures, *folders: str) -> Figures:
-    """The same without the names of these folders, which say nothing of the product."""
-    said = json.dumps(figures)
-    for folder in folders:
-        said = said.replace(f"{folder}/", "")
-    return json.loads(said)
-
-
-def main(
-    names: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(EXPERIMENTS)}; default: all.")] = None,
-    count: Annotated[int, typer.Option(help="How often, for every experiment; 0: in full.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of what is random.")] = 0,
-    out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
-) -> None:
-    """Measure, write after each, show the table."""
-    console, chosen = Console(), names or [*EXPERIMENTS]
-    if unknown := set(chosen) - EXPERIMENTS.keys():
-        raise typer.BadParameter(f"{sorted(unknown)} are unknown; known are {', '.join(EXPERIMENTS)}.")
-    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    failed: list[str] = []
-    with Progress(*columns, console=console) as progress:
-        for name in chosen:
-            experiment = EXPERIMENTS[name]
-            if why := experiment.unavailable():
-                progress.console.print(f"{name} is left out: {why}")
-                continue
-            figures = measure(experiment, count or experiment.count, progress, name, seed)
-            results = add(out, name, figures)
-            if out == OUT:
-                PAGE.write_text(with_table(PAGE.read_text("utf-8"), markdown(results, EXPERIMENTS)), encoding="utf-8")
-            failed += [f"{name}: {figure} is {figures.get(figure)}" for figure in broken(experiment, figures)]
-    console.print(markdown(read(out), {name: EXPERIMENTS[name] for name in chosen}), soft_wrap=True, markup=False)
-    console.print(f"Written to {out}.")
-    if failed:
-        console.print(*failed, sep="\n", style="red")
-        raise typer.Exit(1)
+def main(names: Names = None, count: Count = 0, out: Out = None) -> None:
+    """Measure, write after each."""
+    run_experiments(EXPERIMENTS, RESULTS, PAGE, names, count, out)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from bench.promises import Figures, Trial
 from bench.trust.content import Content, differing, missing, read
 from bench.trust.pipeline import look, start
 from bench.trust.product import Ended, command, environment, write_texts
-from bench.trust.trial import Figures, Trial
 from discorag.config import StoreSettings
 from discorag.schema.errors import DiscoRagError, InvariantError
 from discorag.store.backup import backup, restore
@@ -115,10 +115,8 @@ class Intact:
         store, reading = folder / "intact" / "store", folder / "reading.json"
         store.parent.mkdir(parents=True)
         write_texts(folder / "texts", DOCUMENTS)
-        process = start(store, folder / "texts", "local")
-        _, said = process.communicate()
-        if process.returncode:
-            raise InvariantError(f"The store was not made: {said[-2000:]}")
+        if code := start(store, folder / "texts", "local").wait():
+            raise InvariantError(f"The store was not made: {code}.")
         reading.write_text(look(copied(store, folder / "seen")).reading.model_dump_json(), encoding="utf-8")
         return cls.of(store, reading)
 

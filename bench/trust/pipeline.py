@@ -1,18 +1,17 @@
-"""A process that runs the whole pipeline and says which stage it is in, so that it can be killed there.
+"""A process that runs the whole pipeline, so that it can be killed, and one that says what it has stored.
 
-``python -m bench.trust.pipeline run STORE FOLDER PARSER`` ingests the folder and asks `QUESTIONS`; every stage says
-``enter`` and ``leave`` on stdout. ``... look STORE`` says what the store holds and answers, as a `Look`.
+``python -m bench.trust.pipeline run STORE FOLDER PARSER`` opens the store, says so, ingests the folder and asks
+`QUESTIONS`. ``... look STORE`` says what the store holds and answers, as a `Look`.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,13 +22,6 @@ from discorag.schema.errors import InvariantError
 if TYPE_CHECKING:
     from discorag import DiscoRAG
 
-STEPS = {
-    "load": "load", "structure": "structure", "segment": "segment", "parse": "parse", "embed": "embed",
-    "upsert": "store", "build_tree": "build_tree",
-}  # fmt: skip
-"""Stage of the ingest -> its function in `nodes.ingest.document`."""
-ASK = "ask"
-STAGES = (*STEPS, ASK)
 QUESTIONS = (
     "What does the waggle dance say?",
     "How does a colony survive the winter?",
@@ -39,7 +31,7 @@ QUESTIONS = (
 )
 FIRST_BUILT = "bisection"
 """A retriever whose trees the first question builds and stores: asks that write can be broken."""
-Step = Callable[..., Awaitable[Any]]
+_OPEN = "open"
 
 
 class Look(BaseModel):
@@ -51,14 +43,14 @@ class Look(BaseModel):
     answers: list[str]
     reading: Reading
 
-    def all(self) -> Content:
+    def everything(self) -> Content:
         """The content with the answers."""
         return self.content | {f"answer {i}": text for i, text in enumerate(self.answers)}
 
 
-def look(store: Path) -> Look:
+def look(store: Path, settings: Mapping[str, str] | None = None) -> Look:
     """Of a store that nobody else has open. Raises `InvariantError` if it cannot be read."""
-    done = run_python(store, "-m", "bench.trust.pipeline", "look", str(store))
+    done = run_python(store, "-m", "bench.trust.pipeline", "look", str(store), settings=settings)
     if done.code:
         raise InvariantError(f"{store} cannot be read: {done.err[-2000:]}")
     return Look.model_validate_json(done.out.splitlines()[-1])
@@ -70,34 +62,25 @@ def start(store: Path, folder: Path, parser: str, settings: Mapping[str, str] | 
         [sys.executable, "-m", "bench.trust.pipeline", "run", str(store), str(folder), parser],
         env=environment(store, settings),
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
     )
 
 
-def watched(name: str, step: Step) -> Step:
-    """The step of this stage, which says when it is entered and left; its last argument knows the document's uri."""
-
-    @functools.wraps(step)
-    async def watching(*handed: Any) -> Any:
-        _say("enter", name, handed[-1].uri)
-        result = await step(*handed)
-        _say("leave", name, handed[-1].uri)
-        return result
-
-    return watching
+def wait_until_open(process: subprocess.Popen[str]) -> None:
+    """Wait until the process has opened the store, or ended."""
+    assert process.stdout
+    process.stdout.readline()
 
 
 def _run(rag: DiscoRAG, folder: Path, parser: str) -> None:
-    _say("there", json.dumps([m.uri for m in rag.documents()]))
+    print(_OPEN, flush=True)  # noqa: T201
     failed = [o.note for o in rag.ingest(folder, parser=parser).outcomes if o.status == "failed"]
     if failed:
         raise InvariantError(f"Not every document was stored: {failed}.")
     for question in QUESTIONS:
-        _say("enter", ASK, question)
         rag.ask(question, retriever=FIRST_BUILT)
-        _say("leave", ASK, question)
 
 
 def _look(rag: DiscoRAG) -> Look:
@@ -110,22 +93,14 @@ def _look(rag: DiscoRAG) -> Look:
     return Look(content=found, answers=[rag.ask(q).answer.text for q in QUESTIONS], reading=reading)
 
 
-def _say(*words: str) -> None:
-    print(*words, sep="\t", flush=True)  # noqa: T201
-
-
 def _main(job: str, *arguments: str) -> None:
     from discorag import DiscoRAG
-    from nodes.ingest import document
-
-    for stage, name in STEPS.items():
-        setattr(document, name, watched(stage, getattr(document, name)))
 
     with DiscoRAG() as rag:
         if job == "run":
             _run(rag, Path(arguments[0]), arguments[1])
         else:
-            _say(_look(rag).model_dump_json())
+            print(_look(rag).model_dump_json())  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Randomised requests of two tenants over every endpoint, drawn from the server's own schema, with each other's ids.
+"""Randomised requests of two tenants over every endpoint of the server's schema, with each other's ids.
 
 - ``leaks``: responses that hold the other's word or an id that was not asked for, successes with an id of the other's,
   and what is no longer as its owner left it.
@@ -10,19 +10,15 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 import httpx
 
-from bench.serving.leaks import made_text
-from bench.serving.server import ApiServer, Home
-from bench.trust.drawn import Drawer, Drawn, Known, Operation, operations
-from bench.trust.jobs import ended
-from bench.trust.trial import Figures, Trial
+from bench.promises import Figures, Trial
+from bench.server import ApiServer, Home, ended
 from graphs.baselines import PRESET_NAMES
 
 CORPUS = "shared-name"
@@ -33,10 +29,20 @@ QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "
 MODELS = (PRESET_NAMES["default"], PRESET_NAMES["standard"], "none")
 AT_ONCE = 8
 RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
-"""How often what takes long is asked for, against all others."""
+"""How often what takes long is asked for, compared with all others."""
 _OWN = 0.4
 _PATIENCE_S = 120.0
 _TRUE = frozenset({503, 504})
+Json = Any
+
+
+def document(name: str, word: str) -> bytes:
+    """A document of the tenant with this word; but for the word the same for all."""
+    return (
+        f"# Harbour archive, {name}\n\nThe harbour archive keeps the ledger {word}. The report on the ledger {word} "
+        f"was signed by the keeper of {word}, because the secret word is {word}.\n\nHowever, nobody outside the "
+        f"archive has read {word}. The keeper says that {word} stays where it is."
+    ).encode()
 
 
 @dataclass
@@ -49,22 +55,26 @@ class Owner:
     documents: dict[str, str] = field(default_factory=dict[str, str])
     jobs: list[str] = field(default_factory=list[str])
     threads: list[str] = field(default_factory=list[str])
+    chunks: list[str] = field(default_factory=list[str])
 
     @property
     def ids(self) -> set[str]:
-        """Of its documents, jobs and threads."""
-        return {*self.documents.values(), *self.jobs, *self.threads}
+        """Of its documents, chunks, jobs and threads."""
+        return {*self.documents.values(), *self.chunks, *self.jobs, *self.threads}
 
     def settle_in(self) -> None:
         """Upload its documents, and wait; ask in some threads."""
         for names in (FILES, SPARE):
-            files = [("files", (name, made_text(name, self.word).encode())) for name in names]
+            files = [("files", (name, document(name, self.word))) for name in names]
             reply = self.client.post("/ingest", files=files, data={"corpus": CORPUS}).raise_for_status()
             self.jobs.append(reply.json()["job"]["id"])
         for job in self.jobs:
             ended(self.client, job, _PATIENCE_S)
         listed = self.client.get("/documents", params={"corpus": CORPUS}).raise_for_status().json()["documents"]
         self.documents = {d["name"]: d["doc_id"] for d in listed}
+        for doc_id in self.documents.values():
+            trees = self.client.get(f"/trees/{doc_id}", params={"corpus": CORPUS}).raise_for_status().json()
+            self.chunks += [tree["chunk"]["id"] for tree in trees]
         for question in QUESTIONS:
             made = self.client.post("/threads", json={"corpus": CORPUS}).raise_for_status().json()["id"]
             asked = {"query": f"{question} {self.word}", "corpus": CORPUS, "thread": made}
@@ -78,78 +88,119 @@ class Owner:
         return [f"{self.tenant}: {name} is gone" for name in FILES if self.documents[name] not in there]
 
 
+@dataclass(frozen=True)
+class Operation:
+    """One method of one path, its parameters and an example of its body, as the schema has them."""
+
+    method: str
+    path: str
+    parameters: tuple[str, ...]
+    body: Json = None
+    is_form: bool = False
+
+
+def operations(schema: Mapping[str, Json]) -> Iterator[Operation]:
+    """All that the schema lists."""
+    for path, methods in schema["paths"].items():
+        for method, item in methods.items():
+            names = tuple(p["name"] for p in item.get("parameters", ()) if p["in"] in ("path", "query"))
+            body, is_form = None, False
+            for kind, content in item.get("requestBody", {}).get("content", {}).items():
+                found = schema["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+                body, is_form = found.get("examples", [{}])[0], kind == "multipart/form-data"
+            yield Operation(method.upper(), path, names, body, is_form)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A request, and the ids of a tenant that stand in it."""
+
+    operation: Operation
+    path: str
+    params: dict[str, str]
+    rest: dict[str, Json]
+    ids: tuple[str, ...]
+
+
+def draw(operation: Operation, who: Owner, other: Owner, rng: random.Random) -> Probe:
+    """A request of this operation, with ids of either tenant in its path, its query and its filters."""
+    names, me = (SPARE if operation.method == "DELETE" else (*FILES, *SPARE)), rng.random() < _OWN
+    owner, corpora = (who if me else other), (CORPUS, CORPUS, f"{other.tenant}/{CORPUS}", f"../{CORPUS}", "*")
+    ids = {
+        "doc_id": rng.choice([owner.documents[name] for name in names]),
+        "thread_id": rng.choice(owner.threads),
+        "job_id": rng.choice(owner.jobs),
+        "id": rng.choice(owner.chunks),
+    }
+    values = ids | {"corpus": rng.choice(corpora), "name": rng.choice(MODELS)}
+    path = operation.path
+    for name in operation.parameters:
+        path = path.replace(f"{{{name}}}", values.get(name, "1"))
+    params = {
+        name: values[name] for name in operation.parameters if f"{{{name}}}" not in operation.path and name in values
+    }
+    rest: dict[str, Json] = {}
+    if operation.is_form:
+        files = [("files", (f"more-{rng.randrange(5)}.md", document("more.md", who.word)))]
+        rest = {"files": files, "data": {"corpus": values["corpus"]}}
+    elif operation.body is not None:
+        query = rng.choice(QUESTIONS)
+        known: dict[str, Json] = {
+            "query": query,
+            "messages": [{"role": "user", "content": query}],
+            "model": values["name"],
+            "corpus": values["corpus"],
+        }
+        more: dict[str, Json] = {"/ask": {"filters": {"doc_id": [values["doc_id"]]}}}.get(operation.path, {})
+        example = {name: known.get(name, value) for name, value in operation.body.items()}
+        rest = {"json": example | (more if rng.random() < _OWN else {})}
+    used = tuple(value for name, value in ids.items() if name in operation.parameters)
+    return Probe(operation, path, params, rest, used)
+
+
 @dataclass
 class Found:
     """What came of the requests."""
 
     statuses: Counter[str] = field(default_factory=Counter[str])
-    asked: Counter[str] = field(default_factory=Counter[str])
+    requests: Counter[str] = field(default_factory=Counter[str])
     leaks: list[str] = field(default_factory=list[str])
     errors: list[str] = field(default_factory=list[str])
 
-    def add(self, drawn: Drawn, reply: httpx.Response, other: Owner) -> None:
+    def add(self, probe: Probe, reply: httpx.Response, other: Owner) -> None:
         """Take in one reply."""
-        where = f"{drawn.method} {drawn.template}"
-        self.asked[where] += 1
+        where = f"{probe.operation.method} {probe.operation.path}"
+        self.requests[where] += 1
         self.statuses[str(reply.status_code)] += 1
-        self.leaks += [f"{where}: {reply.status_code} showed {what}" for what in leaked(drawn, reply, other)]
+        self.leaks += [f"{where}: {reply.status_code} showed {what}" for what in leaked(probe, reply, other)]
         if reply.status_code >= 500 and reply.status_code not in _TRUE:
-            self.errors.append(f"{where}: {reply.status_code} {str(dict(drawn.rest))[:300]}")
+            self.errors.append(f"{where}: {reply.status_code} {str(probe.rest)[:300]}")
 
 
-def leaked(drawn: Drawn, reply: httpx.Response, other: Owner) -> list[str]:
+def leaked(probe: Probe, reply: httpx.Response, other: Owner) -> list[str]:
     """What a reply shows of the other tenant."""
-    body, said = reply.text, str((drawn.path, drawn.rest))
-    found = ["its word"] if other.word.casefold() in body.casefold() and other.word not in said else []
-    found += [f"id {i}" for i in other.ids if i in body and i not in said]
-    succeeded = reply.is_success and any(i in other.ids for i in drawn.ids)
-    return found + ["success with its id"] * succeeded
+    body, sent = reply.text, str((probe.path, probe.params, probe.rest))
+    found = ["its word"] if other.word.casefold() in body.casefold() else []
+    found += [f"id {i}" for i in other.ids if i in body and i not in sent]
+    return found + ["success with its id"] * (reply.is_success and any(i in other.ids for i in probe.ids))
 
 
-def known(who: Owner, other: Owner, method: str) -> Known:
-    """Values that mean something: ids of either tenant, the corpus that both have, questions about it."""
-    names = SPARE if method == "DELETE" else (*FILES, *SPARE)
-    mine, theirs = [who.documents[name] for name in names], [*other.documents.values()]
-    corpora = (CORPUS, CORPUS, CORPUS, f"{other.tenant}/{CORPUS}", f"../{CORPUS}", "*")
-
-    def value(name: str, rng: random.Random) -> Any:
-        is_own = rng.random() < _OWN
-        values: dict[str, Sequence[Any]] = {
-            "doc_id": [*(mine if is_own else theirs), str(UUID(int=rng.getrandbits(128)))],
-            "thread_id": [*(who if is_own else other).threads, f"{rng.getrandbits(128):032x}"],
-            "job_id": [*(who if is_own else other).jobs, f"{rng.getrandbits(128):032x}"],
-            "corpus": corpora,
-            "query": QUESTIONS,
-            "content": QUESTIONS,
-            "model": MODELS,
-            "name": MODELS,
-            "role": ("user", "user", "system"),
-            "files": [[(f"more-{rng.randrange(5)}.md", made_text("more.md", who.word).encode())]],
-        }
-        return rng.choice(values[name]) if name in values else None
-
-    return value
-
-
-def probe(owners: Sequence[Owner], schema: dict[str, Any], trial: Trial, *, at_once: int = AT_ONCE) -> Found:
+def probe(owners: Sequence[Owner], schema: dict[str, Json], trial: Trial, *, at_once: int = AT_ONCE) -> Found:
     """``trial.count`` requests."""
-    listed, found = operations(schema), Found()
-    weights = [RARE.get(o.path, 1.0) for o in listed]
+    listed, found = list(operations(schema)), Found()
+    weights = [RARE.get(operation.path, 1.0) for operation in listed]
 
     def one(number: int) -> None:
         rng = random.Random(f"{trial.seed} {number}")
         who, other = rng.sample(owners, 2)
-        operation: Operation = rng.choices(listed, weights)[0]
-        drawn = Drawer(schema, known(who, other, operation.method), rng).request(operation)
-        try:
-            found.add(drawn, who.client.request(drawn.method, drawn.path, **drawn.rest), other)
-        except (httpx.InvalidURL, httpx.LocalProtocolError):  # what no client can send
-            found.statuses["unsendable"] += 1
+        drawn = draw(rng.choices(listed, weights)[0], who, other, rng)
+        reply = who.client.request(drawn.operation.method, drawn.path, params=drawn.params, **drawn.rest)
+        found.add(drawn, reply, other)
         trial.tick()
 
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(one, range(trial.count)))
-    found.leaks += [said for owner in owners for said in owner.touched()]
+    found.leaks += [gone for owner in owners for gone in owner.touched()]
     return found
 
 
@@ -159,10 +210,10 @@ def report(found: Found, seconds: float) -> Figures:
         "leaks": len(found.leaks),
         "server_errors": len(found.errors),
         "statuses": dict(sorted(found.statuses.items())),
-        "endpoints": dict(sorted(found.asked.items())),
+        "endpoints": dict(sorted(found.requests.items())),
         "leaks_first": found.leaks[:10],
         "server_errors_first": found.errors[:10],
-        "requests_per_s": round(found.asked.total() / seconds, 1),
+        "requests_per_s": round(found.requests.total() / seconds, 1),
     }
 
 

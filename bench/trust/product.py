@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.serving.corpus import texts
-from bench.serving.server import ROOT
-from tests.servers.scripted import ScriptedServer
+from bench.promises import ROOT
 
 PATIENCE_S = 300.0
 _PROGRAM = "from interfaces.cli.main import main; main()"
@@ -61,21 +59,11 @@ def command(store: Path, *arguments: str) -> Ended:
     return run_python(store, "-c", _PROGRAM, *arguments)
 
 
-def language_model(server: ScriptedServer) -> dict[str, str]:
-    """Settings of a product that asks this server, as for `environment`."""
-    return {
-        "LLM__BASE_URL": server.base_url,
-        "LLM__MODEL": "scripted",
-        "LLM__CACHE": "",
-        "LLM__LAYOUT": "inline",
-        "LLM__CONTEXT_TOKENS": "1000000",
-    }
-
-
 def write_texts(folder: Path, count: int, revision: int = 0) -> list[Path]:
     """So many of the repository's example texts as files; the second third changes with every revision."""
-    found = [(f"{c}-{name}", text) for c, files in texts().items() if c != "zh" for name, text in files.items()]
-    short = sorted((f for f in found if len(f[1]) < 5000), key=lambda f: f[0])[:count]
+    files = sorted(file for file in (ROOT / "examples").glob("[!_z]*/*") if file.suffix in (".md", ".txt"))
+    found = [(f"{file.parent.name}-{file.name}", file.read_text("utf-8")) for file in files]
+    short = [(name, text) for name, text in found if len(text) < 5000][:count]
     folder.mkdir(parents=True, exist_ok=True)
     for at, (name, text) in enumerate(short):
         changed = f"{text.rstrip()}\n\nRevision {revision} of {name} is this one.\n" if revision and at % 3 else text

@@ -1,69 +1,56 @@
-"""The server killed at random moments while files are sent: what was accepted is stored once, and nothing else."""
+"""A server, a worker or the database killed while files are sent: what was accepted is stored once, nothing else."""
 
 from __future__ import annotations
 
 import random
 import time
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
-from signal import SIGKILL
+from collections.abc import Callable, Mapping
 
-import httpx
-
-from bench.serving.server import ApiServer, Home
-from bench.trust.jobs import ended, note, upload
-from bench.trust.trial import Figures, Trial
+from bench.promises import Figures, Trial
+from bench.server import PATIENCE_S, ApiServer, Home, ended, note, upload
 from discorag.config import StoreSettings
+from discorag.schema.errors import InvariantError
 from discorag.store.store import open_store
 
-TENANT = "one"
-FILES = 6
-"""Sent in each life of the server."""
-LATEST_S = 6.0
-"""It is killed within so many seconds of its start."""
-PATIENCE_S = 300.0
-_SETTINGS = {"PARSER__KIND": "rules"}
+TENANT, FILES = "one", 4
+NONE = {"lost": 0, "doubled": 0, "not_ended": 0, "differences": 0}
+"""What may come of it."""
+Kill = Callable[[ApiServer, random.Random], None]
 
 
 def run(trial: Trial) -> Figures:
-    """``trial.count`` lives of a server; then one in which all jobs end."""
-    rng, home = random.Random(trial.seed), Home.create(trial.folder / "home", [TENANT])
-    accepted: dict[str, str] = {}
-    for life in range(trial.count):
-        server = ApiServer(home, _SETTINGS)
-        accepted |= _sent(server, life, time.monotonic() + rng.uniform(0.0, LATEST_S), rng)
-        server.end(SIGKILL)
-        trial.tick()
-    with ApiServer(home, _SETTINGS) as server, server.client(TENANT) as client:
-        outcome = compare(client, accepted)
-    with open_store(StoreSettings(path=home.folder / "store")) as store:
-        report, reason = store.check(), store.index_note
-    return outcome | {"differences": len(report.differences) + bool(reason)}
+    """``trial.count`` kills of a server over a folder."""
+    return kill_while_sending(trial, StoreSettings(path=trial.folder / "home/store"), {}, lambda s, _: s.restart())
 
 
-def compare(client: httpx.Client, accepted: Mapping[str, str]) -> Figures:
-    """What became of the files that were accepted, name -> job, when their jobs have ended."""
-    jobs = {name: ended(client, job, PATIENCE_S) for name, job in accepted.items()}
-    names = Counter(d["name"] for d in client.get("/documents", params={"limit": 1000}).json()["documents"])
+def kill_while_sending(
+    trial: Trial, store: StoreSettings, settings: Mapping[str, str], kill: Kill, *, workers: int = 1
+) -> Figures:
+    """``trial.count`` times `FILES` files are sent to a server, and something is killed within the next second."""
+    rng, home, jobs = random.Random(trial.seed), Home.create(trial.folder / "home", [TENANT]), dict[str, str]()
+    own = {"PARSER__KIND": "rules"} | dict(settings)
+    with ApiServer(home, own, workers=workers) as server, server.client(TENANT, timeout_s=60) as client:
+        for life in range(trial.count):
+            for number in range(FILES):
+                name = f"note-{life}-{number}.md"
+                if job := upload(client, name, note(1000 * life + number)):
+                    jobs[name] = job
+            time.sleep(rng.uniform(0.0, 1.0))
+            kill(server, rng)
+            if not server.is_running:
+                raise InvariantError(f"The server ended: {list(server.log.others)}")
+            trial.tick()
+        fates = {name: ended(client, job, PATIENCE_S) for name, job in jobs.items()}
+        listed = client.get("/documents", params={"limit": 1000}).raise_for_status().json()["documents"]
+    names = Counter(document["name"] for document in listed)
+    with open_store(store) as opened:
+        report = opened.check()
     return {
-        "lost": sum(name not in names for name in accepted),
+        "lost": sum(name not in names for name in jobs),
         "doubled": sum(count > 1 for count in names.values()),
-        "not_ended": sum(job is None for job in jobs.values()),
-        "accepted": len(accepted),
-        "statuses": dict(Counter(job["status"] if job else "not ended" for job in jobs.values())),
+        "not_ended": sum(job is None for job in fates.values()),
+        "differences": len(report.differences),
+        "accepted": len(jobs),
+        "statuses": dict(Counter(job["status"] if job else "not ended" for job in fates.values())),
     }
-
-
-def _sent(server: ApiServer, life: int, until: float, rng: random.Random) -> dict[str, str]:
-    """The files that were accepted until then, with their jobs."""
-    found: dict[str, str] = {}
-    with server.client(TENANT, timeout_s=10) as client:
-        for number in range(FILES):
-            name = f"note-{life}-{number}.md"
-            if job := upload(client, name, note(1000 * life + number)):
-                found[name] = job
-            with suppress(httpx.HTTPError):
-                time.sleep(rng.uniform(0.0, max(0.0, until - time.monotonic()) / FILES))
-    time.sleep(max(0.0, until - time.monotonic()))
-    return found

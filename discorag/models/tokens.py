@@ -115,8 +115,3 @@ def fewest_tokens(text: str) -> int:
     short = _RUN.sub(r"\1", text)
     cjk = len(_CJK.findall(short))
     return (len(short) - cjk) // 8 + cjk // 2
-
-
-def likely_tokens(text: str) -> int:
-    """A generous estimate of the tokens of a text: 3.2 characters a token, 0.8 for Chinese."""
-    return 5 * fewest_tokens(text) // 2

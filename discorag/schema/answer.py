@@ -75,8 +75,9 @@ class Outcome(Generic[T_co]):
 class EvidenceSpan(BaseModel, frozen=True):
     """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
 
-    ``page`` is the one-based page on which it starts, None where the source has no pages; ``also_in``, the names of
-    other files with the same content.
+    ``title`` is the document's, after the end of its path where another source has the same title. ``page`` is the
+    one-based page on which it starts, None where the source has no pages; ``also_in``, the names of other files with
+    the same content.
     """
 
     chunk_id: str
@@ -93,7 +94,7 @@ class EvidenceSpan(BaseModel, frozen=True):
         return cls(
             chunk_id=chunk.id,
             doc_id=chunk.doc_id,
-            title=chunk.title,
+            title=chunk.source or chunk.title,
             span=span,
             text=chunk.slice(span),
             page=chunk.page_at(span.start),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import BaseModel, Field, model_validator
@@ -86,6 +87,20 @@ class Document(BaseModel, frozen=True):
         """Digest of the canonical text, title, metadata and pages: changes when anything stored would change."""
         parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
         return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))
+
+
+def name_sources(titles: Mapping[str, str]) -> dict[str, str]:
+    """The title of each place where a document was read, after as much of the place's end as tells equal titles apart.
+
+    >>> name_sources({"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"})
+    {'/a/v1/weld.md': 'v1/weld.md: Weld', '/a/v2/weld.md': 'v2/weld.md: Weld', '/a/tides.md': 'Tides'}
+    """
+    names: dict[str, str] = {}
+    for uri, title in titles.items():
+        parts, others = uri.split("/"), [u.split("/") for u, t in titles.items() if t == title and u != uri]
+        depth = next((n for n in range(1, len(parts)) if all(parts[-n:] != other[-n:] for other in others)), 0)
+        names[uri] = f"{'/'.join(parts[-depth:])}: {title}" if others else title
+    return names
 
 
 class Kind(StrEnum):
@@ -203,6 +218,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
             ``tree`` then are places in its own text. Empty where the text is the document's.
         also_in: Names of other files with the same document; known of what a question found, and not stored.
         uri: Where its document was read, which may say for what it speaks; not part of its JSON, empty if not known.
+        source: The title as a source is named by it (`name_sources`); not part of its JSON, empty if not known.
         unit_vectors: Vectors of its units (`discorag.models.memo.pack_vectors`), so that questions do not encode them;
             empty if they are not known. Not part of its JSON.
     """
@@ -228,6 +244,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
     stands_for: tuple[Span, ...] = ()
     also_in: tuple[str, ...] = ()
     uri: str = Field(default="", exclude=True, repr=False)
+    source: str = Field(default="", exclude=True, repr=False)
     unit_vectors: str = Field(default="", exclude=True, repr=False)
 
     @model_validator(mode="after")

@@ -137,7 +137,7 @@ queue = Table(
     Column("tenant", Text, nullable=False),
     Column("corpus", Text, nullable=False),
     Column("name", Text, nullable=False),
-    Index("queue_by_job", "job"),
+    Index("queue_by_job", "job", "number"),
     Index("queue_by_file", "tenant", "corpus", "name"),
     sqlite_autoincrement=True,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import RefusedFileError
@@ -14,6 +14,7 @@ from discorag.store.database import Database, is_in
 from discorag.store.postgres import RowHold
 from discorag.store.sqlite import FileHold
 
+_ENDLESS = 2**31 - 1
 TRIES = 2
 """How often a file is converted that runs into a limit or ends its process."""
 
@@ -78,7 +79,7 @@ class JobTable:
         Returns whether it was changed.
         """
         with self._database.write(job_id) as db:
-            body = db.scalar(select(J.c.body).where(J.c.id == job_id))
+            body = db.scalar(select(J.c.body).where(J.c.id == job_id, J.c.tenant == scope.tenant))
             if body is None or (changed := edit(body)) is None:
                 return False
             row, waiting = changed
@@ -94,14 +95,19 @@ class JobTable:
 
         A file does not appear while an earlier one of the same name waits or is held, be its job cancelled.
         """
-        turns = [
-            func.row_number().over(partition_by=columns, order_by=Q.c.number)
-            for columns in ((Q.c.job,), (Q.c.tenant, Q.c.corpus, Q.c.name))
-        ]
-        queued = select(Q, turns[0].label("in_job"), turns[1].label("of_name")).subquery()
-        query = select(queued).where(queued.c.in_job <= most, queued.c.of_name == 1)
+        job = select(func.min(Q.c.job).label("id")).cte("waiting", recursive=True)  # step by step along the index
+        job = job.union_all(
+            select(select(func.min(Q.c.job)).where(Q.c.job > job.c.id).scalar_subquery()).where(job.c.id.is_not(None))
+        )
+        other = Q.alias()
+        beyond = select(other.c.number).where(other.c.job == job.c.id).order_by(other.c.number).offset(most).limit(1)
+        earlier = exists().where(
+            *(other.c[name] == Q.c[name] for name in ("tenant", "corpus", "name")), other.c.number < Q.c.number
+        )
+        last = func.coalesce(beyond.scalar_subquery(), _ENDLESS)
+        query = select(Q).join(job, and_(Q.c.job == job.c.id, Q.c.number < last)).where(~earlier)
         with self._database.read() as db:
-            rows = db.execute(query.order_by(queued.c.number)).all()
+            rows = db.execute(query.order_by(Q.c.number)).all()
         return [
             QueuedFile(row.number, row.job, row.position, Scope(tenant=row.tenant, corpus=row.corpus), row.name)
             for row in rows
@@ -120,10 +126,10 @@ class JobTable:
         with self._database.write("jobs") as db:
             db.execute(delete(J).where(J.c.ended < before))
 
-    def body(self, job_id: str) -> str | None:
-        """The JSON of a job; None if there is none."""
+    def body(self, tenant: str, job_id: str) -> str | None:
+        """The JSON of a job; None if the tenant has none of this id."""
         with self._database.read() as db:
-            return db.scalar(select(J.c.body).where(J.c.id == job_id))
+            return db.scalar(select(J.c.body).where(J.c.id == job_id, J.c.tenant == tenant))
 
     def ended(self, job_ids: Collection[str]) -> set[str]:
         """Those of these jobs that have ended."""

@@ -83,7 +83,8 @@ def whole_sentence(i: int, table: SentenceTable) -> tuple[int, int]:
 def _continues(table: SentenceTable, i: int) -> bool:
     """Whether the unit after ``i`` continues its sentence."""
     unit, then = table.sentences[i], table.sentences[i + 1]
-    return unit.chunk == then.chunk and not unit.statement and then.text[:1].islower()
+    is_open = not unit.statement and unit.kind is not UnitKind.HEADING
+    return unit.chunk == then.chunk and is_open and then.text[:1].islower()
 
 
 Copies = Mapping[str, Sequence[int]]
@@ -248,7 +249,11 @@ def _answer(
             AnswerSentence(
                 text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
                 support=found.support,
-                evidence=tuple(EvidenceSpan.of(inputs.chunks[u.chunk - 1], u.span) for u in found.units),
+                evidence=tuple(
+                    EvidenceSpan.of(inputs.chunks[u.chunk - 1], span)
+                    for u in found.units
+                    for span in (u.span, *(u.read_with if sentence.bare.startswith(u.prefix) else ()))
+                ),
                 step=step,
                 reason=found.reason,
                 confidence=found.confidence,

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span, digest
-from eval.datasets.reading import TextBuilder, checked, read_lines
+from eval.datasets.reading import TextBuilder, read_lines
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -35,8 +35,7 @@ def load_acl_verbatim(path: Path) -> Benchmark:
     """
     documents: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
-    for place, value in read_lines(path):
-        row = checked(_Row, value, place)
+    for place, row in read_lines(_Row, path):
         builder = TextBuilder()
         builder.add(row.chunk)
         name = digest(row.chunk)[:12]

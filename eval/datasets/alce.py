@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel, Field
 
 from eval.datasets.asqa import Passages, answer_places
-from eval.datasets.reading import checked, read_json, unique
+from eval.datasets.reading import read_json, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, Gold, Sample
 
@@ -53,7 +53,7 @@ def load_qampari(path: Path) -> Benchmark:
     """
     passages, dropped = Passages(), Counter[str]()
     samples: list[Sample] = []
-    for entry in _with_passages(checked(tuple[_ListEntry, ...], read_json(path), str(path)), path):
+    for entry in _with_passages(read_json(tuple[_ListEntry, ...], path), path):
         own = _add(passages, entry, entry.id, path)
         documents = [passages.documents[one] for one in own]
         found = [(aliases[0], answer_places(documents, aliases)) for aliases in entry.answers if aliases]
@@ -87,7 +87,7 @@ def load_eli5(path: Path) -> Benchmark:
     """
     passages = Passages()
     samples: list[Sample] = []
-    for number, entry in enumerate(_with_passages(checked(tuple[_ClaimsEntry, ...], read_json(path), str(path)), path)):
+    for number, entry in enumerate(_with_passages(read_json(tuple[_ClaimsEntry, ...], path), path)):
         name = f"eli5-{number}"
         samples.append(
             Sample(

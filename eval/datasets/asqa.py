@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from discorag.ingest.convert.html import from_html
 from discorag.schema.values import Span
-from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
+from eval.datasets.reading import TextBuilder, normal, read_json, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -151,7 +151,7 @@ def load_asqa_pages(path: Path) -> Benchmark:
 
 
 def _entries(file: Path) -> tuple[_Entry, ...]:
-    return checked(tuple[_Entry, ...], read_json(file), str(file))
+    return read_json(tuple[_Entry, ...], file)
 
 
 def _page(file: Path) -> SourceDocument | None:

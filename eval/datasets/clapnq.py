@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from discorag.schema.errors import MissingPathError
 from discorag.schema.values import Span, digest
 from eval.datasets.asqa import Passages
-from eval.datasets.reading import checked, normal, read_lines, unique
+from eval.datasets.reading import normal, read_lines, unique
 from eval.sample import Benchmark, DocSpan, Gold, Sample
 
 _NOT_FOUND = "selected sentences that are not in the passage"
@@ -55,8 +55,7 @@ def load_clapnq(folder: Path) -> Benchmark:
 
 
 def _samples(file: Path, passages: Passages, dropped: Counter[str]) -> Iterator[Sample]:
-    for place, value in read_lines(file):
-        question = checked(_Question, value, place)
+    for place, question in read_lines(_Question, file):
         answers = tuple(o.answer for o in question.output if o.answer)
         shown = question.passages[0]
         document = passages.add(digest(f"{shown.title}\n{shown.text}")[:16], shown.title, shown.text, place)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from discorag.schema.errors import MissingPathError
 from discorag.schema.values import Span
-from eval.datasets.reading import TextBuilder, checked, normal, read_text, unique
+from eval.datasets.reading import TextBuilder, normal, read_text, unique, validate
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -105,7 +105,7 @@ def _story(file: Path, folder: Path) -> tuple[SourceDocument, dict[str, Span | N
     builder.add(f"# {title}")
     sections: dict[str, Span | None] = {}
     for place, row in _rows(path):
-        section = checked(_Section, row, place)
+        section = validate(_Section, row, place)
         if section.section in sections:
             raise DataError(f"{place}: section {section.section} appears twice.", hint="Remove one of the rows.")
         sections[section.section] = builder.part(section.text)
@@ -114,7 +114,7 @@ def _story(file: Path, folder: Path) -> tuple[SourceDocument, dict[str, Span | N
 
 def _samples(file: Path, doc: str, sections: dict[str, Span | None], dropped: Counter[str]) -> Iterator[Sample]:
     for place, row in _rows(file):
-        question = checked(_Question, row, place)
+        question = validate(_Question, row, place)
         if not question.answers:
             dropped["question without an answer"] += 1
             continue

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span, digest
-from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
+from eval.datasets.reading import TextBuilder, normal, read_json, unique
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
 INSTRUCTION = "Answer with yes, no or a phrase as short as possible, without further words."
@@ -62,7 +62,7 @@ def load_hotpotqa(path: Path) -> Benchmark:
     """
     dropped: Counter[str] = Counter()
     pool = ParagraphPool()
-    questions = checked(list[_Question], read_json(path), str(path))
+    questions = read_json(list[_Question], path)
     samples = [_sample(question, pool, dropped) for question in questions]
     return Benchmark(name="hotpotqa", documents=pool.documents, samples=unique(samples, path), dropped=dict(dropped))
 

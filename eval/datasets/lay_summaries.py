@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from eval.datasets.reading import TextBuilder, checked, read_json, unique
+from eval.datasets.reading import TextBuilder, read_json, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, Sample, SourceDocument
 
@@ -43,7 +43,7 @@ def load_lay_summaries(path: Path) -> Benchmark:
         MissingPathError: No such file.
         DataError: The file is cut off, a field is missing, headings do not match sections, or an id repeats.
     """
-    papers = checked(tuple[_Paper, ...], read_json(path), str(path))
+    papers = read_json(tuple[_Paper, ...], path)
     samples = unique((_sample(paper) for paper in papers), path)
     documents = {paper.id: _document(paper, f"{path}: {paper.id}") for paper in papers}
     return Benchmark(name="lay_summaries", documents=documents, samples=samples)

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
-from eval.datasets.reading import checked, normal, read_json, read_lines, read_text, unique
+from eval.datasets.reading import normal, read_json, read_lines, read_text, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -72,8 +72,7 @@ def load_loong(folder: Path) -> Benchmark:
     library = _Library(folder)
     dropped: Counter[str] = Counter()
     samples: list[Sample] = []
-    for place, value in read_lines(path):
-        question = checked(_Question, value, place)
+    for place, question in read_lines(_Question, path):
         if question.type == "legal" and library.judgments is None:
             dropped[_LEGAL] += 1
         else:
@@ -88,7 +87,7 @@ class _Library:
         self.documents: dict[str, SourceDocument] = {}
         self._root = folder / "doc"
         legal = self._root / "legal" / "legal.json"
-        self.judgments = checked(dict[str, _Judgment], read_json(legal), str(legal)) if legal.is_file() else None
+        self.judgments = read_json(dict[str, _Judgment], legal) if legal.is_file() else None
         self._filings = sorted(file.name for file in (self._root / "financial").glob("*.txt"))
         self._by_file: dict[str, SourceDocument] = {}
         self._by_text: dict[str, SourceDocument] = {}

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from discorag.schema.values import digest
 from eval.datasets.asqa import Passages
-from eval.datasets.reading import checked, normal, read_lines
+from eval.datasets.reading import normal, read_lines
 from eval.sample import Benchmark, Sample
 
 REFERS = re.compile(
@@ -53,8 +53,7 @@ def load_mtrag_un(path: Path) -> list[Benchmark]:
     """
     passages: dict[str, Passages] = {}
     samples: dict[str, list[Sample]] = {}
-    for place, value in read_lines(path):
-        task = checked(_Task, value, place)
+    for place, task in read_lines(_Task, path):
         corpus = passages.setdefault(task.collection, Passages())
         for context in task.contexts:
             # A passage's number stands for different cuts of one document in different tasks.

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
 from eval.datasets.hotpotqa import ParagraphPool
-from eval.datasets.reading import TextBuilder, checked, normal, read_lines, unique
+from eval.datasets.reading import TextBuilder, normal, read_lines, unique
 from eval.sample import Benchmark, DocSpan, Gold, Sample
 
 INSTRUCTION = "Answer with a phrase as short as possible, without further words."
@@ -42,7 +42,7 @@ def load_musique(path: Path) -> Benchmark:
     """
     dropped: Counter[str] = Counter()
     pool = ParagraphPool()
-    samples = [_sample(checked(_Question, value, place), pool, dropped) for place, value in read_lines(path)]
+    samples = [_sample(question, pool, dropped) for _, question in read_lines(_Question, path)]
     return Benchmark(name="musique", documents=pool.documents, samples=unique(samples, path), dropped=dict(dropped))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from eval.datasets.reading import checked, normal, read_lines, unique
+from eval.datasets.reading import normal, read_lines, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, Sample, SourceDocument
 
@@ -32,8 +32,7 @@ def load_narrativeqa(path: Path) -> Benchmark:
     """
     stories: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
-    for place, value in read_lines(path):
-        question = checked(_Question, value, place)
+    for place, question in read_lines(_Question, path):
         text = normal(question.context)
         if not text:
             raise DataError(f"{place}: context: empty.", hint="Fetch the official file again.")

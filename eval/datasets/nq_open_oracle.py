@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
 from eval.datasets.asqa import Passages, answer_places
-from eval.datasets.reading import checked, normal, read_lines, unique
+from eval.datasets.reading import normal, read_lines, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample
 
@@ -44,8 +44,7 @@ def load_nq_open_oracle(path: Path) -> Benchmark:
     passages = Passages()
     dropped: Counter[str] = Counter()
     samples: list[Sample] = []
-    for number, (place, value) in enumerate(read_lines(path)):
-        question = checked(_Question, value, place)
+    for number, (place, question) in enumerate(read_lines(_Question, path)):
         samples.append(_sample(f"nq-{number}", question, passages, place, dropped))
     return Benchmark(
         name="nq_open_oracle", documents=passages.documents, samples=unique(samples, path), dropped=dict(dropped)

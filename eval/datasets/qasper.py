@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
-from eval.datasets.reading import TextBuilder, checked, normal, read_json, unique
+from eval.datasets.reading import TextBuilder, normal, read_json, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -90,7 +90,7 @@ def load_qasper(path: Path) -> Benchmark:
     dropped: Counter[str] = Counter()
     documents: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
-    for paper_id, paper in checked(dict[str, _Paper], read_json(path), str(path)).items():
+    for paper_id, paper in read_json(dict[str, _Paper], path).items():
         document = _document(paper_id, paper)
         document = documents.setdefault(document.text, document)
         samples += [_sample(question, document, f"{path}: {paper_id}", dropped) for question in paper.qas]

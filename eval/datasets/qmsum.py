@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span
-from eval.datasets.reading import TextBuilder, checked, normal, read_lines, unique
+from eval.datasets.reading import TextBuilder, normal, read_lines, unique
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
 INSTRUCTION = "Answer with a summary of a few sentences, based on the meeting's transcript."
@@ -48,8 +48,7 @@ def load_qmsum(path: Path) -> Benchmark:
     dropped: Counter[str] = Counter()
     documents: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
-    for number, (place, value) in enumerate(read_lines(path), start=1):
-        meeting = checked(_Meeting, value, place)
+    for number, (_, meeting) in enumerate(read_lines(_Meeting, path), start=1):
         document, turns = _document(meeting, f"{path.stem}-{number}", f"Meeting {number}")
         documents[document.id] = document
         samples += _samples(meeting, document.id, turns, dropped)

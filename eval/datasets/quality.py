@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from eval.datasets.reading import TextBuilder, checked, normal, read_lines, unique
+from eval.datasets.reading import TextBuilder, normal, read_lines, unique
 from eval.errors import DataError
 from eval.sample import Benchmark, Sample, SourceDocument
 
@@ -41,8 +41,7 @@ def load_quality(path: Path) -> Benchmark:
     by_text: dict[str, SourceDocument] = {}
     texts: dict[str, str] = {}
     samples: list[Sample] = []
-    for place, value in read_lines(path):
-        article = checked(_Article, value, place)
+    for place, article in read_lines(_Article, path):
         document = _document(article)
         doc = by_text.setdefault(document.text, document).id
         if texts.setdefault(document.id, document.text) != document.text:

@@ -28,30 +28,37 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path} is not UTF-8 at byte {error.start}.", hint="Fetch the official file again.") from error
 
 
-def read_json(path: Path) -> Any:
-    """The file's JSON value. Raises `MissingPathError`, or `DataError` naming the place where it breaks off."""
+def read_json(schema: type[T], path: Path) -> T:
+    """The file's JSON value in the official schema.
+
+    Raises:
+        MissingPathError: No such file.
+        DataError: It is cut off, or not in the schema; names the place.
+    """
     try:
-        return json.loads(read_text(path))
+        return validate(schema, json.loads(read_text(path)), str(path))
     except json.JSONDecodeError as error:
         raise DataError(
             f"{path}:{error.lineno}: {error.msg}.", hint="Is the file whole? Fetch the official file again."
         ) from error
 
 
-def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    """Each non-empty line's JSON value with its place ``file:line``. Raises as `read_json`."""
+def read_lines(schema: type[T], path: Path) -> Iterator[tuple[str, T]]:
+    """Each non-empty line's JSON value in the official schema, with its place ``file:line``. Raises as `read_json`."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
+        place = f"{path}:{number}"
         try:
-            yield f"{path}:{number}", json.loads(line)
+            value = json.loads(line)
         except json.JSONDecodeError as error:
             raise DataError(
-                f"{path}:{number}: {error.msg}.", hint="Is the file whole? Fetch the official file again."
+                f"{place}: {error.msg}.", hint="Is the file whole? Fetch the official file again."
             ) from error
+        yield place, validate(schema, value, place)
 
 
-def checked(schema: type[T], value: Any, place: str) -> T:
+def validate(schema: type[T], value: Any, place: str) -> T:
     """``value`` in the official schema. Raises `DataError` that names place and field."""
     try:
         return _adapter(schema).validate_python(value)

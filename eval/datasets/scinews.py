@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from eval.datasets.lay_summaries import study_query
-from eval.datasets.reading import TextBuilder, checked, normal, read_json
+from eval.datasets.reading import TextBuilder, normal, read_json
 from eval.errors import DataError
 from eval.sample import Benchmark, Sample, SourceDocument
 
@@ -40,7 +40,7 @@ def load_scinews(path: Path) -> Benchmark:
     """
     dropped: Counter[str] = Counter()
     entries: dict[str, _Entry] = {}
-    for row in checked(tuple[dict[str, Any], ...], read_json(path), str(path)):
+    for row in read_json(tuple[dict[str, Any], ...], path):
         try:
             entry = _Entry.model_validate(row)
         except ValidationError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from eval.datasets.asqa import Passages, answer_places
-from eval.datasets.reading import checked, read_lines, unique
+from eval.datasets.reading import read_lines, unique
 from eval.sample import Benchmark, Gold, Sample
 
 _INSTRUCTION = "Answer with a name, a number or a short phrase, not with a sentence."
@@ -41,8 +41,7 @@ def load_triviaqa(path: Path) -> Benchmark:
     passages = Passages()
     dropped: Counter[str] = Counter()
     samples: list[Sample] = []
-    for place, value in read_lines(path):
-        question = checked(_Question, value, place)
+    for place, question in read_lines(_Question, path):
         own = dict.fromkeys(passages.add(p.id, p.title, p.text, place) for p in question.docs if p.text.strip())
         answers = question.golden_answers
         places = answer_places([passages.documents[one] for one in own], answers)

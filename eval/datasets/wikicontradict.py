@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from discorag.schema.values import Span, digest
 from discorag.text.sentences import sentence_spans
-from eval.datasets.reading import checked, read_lines
+from eval.datasets.reading import read_lines
 from eval.metrics.normal import normalise
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 
@@ -33,8 +33,7 @@ def load_wikicontradict(path: Path) -> Benchmark:
     """
     documents: dict[str, SourceDocument] = {}
     samples: list[Sample] = []
-    for place, value in read_lines(path):
-        line = checked(_Line, value, place)
+    for _, line in read_lines(_Line, path):
         passages = (line.context1_info.strip(), line.context2_info.strip())
         if passages[0] == passages[1]:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from discorag.config import Settings
 from discorag.schema.errors import ConfigError
 from eval.running.bill import Bill
 from eval.running.summary import DERIVED
-from eval.suite import FOLDER, Suite, checked, find_system, load_suite, read_yaml
+from eval.suite import FOLDER, Suite, find_system, load_suite, read_yaml, validate
 
 BILLS = FOLDER / "results" / "experiments.json"
 """What the systems of experiments were counted to take, by experiment."""
@@ -59,7 +60,7 @@ class Point(BaseModel, frozen=True, extra="forbid"):
         for name, fields in self.settings.items():
             section: BaseModel = getattr(base, name)
             given = {k: os.environ[v[1:]] if str(v).startswith("$") else v for k, v in fields.items()}
-            sections[name] = checked(type(section), {**section.model_dump(), **given}, self.label)
+            sections[name] = validate(type(section), {**section.model_dump(), **given}, self.label)
         return base.model_copy(update=sections)
 
 
@@ -115,6 +116,13 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
     sample: int = 0
     note: str = ""
 
+    def narrow(self, labels: Sequence[str]) -> Experiment:
+        """The experiment with the points of these labels only, if any. Raises `ConfigError` for an unknown one."""
+        known = [p.label for p in self.points]
+        if unknown := sorted({*labels} - {*known}):
+            raise ConfigError(f"{self.name} has no settings {unknown}.", hint=f"Its settings: {', '.join(known)}.")
+        return self.model_copy(update={"points": tuple(p for p in self.points if not labels or p.label in labels)})
+
     def suite_at(self, point: Point, limit: int | None = None) -> Suite:
         """The suite of one point: its rows' systems and the metrics of the columns. Raises as `load_suite`."""
         suite = load_suite(point.suite or self.suite)
@@ -129,7 +137,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
             "metrics": metrics,
             "main": metrics[:1],
         }
-        changed = checked(Suite, {**options, "name": f"{self.name}-{point.folder}"}, self.name)
+        changed = validate(Suite, {**options, "name": f"{self.name}-{point.folder}"}, self.name)
         return changed.model_copy(update={"limit": limit}) if limit else changed
 
     def systems_at(self, point: Point) -> dict[str, str]:
@@ -140,7 +148,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         parts = {row: system.partition("~") for row, system in chosen.items()}
         return {row: f"{root}{options}{sign}{change}" for row, (root, sign, change) in parts.items()}
 
-    def printed_for(self, row: str, point: str, where: dict[str, str], column: str) -> str:
+    def find_printed(self, row: str, point: str, where: dict[str, str], column: str) -> str:
         """The paper's numbers of a cell, one a model, or a dash."""
         for line in self.printed:
             if (line.row, line.point, line.where) == (row, point, where) and column in line.values:
@@ -177,7 +185,7 @@ def load_experiment(name: str) -> Experiment:
         raise ConfigError(f"There is no experiment {name!r}.", hint=f"There are {', '.join(experiment_names())}.")
     path = OTHERS.parent / f"{name}.yaml"
     body = read_yaml(path) if path.is_file() else read_yaml(OTHERS)[name]
-    experiment = checked(Experiment, {"name": name, **body}, path.name)
+    experiment = validate(Experiment, {"name": name, **body}, path.name)
     for point in experiment.points:
         for system in experiment.systems_at(point).values():
             find_system(system)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from random import Random
+from shutil import copyfile
 from statistics import fmean
 from string import ascii_uppercase
 from typing import Any
@@ -22,7 +23,7 @@ from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.answer import AnswerInputs
 from eval.errors import DataError
 from eval.reporting.report import markdown_table
-from eval.reporting.stats import paired_by_question
+from eval.reporting.stats import compare
 
 Form = Mapping[str, Mapping[str, int]]
 """A filled form: line -> criterion -> value."""
@@ -31,22 +32,6 @@ VERDICT = "acceptable"
 PEOPLE = "human reference"
 SCALES = {"ratings": (CRITERIA, ("1", "2", "3")), "acceptable": ((VERDICT,), ("0", "1"))}
 """Kind of form -> what is asked of each line, and the values."""
-GUIDELINES = {
-    "ratings": """Read the source document first. Then rate each text about it by itself: 1 low, 2 acceptable, 3 high.
-
-* Relevance: it covers the main topics and findings of the source, and does not dwell on marginal ones.
-* Simplicity: it is easy to read, well ordered, and free of needless jargon.
-* Conciseness: it is compact, without repetition, digression and minor detail.
-* Faithfulness: the source supports all of it; nothing is contradicted, exaggerated, or stripped of a qualification.
-
-Judge by the source alone. Do not use AI tools. Look up terms in reference works if you need to.
-""",
-    "acceptable": """Write 1 if what is shown is broadly acceptable, else 0.
-
-* Trees and graph: they have the major relations inside and between the chunks, even if details are wrong.
-* Plan: it orders the answer in a reasonable way and has the main evidence that the question needs.
-""",
-}
 
 
 @dataclass(frozen=True)
@@ -95,7 +80,7 @@ def write_form(folder: Path, kind: str, things: Sequence[Thing], seed: int) -> P
     folder.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     (folder / "key.json").write_text(json.dumps({"kind": kind, "key": key}, indent=1) + "\n", encoding="utf-8")
-    (folder / "guidelines.md").write_text(GUIDELINES[kind], encoding="utf-8")
+    copyfile(Path(__file__).with_name(f"{kind}.md"), folder / "guidelines.md")
     return path
 
 
@@ -154,7 +139,7 @@ def _ratings(raters: Sequence[Form], key: Mapping[str, str], name: str, criterio
 def _cell(own: Mapping[str, Sequence[int]], reference: Mapping[str, Sequence[int]]) -> str:
     """The mean; with the p of the paired t-test against the reference over the items that both have."""
     ours, theirs = ({id[:-1]: fmean(values) for id, values in given.items()} for given in (own, reference))
-    found, mean = paired_by_question(theirs, ours, seed=0), f"{fmean(ours.values()):.2f}"
+    found, mean = compare(theirs, ours, seed=0), f"{fmean(ours.values()):.2f}"
     return mean if own == reference or found is None or found.p is None else f"{mean} (p {found.p:.3f})"
 
 

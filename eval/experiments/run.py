@@ -59,9 +59,9 @@ class ExperimentRun:
         """Column -> why it cannot be computed here, and what else the experiment needs; before anything is run."""
         found = {need: "not at hand here" for need in self.experiment.needs}
         metrics = {metric: column for column, metric in self.experiment.columns.items()}
-        for point in self.experiment.points:
-            lacking = build(self.experiment.suite_at(point).metrics, self.models).missing
-            found |= {metrics.get(metric, metric): why for metric, why in lacking.items()}
+        wanted = dict.fromkeys(m for point in self.experiment.points for m in self.experiment.suite_at(point).metrics)
+        lacking = build(tuple(wanted), self.models).missing
+        found |= {metrics.get(metric, metric): why for metric, why in lacking.items()}
         if "attention_entropy" in metrics and self.attention is None:
             found[metrics["attention_entropy"]] = "no model is given with --attention"
         return found
@@ -83,7 +83,7 @@ class ExperimentRun:
                 if trees in parsed and not bill.questions:
                     continue
                 name = f"{bill.system} ({point.label})" if point.label else bill.system
-                scaled = bill.for_questions(n) if bill.questions else bill.scaled(share)
+                scaled = bill.for_questions(n) if bill.questions else bill.scale(share)
                 bills.append(scaled.model_copy(update={"system": name}))
             parsed.add(trees)
         return bills

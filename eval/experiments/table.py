@@ -9,7 +9,7 @@ from statistics import fmean
 
 from eval.experiments.definition import Experiment, Point
 from eval.reporting.report import markdown_table
-from eval.reporting.stats import Paired, corrected, paired_by_question
+from eval.reporting.stats import Paired, compare, correct_for_number
 from eval.running.record import Record
 from eval.running.summary import DERIVED, geometric_mean
 from eval.sample import Sample
@@ -51,10 +51,10 @@ def lines_of(
                 point=point.label,
                 where=where,
                 column=column,
-                paper=experiment.printed_for(row, point.label, where, column),
+                paper=experiment.find_printed(row, point.label, where, column),
                 ours=geometric_mean([fmean(part.values()) for part in parts]) if all(parts) else None,
                 n=len(parts[0]),
-                gain=paired_by_question(theirs, own, seed=seed) if row != experiment.reference else None,
+                gain=compare(theirs, own, seed=seed) if row != experiment.reference else None,
             )
         )
     return found
@@ -62,7 +62,7 @@ def lines_of(
 
 def markdown(experiment: Experiment, lines: Sequence[Line], remarks: Sequence[str] = ()) -> str:
     """The table, with p corrected over all of its comparisons (Holm), and what a reader of its numbers must know."""
-    ps = iter(corrected([line.gain.p for line in lines if line.gain and line.gain.p is not None]))
+    ps = iter(correct_for_number([line.gain.p for line in lines if line.gain and line.gain.p is not None]))
     names = [*(["setting"] if any(line.point for line in lines) else []), "system", "questions of", "measure"]
     head = [*names, f"paper ({' / '.join(experiment.models)})", "ours", "n", f"{experiment.reference} −", "p (Holm)"]
     rows: list[list[str]] = []

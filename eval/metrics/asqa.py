@@ -13,7 +13,7 @@ from typing import Any
 
 from eval.errors import MetricUnavailableError
 from eval.metrics.base import Given
-from eval.metrics.model_based import checked_folder, config_of, load_model
+from eval.metrics.model_based import check_folder, config_of, load_model
 from eval.metrics.normal import best_token_f1
 from eval.metrics.strings import Rate, is_exact
 
@@ -58,7 +58,7 @@ class Reader:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder = checked_folder(folder, "--reader")
+        self._folder = check_folder(folder, "--reader")
         kinds: list[str] = config_of(self._folder).get("architectures", [])
         if not any(kind.endswith("ForQuestionAnswering") for kind in kinds):
             raise MetricUnavailableError(f"{folder}: its architectures are {kinds}.", hint=_HINT)

@@ -26,10 +26,10 @@ class Accuracy:
         sample = given.sample
         if not sample.options or sample.correct is None:
             return None
-        return 100.0 * (chosen(given.answer) == sample.correct)
+        return 100.0 * (find_choice(given.answer) == sample.correct)
 
 
-def chosen(answer: str) -> int | None:
+def find_choice(answer: str) -> int | None:
     """Zero-based index of the option that ``answer`` names first; None if it names none."""
     match = _CHOICE.search(answer.lower())
     return LETTERS.index(match[1]) if match else None

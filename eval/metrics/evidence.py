@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from statistics import fmean
 
 from discorag.schema.values import Span
 from eval.metrics.base import Budgeted, Given
@@ -49,7 +50,7 @@ def evidence_text(given: Given, words: int) -> str:
     return "\n".join(_text_order(given.documents[doc].text, spans) for doc, spans in by_document.items())
 
 
-def covered(pieces: Iterable[DocSpan], place: DocSpan) -> int:
+def count_covered(pieces: Iterable[DocSpan], place: DocSpan) -> int:
     """How many characters of ``place`` lie in the disjoint ``pieces``."""
     start, end = place.span.start, place.span.end
     return sum(max(0, min(p.span.end, end) - max(p.span.start, start)) for p in pieces if p.doc == place.doc)
@@ -68,7 +69,7 @@ def retrieved_parts(given: Given, words: int) -> set[tuple[str, int]]:
 
 def best_place(gold: Gold, pieces: Iterable[DocSpan]) -> DocSpan:
     """Of the places of a piece of gold evidence the one covered best; the first of equals."""
-    return max(gold.anywhere, key=lambda place: covered(pieces, place) / (place.span.end - place.span.start))
+    return max(gold.anywhere, key=lambda place: count_covered(pieces, place) / (place.span.end - place.span.start))
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class SpanRecall(Budgeted):
             for place in (best_place(piece, pieces) for piece in given.sample.gold)
             for match in _WORD.finditer(given.documents[place.doc].text, place.span.start, place.span.end)
         }
-        return _share(covered(pieces, word) == word.span.end - word.span.start for word in gold)
+        return _share(count_covered(pieces, word) == word.span.end - word.span.start for word in gold)
 
 
 @dataclass(frozen=True)
@@ -143,15 +144,34 @@ class DocumentRecall(Budgeted):
 class EvidenceStrEm(Budgeted):
     """Share of the asked points of which a short answer stands in the cut evidence, both normalised as in SQuAD.
 
-    The str-EM of ALCE (Gao et al. 2023) applied to passages, as in RDR2.
+    The str-EM of ALCE (Gao et al. 2023) applied to passages, as in RDR2; with ``min``, whether all points stand there.
     """
 
     stem: str = "evidence_str_em"
+    over_points: Callable[[Sequence[bool]], float] = fmean
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without short answers."""
         text = evidence_text(given, self.budget)
-        return _share(has_substring(text, accepted) for accepted in given.sample.short_answers)
+        hits = [has_substring(text, accepted) for accepted in given.sample.short_answers]
+        return 100.0 * self.over_points(hits) if hits else None
+
+
+@dataclass(frozen=True)
+class EvidenceRankScore:
+    """The inverse information rank score of RDR2 (equation 10): the str-EM of each passage over its rank, averaged.
+
+    A passage is a stretch as it was retrieved; what a router takes of one page in several places is several.
+    """
+
+    name: str = "evidence_rank_score"
+
+    async def score(self, given: Given) -> float | None:
+        """0 to 100, which no score of several passages reaches; None without short answers."""
+        points = given.sample.short_answers
+        texts = [given.text(place) for place in given.evidence]
+        gains = [fmean(has_substring(text, p) for p in points) / rank for rank, text in enumerate(texts, 1) if points]
+        return 100 * fmean(gains or [0.0]) if points else None
 
 
 @dataclass(frozen=True)
@@ -171,11 +191,11 @@ def _share(hits: Iterable[bool]) -> float | None:
 
 
 def _half_covered(pieces: Iterable[DocSpan], part: DocSpan) -> bool:
-    return 2 * covered(pieces, part) >= part.span.end - part.span.start
+    return 2 * count_covered(pieces, part) >= part.span.end - part.span.start
 
 
 def _touches(pieces: Iterable[DocSpan], place: DocSpan) -> bool:
-    return covered(pieces, place) >= min(_TOUCHED, place.span.end - place.span.start)
+    return count_covered(pieces, place) >= min(_TOUCHED, place.span.end - place.span.start)
 
 
 def _disjoint(places: Iterable[DocSpan]) -> Iterator[DocSpan]:

@@ -18,7 +18,7 @@ def touches(a: DocSpan, b: DocSpan) -> bool:
     return a.doc == b.doc and common >= min(TOUCH, shorter)
 
 
-def reached(gold: Gold, places: tuple[DocSpan, ...]) -> bool:
+def is_reached(gold: Gold, places: tuple[DocSpan, ...]) -> bool:
     """Whether one of the places is where the gold evidence stands."""
     return any(touches(g, p) for p in places for g in gold.anywhere)
 
@@ -32,7 +32,7 @@ class GoldUsed:
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without gold evidence."""
         gold = given.sample.gold
-        return 100 * sum(reached(g, given.used) for g in gold) / len(gold) if gold else None
+        return 100 * sum(is_reached(g, given.used) for g in gold) / len(gold) if gold else None
 
 
 @dataclass(frozen=True)

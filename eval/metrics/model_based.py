@@ -7,8 +7,8 @@ import json
 import subprocess
 import threading
 from collections import defaultdict
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -49,8 +49,9 @@ class BertScore:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        checked_folder(self.folder, "--bertscore")
-        _check_package("bert_score", "bert-score")
+        check_folder(self.folder, "--bertscore")
+        if find_spec("bert_score") is None:
+            raise MetricUnavailableError("The package bert-score is not installed.", hint="pip install bert-score")
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without references; 0 for an empty answer."""
@@ -61,7 +62,7 @@ class BertScore:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        folder = checked_folder(self.folder, "--bertscore")
+        folder = check_folder(self.folder, "--bertscore")
         return load_model("AutoModel", folder, num_hidden_layers=_layer(folder))
 
     def _best(self, answer: str, references: list[str]) -> float:
@@ -90,11 +91,11 @@ class _ByEntailment:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _entailment_label(checked_folder(self.folder, "--summac"))
+        _entailment_label(check_folder(self.folder, "--summac"))
 
     @cached_property
     def _loaded(self) -> Nli:
-        return Nli(checked_folder(self.folder, "--summac"))
+        return Nli(check_folder(self.folder, "--summac"))
 
     async def _ask(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
         def locked() -> NDArray[np.float64]:
@@ -144,7 +145,7 @@ class SummacConv:
     """SummaC-Conv by its authors' package, which wants older versions than ours: a process of another environment.
 
     Args:
-        python: The environment's interpreter; the package fetches its own models.
+        python: The environment's interpreter; the package fetches its weights and its model at the first score.
 
     Raises:
         MetricUnavailableError: There is no such environment, or the package cannot get its models.
@@ -155,8 +156,9 @@ class SummacConv:
     def __init__(self, python: Path = Path(".venv-summac/bin/python")) -> None:
         if not python.is_file():
             raise MetricUnavailableError("SummaC-Conv has no environment.", hint="make summac")
-        command, pipe = [str(python), str(Path(__file__).with_name("summac_child.py"))], subprocess.PIPE
-        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)  # it ends with its standard input
+        command, pipe = [str(python.absolute()), str(Path(__file__).with_name("summac_child.py"))], subprocess.PIPE
+        # It writes its weights into its folder, and ends with its standard input.
+        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=python.parent)
         self._lock = threading.Lock()
         self._score(_PROBE, _PROBE)
 
@@ -175,7 +177,11 @@ class SummacConv:
             self._child.stdin.flush()
             if line := self._child.stdout.readline():
                 return 100 * float(line)
-        raise MetricUnavailableError("SummaC-Conv ended; what it printed says why.", hint="Or use summac_zs.")
+        raise MetricUnavailableError(
+            "SummaC-Conv ended; what it printed says why. It takes its weights from github.com/tingofurro/summac, and "
+            "the model tals/albert-xlarge-vitaminc-mnli from huggingface.co.",
+            hint="Run make summac where both can be reached, or use summac_zs.",
+        )
 
 
 def zero_shot(entailment: NDArray[np.float64]) -> float:
@@ -221,9 +227,12 @@ def _sentences(text: str) -> list[str]:
 
 def load_model(kind: str, folder: Path, **changes: Any) -> tuple[Any, Any]:
     """Tokenizer, limited to the model's window, and model; nothing is fetched."""
-    with _quiet():
-        tokenizer = _pretrained("AutoTokenizer", folder)
-        model = _pretrained(kind, folder, **changes).to(_device()).eval()
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # without reports of layers that are left out on purpose
+    logging.disable_progress_bar()
+    tokenizer = _pretrained("AutoTokenizer", folder)
+    model = _pretrained(kind, folder, **changes).to(_device()).eval()
     window = getattr(model.config, "max_position_embeddings", _MAX_TOKENS)
     tokenizer.model_max_length = min(tokenizer.model_max_length, window, _MAX_TOKENS)
     return tokenizer, model
@@ -239,22 +248,6 @@ def _pretrained(kind: str, folder: Path, **changes: Any) -> Any:
     import transformers
 
     return getattr(transformers, kind).from_pretrained(str(folder), local_files_only=True, **changes)
-
-
-@contextmanager
-def _quiet() -> Generator[None]:
-    """Without progress bars and reports of layers left out on purpose."""
-    from transformers.utils import logging
-
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _layer(folder: Path) -> int:
@@ -280,7 +273,7 @@ def config_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "config.json").read_text(encoding="utf-8"))
 
 
-def checked_folder(folder: Path | None, option: str) -> Path:
+def check_folder(folder: Path | None, option: str) -> Path:
     """The folder of a model. Raises `MetricUnavailableError` that names the option if there is none."""
     if folder is None:
         raise MetricUnavailableError(f"No model is given with {option}.", hint=f"Name its folder with {option}.")
@@ -289,8 +282,3 @@ def checked_folder(folder: Path | None, option: str) -> Path:
             f"{folder} holds no model: it has no config.json.", hint=f"Name a Hugging Face model folder with {option}."
         )
     return folder
-
-
-def _check_package(module: str, package: str) -> None:
-    if find_spec(module) is None:
-        raise MetricUnavailableError(f"The package {package} is not installed.", hint=f"pip install {package}")

@@ -12,7 +12,15 @@ from eval.metrics.alce import Qampari
 from eval.metrics.asqa import DISAMBIG, Reader
 from eval.metrics.base import Metric, MetricModels
 from eval.metrics.choice import Accuracy
-from eval.metrics.evidence import DocumentRecall, EvidenceStrEm, EvidenceWords, GoldHit, PartRecall, SpanRecall
+from eval.metrics.evidence import (
+    DocumentRecall,
+    EvidenceRankScore,
+    EvidenceStrEm,
+    EvidenceWords,
+    GoldHit,
+    PartRecall,
+    SpanRecall,
+)
 from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported
 from eval.metrics.judge import Judged, LoongJudge
 from eval.metrics.model_based import BertScore, ClaimRecall, SummacConv, SummacZs
@@ -25,6 +33,7 @@ from eval.metrics.strings import SHORT_ANSWERS, AnswerWords
 _PLAIN: tuple[Metric, ...] = (
     *SHORT_ANSWERS,
     AnswerWords(),
+    EvidenceRankScore(),
     EvidenceWords(),
     Rouge("rouge1"),
     Rouge("rouge2"),
@@ -50,6 +59,7 @@ BUDGETED: Mapping[str, Callable[[int], Metric]] = {
     "gold_hit": GoldHit,
     "document_recall": DocumentRecall,
     "evidence_str_em": EvidenceStrEm,
+    "evidence_str_em_hit": partial(EvidenceStrEm, stem="evidence_str_em_hit", over_points=min),
     "qasper_evidence_f1": QasperEvidenceF1,
     "disretrieval_f1": partial(DisRetrieval, stem="disretrieval_f1"),
     "disretrieval_recall": partial(DisRetrieval, stem="disretrieval_recall"),

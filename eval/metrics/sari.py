@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal
 
 from discorag.extras import extra
@@ -38,9 +38,12 @@ class Sari:
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without references or documents."""
-        found = _operations_of(given)
-        if found is None:
+        sample = given.sample
+        if not sample.references or not sample.documents:
             return None
+        source = "\n".join(given.documents[doc].text for doc in sample.documents)
+        references = [tokens_13a(text) for text in sample.references]
+        found = operations(tokens_13a(source), tokens_13a(given.answer), references)
         delete = found.delete_precision if self.name == "sari" else found.delete_f1
         return 100 * (found.keep_f1 + found.add_f1 + delete) / 3
 
@@ -55,12 +58,7 @@ def operations(source: Sequence[str], output: Sequence[str], references: Sequenc
     does not). A ratio of nothing to nothing is 1. Linear in the number of tokens.
     """
     by_n = [_operations_of_order(source, output, references, n) for n in range(1, MAX_N + 1)]
-    return Operations(
-        keep_f1=_mean([one.keep_f1 for one in by_n]),
-        add_f1=_mean([one.add_f1 for one in by_n]),
-        delete_precision=_mean([one.delete_precision for one in by_n]),
-        delete_f1=_mean([one.delete_f1 for one in by_n]),
-    )
+    return Operations(*map(_mean, zip(*map(astuple, by_n), strict=True)))
 
 
 def tokens_13a(text: str) -> list[str]:
@@ -69,14 +67,6 @@ def tokens_13a(text: str) -> list[str]:
         from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
     return str(Tokenizer13a()(text.lower())).split()
-
-
-def _operations_of(given: Given) -> Operations | None:
-    sample = given.sample
-    if not sample.references or not sample.documents:
-        return None
-    source = "\n".join(given.documents[doc].text for doc in sample.documents)
-    return operations(tokens_13a(source), tokens_13a(given.answer), [tokens_13a(text) for text in sample.references])
 
 
 def _operations_of_order(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from eval.errors import DataError
-from eval.reporting.stats import paired_by_question
+from eval.reporting.stats import compare
 from eval.running.folder import load_run
 from eval.running.record import MetricSummary, Record, Run, scores_of
 
@@ -56,7 +56,7 @@ def _section(run: Run, records: Sequence[Record]) -> Iterator[str]:
 def _cell(run: Run, records: Sequence[Record], system: str, base: str, metric: str) -> str:
     mean = _mean(run.systems[system].metrics.get(metric))
     own, theirs = (scores_of(records, name, metric) for name in (system, base))
-    pair = paired_by_question(own, theirs, seed=SEED)
+    pair = compare(own, theirs, seed=SEED)
     return mean if system == base or pair is None else f"{mean} ({pair.shown})"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -11,22 +11,13 @@ from rich.text import Text
 from eval.reporting.report import remarks
 from eval.running.bill import Bill
 from eval.running.record import Run
-from eval.suite import Suite, System
 
 
-def suites(given: Sequence[Suite]) -> RenderableType:
-    """Name, questions and purpose of each suite."""
-    table = _table("Suites", "suite", "questions", "about")
-    for s in given:
-        table.add_row(s.label, str(s.limit or "all"), s.about)
-    return table
-
-
-def systems(given: Sequence[System]) -> RenderableType:
-    """Name and purpose of each system."""
-    table = _table("Systems", "system", "about")
-    for s in given:
-        table.add_row(s.name, s.about)
+def listing(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> RenderableType:
+    """A plain table of texts."""
+    table = _table(title, *columns)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
@@ -44,14 +35,6 @@ def run(result: Run, main: Sequence[str]) -> RenderableType:
             f"{system} (partly local)" if summary.label else system, *(f"{m.mean:.1f}" if m else "-" for m in means)
         )
     return Group(table, *(Text(line, style="yellow") for line in remarks(result)))
-
-
-def experiments(rows: Sequence[tuple[str, str, str, str]]) -> RenderableType:
-    """Name, table or figure, purpose and state of each experiment."""
-    table = _table("Experiments", "experiment", "item", "about", "state")
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def bills(name: str, given: Sequence[Bill], official: int | None = None) -> RenderableType:

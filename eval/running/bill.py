@@ -64,9 +64,9 @@ class Bill(BaseModel, frozen=True):
 
     def for_questions(self, n: int) -> Bill:
         """The bill scaled to ``n`` questions; what is paid once stays."""
-        return self.scaled(n / self.questions).model_copy(update={"questions": n}) if self.questions else self
+        return self.scale(n / self.questions).model_copy(update={"questions": n}) if self.questions else self
 
-    def scaled(self, by: float) -> Bill:
+    def scale(self, by: float) -> Bill:
         """So many times the calls and tokens."""
         counts = ("calls", "tokens_in", "cached", "tokens_out")
         return self.model_copy(update={k: round(getattr(self, k) * by) for k in counts})

@@ -45,7 +45,7 @@ class RunProgress:
         self._task = self._bar.add_task(label, total=total, completed=done, cost="")
         self._in = self._out = self._failures = self._errors = 0
 
-    def recorded(self, record: Record) -> None:
+    def count(self, record: Record) -> None:
         """Take one record."""
         usage = record.ledger.usage
         self._in, self._out = self._in + usage.tokens_in, self._out + usage.tokens_out
@@ -135,7 +135,7 @@ class Runner:
         if keep:
             record = await self._score(sample, record)
             self.folder.append(record)
-            self.progress.recorded(record)
+            self.progress.count(record)
         return record
 
     async def _score(self, sample: Sample, record: Record) -> Record:
@@ -169,7 +169,7 @@ def _first(group: BaseExceptionGroup[DiscoRagError]) -> DiscoRagError:
     return error
 
 
-def skipped(names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
+def find_skipped(names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
     """System -> why it cannot be run here."""
     reason = f"It needs a language model. {HOW_TO_NAME_A_MODEL}"
     return {n: reason for n in names if find_system(n).needs_llm and not has_llm}

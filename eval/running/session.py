@@ -32,10 +32,10 @@ from eval.running.bill import Bill, CountingModel
 from eval.running.corpus import Corpus, ingest
 from eval.running.folder import RunFolder, load_run
 from eval.running.record import Record, Run
-from eval.running.runner import Runner, RunProgress, skipped
+from eval.running.runner import Runner, RunProgress, find_skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark, Sample
-from eval.suite import Suite, System, chosen_from, find_system
+from eval.suite import Suite, System, find_system, narrow_to
 from interfaces.cli.present import Bar
 from nodes.backends import Backends
 from nodes.templates import paper_templates
@@ -83,7 +83,7 @@ class Session:
     def __init__(self, suite: Suite, place: Place, rag: DiscoRAG, models: MetricModels, console: Console) -> None:
         self.suite, self.place, self.rag, self.console = suite, place, rag, console
         self.metrics: Metrics = build(suite.metrics, models)
-        self.benchmark: Benchmark = chosen_from(load_benchmark(suite.dataset, place.data / suite.path), suite)
+        self.benchmark: Benchmark = narrow_to(load_benchmark(suite.dataset, place.data / suite.path), suite)
         self._models = models
         self._stood_in = 0
         self._answerer: Answerer | None = None
@@ -94,7 +94,7 @@ class Session:
         """Run what is missing in the folder ``out`` and sum up; see `Runner.run` for what it raises."""
         start, before = time.perf_counter(), _seconds(out)
         has_llm = self.rag.backends.model is not None
-        skips = skipped(self.suite.systems, has_llm=has_llm)
+        skips = find_skipped(self.suite.systems, has_llm=has_llm)
         wanted = [find_system(n) for n in self.suite.systems if n not in skips]
         run = self._new(wanted, skips)
         with RunFolder.open(out, run.key) as folder:

@@ -166,7 +166,7 @@ def tune(
 ) -> None:
     """``disco-rag tune``."""
     examples = read_questions(questions, Example)
-    where = {"corpus": corpus, "tenant": tenant}
+    where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "most_words": most_words}
     with _pipeline() as rag:
         options = candidates(examples, has_model=rag.backends.model is not None)
         with Bar("Ask", len(examples) * len(options)) as bar:

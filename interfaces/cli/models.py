@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -60,7 +61,7 @@ def model_rows(settings: Settings) -> list[ModelRow]:
     """Return the packaged models, those of the lock file, and configured ones that are neither."""
     configured = _configured_roles(settings)
     rows = [
-        ModelRow(m.role, m.name, m.licence, m.megabytes, m.sha256, m.distribution, installed=_is_intact(m.name))
+        ModelRow(m.role, m.name, m.licence, _megabytes(packaged_folder(m.name), m.files), m.sha256, m.source, True)
         for m in PACKAGED.values()
     ]
     rows += map(_locked_row, ModelLock.read(lock_path(settings)).models)
@@ -81,14 +82,6 @@ def _configured_roles(settings: Settings) -> dict[str, str]:
     return {name: role for role, name in named.items() if name}
 
 
-def _is_intact(name: str) -> bool:
-    try:
-        packaged_folder(name)
-    except ConfigError:
-        return False
-    return True
-
-
 def _locked_row(model: LockedModel) -> ModelRow:
     digests = [digest for path, digest in model.files.items() if path.endswith((".safetensors", ".bin"))]
     sha256 = next(iter(digests or model.files.values()), "")
@@ -98,8 +91,11 @@ def _locked_row(model: LockedModel) -> ModelRow:
         folder = local_model(model.name, tuple(model.files))
     except ConfigError:
         return row
-    size = sum((folder / path).stat().st_size for path in model.files) / 1e6
-    return replace(row, megabytes=round(size, 1), installed=True)
+    return replace(row, megabytes=_megabytes(folder, model.files), installed=True)
+
+
+def _megabytes(folder: Path, files: Iterable[str]) -> float:
+    return round(sum((folder / path).stat().st_size for path in files) / 1e6, 1)
 
 
 def _other_row(name: str, role: str) -> ModelRow:

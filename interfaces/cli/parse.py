@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, read_settings
-from discorag.discourse.formats.table import FORMATS, READERS, check_format, is_tree, read_tree, write_trees
+from discorag.discourse.formats.table import FORMATS, check_format, write_trees
 from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
@@ -22,13 +22,13 @@ from nodes.backends import Backends
 
 
 def parse(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help=f"A document, or a tree file ({', '.join(READERS)}).")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A document.")],
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
     parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
 ) -> None:
     """``disco-rag parse``."""
     check_format(format_)
-    typer.echo(write_trees([read_tree(path) if is_tree(path) else _parse_document(path, parser)], format_), nl=False)
+    typer.echo(write_trees([_parse_document(path, parser)], format_), nl=False)
 
 
 def _parse_document(path: Path, parser: str) -> Chunk:

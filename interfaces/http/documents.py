@@ -42,7 +42,7 @@ _FORMAT = Query(
     json_schema_extra={"enum": [*FORMATS]},
 )
 _PDF = "application/pdf"
-_FORMATS = "Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV, TSV, JSON, JSONL."
+_FORMATS = "Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV, TSV."
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="As POST /ingest returned it.")]
 Ids = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=100)]], Query(alias="id", min_length=1, max_length=200)

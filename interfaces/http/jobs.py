@@ -272,6 +272,7 @@ class Jobs:
         self._at_once = at_once
         self._waiting: set[str] = set()  # jobs, when the queue was last read
         self._at_work: dict[QueuedFile, asyncio.Task[None]] = {}
+        self._releases = set[asyncio.Task[None]]()
         self._served: Counter[str] = Counter()  # tenant or job -> when a file of it was taken, counted up
         self._go = asyncio.Event()
         self._has_read = asyncio.Event()
@@ -299,8 +300,8 @@ class Jobs:
 
     async def get(self, tenant: str, job_id: str) -> Job:
         """Return a job of this tenant. Raises `NotFoundError`."""
-        job = await self._load(job_id)
-        if job is None or job.tenant != tenant:
+        job = await self._load(tenant, job_id)
+        if job is None:
             raise NotFoundError(f"There is no job {job_id}.", hint="Finished jobs are forgotten after a week.")
         return job
 
@@ -338,7 +339,7 @@ class Jobs:
                     while claimed := await self._next():
                         file, hold = claimed
                         self._at_work[file] = asyncio.create_task(self._attempt(file, hold))
-                        self._at_work[file].add_done_callback(partial(self._release, file, hold))
+                        self._at_work[file].add_done_callback(partial(self._after, file, hold))
                     await self._wait()
                 except StoreError as error:
                     _log.warning("the queue cannot be read", error=str(error))
@@ -347,6 +348,7 @@ class Jobs:
             for task in (tasks := [*self._at_work.values()]):
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(*self._releases)
 
     async def _wait(self) -> None:
         """Wait for a reason to look into the queue again; other servers give none, so that it is looked into often."""
@@ -418,10 +420,16 @@ class Jobs:
         except StoreError:  # the job's record cannot be read or written, or the store has no room
             await asyncio.sleep(RETRY_S)
 
-    def _release(self, file: QueuedFile, hold: Hold, _: asyncio.Task[None]) -> None:
-        """Free the place of a file, also where its task was cancelled before its first step."""
+    def _after(self, file: QueuedFile, hold: Hold, _: asyncio.Task[None]) -> None:
+        """Release a file, also where its task was cancelled before its first step."""
+        task = asyncio.create_task(self._release(file, hold))
+        self._releases.add(task)
+        task.add_done_callback(self._releases.discard)
+
+    async def _release(self, file: QueuedFile, hold: Hold) -> None:
+        """Free the place of a file."""
         with suppress(StoreError):  # then the database has released the row
-            hold.end()
+            await asyncio.to_thread(hold.end)
         del self._at_work[file]
         self._last_end = monotonic()
         self._has_read.set()
@@ -429,7 +437,7 @@ class Jobs:
 
     async def _read_file(self, at: QueuedFile) -> JobFile | None:
         """The file after it was read; None if it need not be read any more."""
-        job = await self._load(at.job)
+        job = await self._load(at.scope.tenant, at.job)
         if job is None or job.ended is not None or job.files[at.position].status is not None:
             return None
         if job.status is JobStatus.WAITING:
@@ -478,6 +486,6 @@ class Jobs:
 
         return await asyncio.to_thread(self._table.change, job_id, scope, changed)
 
-    async def _load(self, job_id: str) -> Job | None:
-        found = await asyncio.to_thread(self._table.body, job_id)
+    async def _load(self, tenant: str, job_id: str) -> Job | None:
+        found = await asyncio.to_thread(self._table.body, tenant, job_id)
         return Job.model_validate_json(found) if found else None

@@ -26,8 +26,8 @@ NO_EVIDENCE = "No evidence is left: what was found was deleted or removed."
 async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
     """Go on if the evidence seems to answer the question, else abstain.
 
-    A language model that writes judges that itself: the assessment then only says how sure the preliminary answer is.
-    The papers' presets judge by their own means, or not at all.
+    A language model that writes judges that itself: a refusal then only makes the preliminary answer unsure, and counts
+    if the model fails (`nodes.answer.verify`). The papers' presets judge by their own means, or not at all.
     """
     context, stage = await answer_context(runtime), Stage("assess")
     inputs = await load_inputs(state, context)
@@ -41,7 +41,7 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
     update = {
         "answerable": found.probability,
         "unsure": goto == "quote" and (found.unsure or (bool(found.refusal) and not decides)),
-        "because": found.refusal if goto == "abstain" else "",
+        "because": found.refusal,
         "ledger": stage.done(engine="local", model=model, preview=known),
     }
     return Command(goto=goto, update=update)

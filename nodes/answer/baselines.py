@@ -138,7 +138,7 @@ async def _write_draft(state: AnswerState, context: AnswerContext, calls: Baseli
 
 async def _calls(context: AnswerContext) -> Baselines:
     """Raises `ConfigError` where no language model is configured."""
-    return Baselines(await context.paper_engine(await context.open_backends()))
+    return Baselines(context.paper_engine(await context.open_backends()))
 
 
 def _name(calls: Baselines) -> str:

@@ -26,11 +26,11 @@ async def verify(
     """Turn the draft into a verified answer; refine it, abstain, or end.
 
     A language model's reply that the passages do not answer is an abstention. Where nothing that it wrote is supported,
-    the verbatim answer is verified in its place.
+    the verbatim answer is verified in its place; the verdict on that is the one of `nodes.answer.assess`.
     """
     context, stage = await answer_context(runtime), Stage("verify")
     draft, is_written, may_abstain = state.get("draft", ""), bool(state.get("written_by")), context.abstain == "auto"
-    if is_written and may_abstain and (because := declined(draft)):
+    if may_abstain and (because := declined(draft) if is_written else state.get("because", "")):
         stage.record_route("abstain", because)
         return Command(goto="abstain", update={"because": because, "ledger": stage.done(engine="off", preview=because)})
     answer = await _verify(draft, await load_inputs(state, context), context, stage)

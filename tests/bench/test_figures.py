@@ -224,6 +224,9 @@ def archive() -> Iterator[tuple[str, str]]:
     for row in found["nli"]["figures"]["sets"].values():
         cells = ("{:.3f} [{:.3f}, {:.3f}]".format(*row[name]) for name in ("judge", "words", "cosine"))
         yield "docs/verification.md", f"| {row['n']} | {' | '.join(cells)} |"
+    connections = found["trust"]["figures"]["connections"]
+    yield "docs/reliability.md", f"{connections['count']:,} half-open connections"
+    yield "docs/reliability.md", f"(the slowest took {connections['slowest_s']} s)"
     scattered = found["scattered"]["figures"]
     yield (
         "docs/retrievers.md",
@@ -262,5 +265,5 @@ def test_a_result_file_is_a_summary_that_names_its_commit(file: Path) -> None:
     found = json.loads(file.read_text("utf-8"))
     if file.name == "archive.json":
         assert all("commit" in row and "command" in row for row in found.values())
-    elif file.name != "trust.json":  # its experiments are measured one by one
+    elif file.name not in ("trust.json", "scale.json"):  # their rows are measured one by one, each of a commit
         assert "commit" in found

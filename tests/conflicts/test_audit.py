@@ -77,6 +77,7 @@ def audit(rag: DiscoRAG, folder: Path) -> AuditReport:
         ("It needs Python3.8 or newer.", ValueKind.VERSION, "3.8"),
         ("The option defaults to ``False``.", ValueKind.LITERAL, "False"),
         ("A dose has 400 mg of it.", ValueKind.QUANTITY, "400 mg"),
+        ("A dose has 5 \u00b5g of it.", ValueKind.QUANTITY, "5 \u00b5g"),  # the micro sign; case-folded, it is a mu
         ("It fell to -5 degrees.", ValueKind.QUANTITY, "-5 degrees"),
         ("It has 5M users.", ValueKind.COUNT, "5M"),
     ],

@@ -186,8 +186,8 @@ def test_a_strong_model_runs_every_experiment(
     name: str, model: ScriptedServer, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable in {v for point in load_experiment(name).points for v in point.variables}:
-        is_parser = variable.startswith("PARSER")
-        monkeypatch.setenv(variable, str(PACKAGED_FOLDER) if is_parser else f"{model.base_url}#tuned")
+        named = {"PARSER": str(PACKAGED_FOLDER), "DPR": "all-MiniLM-L6-v2 all-MiniLM-L6-v2"}
+        monkeypatch.setenv(variable, named.get(variable.partition("_")[0], f"{model.base_url}#tuned"))
     needs_another_plan = "other-plan" in str(load_experiment(name).rows)
     columns = load_experiment(name).columns.values()
     attention = Attention(_tiny_model(home / "lm")) if "attention_entropy" in columns else None

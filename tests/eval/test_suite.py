@@ -10,7 +10,7 @@ from eval.datasets.registry import LOADERS
 from eval.metrics.base import MetricModels
 from eval.metrics.registry import build
 from eval.sample import Benchmark, Sample, SourceDocument
-from eval.suite import Suite, System, choose, chosen_from, find_system, load_suite, suite_names, systems
+from eval.suite import Suite, System, choose, find_system, load_suite, narrow_to, suite_names, systems
 from graphs.baselines import BASELINES
 from nodes.context import AnswerContext
 from tests.eval.helpers import suite
@@ -164,6 +164,6 @@ def test_the_pool_says_whose_documents_are_kept(changes: dict[str, str], documen
     texts = {k: SourceDocument(id=k, title=k, text=k) for k in ("d0", "d1", "d2", "stray")}
     benchmark = Benchmark(name="toy", documents=texts, samples=samples("a", "b", "a"))
     wanted: Suite = suite("asqa", only={"kind": ("a",)}, **changes)
-    cut = chosen_from(benchmark, wanted)
+    cut = narrow_to(benchmark, wanted)
     assert [s.id for s in cut.samples] == ["q0", "q2"]
     assert set(cut.documents) == documents

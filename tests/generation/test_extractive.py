@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import pytest
@@ -91,12 +92,18 @@ async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) 
     assert without_references(line, chunks=1) == text
 
 
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
 async def quoted(text: str, plan: str, encoder: Encoder) -> list[str]:
     inputs = await inputs_from({"a": text}, "What?", encoder)
     lines = await draft_of(replace(inputs, plan=Plan(paragraph=plan)), encoder)
     answer = (await TracingVerifier(encoder, selector_of(encoder).reranker).verify(inputs, "\n".join(lines))).value
     assert [s.text for s in answer.sentences] == [without_references(line, chunks=9) for line in lines]
     assert all(s.supported for s in answer.sentences)
+    for s in answer.sentences:  # what it is read with has a place too
+        assert words_of(s.text) <= words_of(" ".join(e.text for e in s.evidence))
     return [s.text for s in answer.sentences]
 
 
@@ -116,5 +123,8 @@ async def test_rows_turns_and_items_are_read_with_their_headers_speakers_and_hea
         "Ada Berg: Cork costs eleven euros {pause} .",
         "Glass costs four.",
     ]
+    assert await quoted(talk, "Use [1.2].", encoder) == ["Ada Berg: Glass costs four."]
     log = "weld 3.0.0 (2024-02-01)\n\n  * Drop support for [old](x) rivets\n\nweld 2.0.0\n\n  * Faster.\n"
     assert await quoted(log, "Use [1.2].", encoder) == ["weld 3.0.0 (2024-02-01): Drop support for [old](x) rivets"]
+    manual = "-u     with -l: sort by access time,\n       the newest first of all\n"
+    assert await quoted(manual, "Use [1.2].", encoder) == ["-u: with -l: sort by access time, the newest first of all"]

@@ -70,6 +70,17 @@ def test_all_switches_off_is_standard_rag(rag: DiscoRAG) -> None:
     assert off == ["rerank", "parse", "quote", "relate", "plan"]
 
 
+def test_sources_of_one_title_are_told_apart_by_their_paths(pipeline: Pipelines, tmp_path: Path) -> None:
+    for version, colour in (("v1", "red"), ("v2", "blue")):
+        (tmp_path / version).mkdir()
+        text = f"# Weld\n\nThe lamp of the welder is {colour} while it is hot."
+        (tmp_path / version / "weld.md").write_text(text, "utf-8")
+    rag = pipeline()
+    rag.ingest(tmp_path)
+    answer = rag.ask("Which colour has the lamp of the welder while it is hot?", abstain="never").answer
+    assert {e.title for s in answer.sentences for e in s.evidence} == {"v1/weld.md: Weld", "v2/weld.md: Weld"}
+
+
 def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
     one = rag.documents(corpus="vitamin-d")[0]
     result = rag.ask(FLU, corpus="vitamin-d", filters={"doc_id": [one.doc_id]})

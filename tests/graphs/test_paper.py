@@ -17,8 +17,7 @@ from discorag.config import Settings, StoreSettings
 from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.generation.draft import VERBATIM
-from discorag.generation.prompted.paper import PAIR_TOKENS, graph_lines
-from discorag.models.tokens import likely_tokens
+from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation
 from discorag.schema.errors import ConfigError
 from nodes.context import AnswerContext
@@ -304,25 +303,6 @@ def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_sta
     relate = stage_of(result.ledger, "relate")
     assert (relate.engine, relate.failures, relate.usage.calls) == ("llm", (), 1)
     assert relate.counts == {"pairs without a line": 1}
-
-
-def test_a_graph_whose_lines_do_not_fit_the_context_is_asked_for_in_parts_that_read_all_chunks(
-    pipeline: Pipelines, texts: Path
-) -> None:
-    few: dict[str, Any] = {"parser": "local", "plan_tokens": 32, "answer_tokens": 32}
-    with ScriptedServer(model({"graph": graph_without()})) as server:
-        opened(pipeline, server, texts, parser="local").ask(QUERY, preset="paper", **few)
-        whole = likely_tokens(prompt_of(server.requests[0]))
-        rag = opened(pipeline, server, texts, parser="local", context_tokens=whole + 3 * PAIR_TOKENS)
-        result = rag.ask(QUERY, preset="paper", **few)
-        graphs = [r for r in server.requests if name_of(r) == "graph"]
-    assert [prompt_of(g).rpartition("\n")[2] for g in graphs] == [
-        f"This time write only the lines whose source is one of CHUNK[{i}] to CHUNK[{i}]." for i in (1, 2, 3)
-    ]
-    assert all(len(fenced(g, "chunk")) == 3 for g in graphs)
-    assert result.graph is not None
-    assert len(result.graph.edges) == 6
-    assert stage_of(result.ledger, "relate").counts == {"graph calls": 3}
 
 
 def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines, texts: Path) -> None:

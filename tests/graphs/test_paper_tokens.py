@@ -47,7 +47,7 @@ async def test_plan_and_answer_over_chunks_of_256_tokens_fit_a_context_of_128_th
     graph = RhetoricalGraph(
         chunks=tuple(c.id for c in chunks), edges=tuple(Edge(source=a, target=b, relation=longest) for a, b in pairs)
     )
-    engine = PaperEngine(CountingModel(TOKENS), paper_templates(), Sampling(beam_width=3), context_tokens=128_000)
+    engine = PaperEngine(CountingModel(TOKENS), paper_templates(), Sampling(beam_width=3))
     inputs = AnswerInputs(query="Why?", chunks=chunks, graph=graph, plan=Plan(paragraph="word " * 1024))
     written = [piece async for piece in engine.answer(inputs, structured=True) if isinstance(piece, Outcome)]
     for outcome in (await engine.plan(inputs), *written):

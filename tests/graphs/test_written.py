@@ -71,6 +71,9 @@ def test_a_strong_model_reads_all_chunks_in_three_calls_and_nothing_is_refused_b
     plain, _ = asked(rag, server, question, corpus=corpus, preset="standard")
     read = result.ledger.usage
     assert read.tokens_in - read.tokens_cached <= 1.6 * plain.ledger.usage.tokens_in
+    once, requests = asked(rag, server, question, corpus=corpus, relater="local", planner="local")
+    assert [turn_of(r) for r in requests] == ["answer"]
+    assert once.ledger.usage.tokens_in <= 2 * plain.ledger.usage.tokens_in
 
 
 def test_a_language_model_that_verifies_is_a_fourth_call(rag: DiscoRAG, server: ScriptedServer) -> None:
@@ -183,6 +186,17 @@ async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_
     assert f"Used instead: {VERBATIM}." in result.answer.notes[-1]
     restart = max(i for i, event in enumerate(events) if event["event"] == "restart")
     assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
+
+
+async def test_where_the_local_engines_refuse_a_model_that_fails_changes_nothing(
+    opened: Callable[..., DiscoRAG],
+) -> None:
+    question = "Who won the chess championship of 1972?"
+    with ScriptedServer(lambda _: Scripted("broken", status=500)) as server:
+        rag = opened(server)
+        written, verbatim = rag.ask(question).answer, rag.ask(question, profile="verbatim").answer
+    assert written.abstained == verbatim.abstained != ""
+    assert "Check that the server at DISCO_RAG_MODEL (or --llm) runs." in written.notes[0]
 
 
 REFUSAL = "The passages do not answer the question; none of them speaks of chess."

@@ -1,11 +1,9 @@
 """HTML, CSV, JSON and Word files as Markdown."""
 
-import json
 import tracemalloc
 import zipfile
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import docx
 import pytest
@@ -215,68 +213,10 @@ def test_a_broken_table_is_an_error_that_names_the_row(text: str, says: str) -> 
         made("t.csv", text)
 
 
-def test_an_object_is_a_list_and_its_longer_values_are_sections() -> None:
-    about = '"range": 1.50, "none": null, "empty": [], "open": true, "about": "They rise.\\n# Twice."'
-    found = made("a.json", f'{{"title": "On tides", {about}}}')
-    assert found.text == "- title: On tides\n- range: 1.50\n- open: true\n\n# about\n\nThey rise.\n\\# Twice."
-    assert found.title == "On tides"
-
-
-def test_an_array_of_flat_objects_is_a_table_with_every_key() -> None:
-    text = made("a.json", '[{"place": "Venice", "range": 1}, {"place": "A|B", "note": "high"}]').text
-    assert text.splitlines() == [
-        "| place | range | note |",
-        "| --- | --- | --- |",
-        "| Venice | 1 |  |",
-        r"| A\|B |  | high |",
-    ]
-
-
-def test_longer_objects_are_sections_named_by_what_tells_them_apart() -> None:
-    items = [{"kind": "sea", "id": str(i), "name": name, "text": "x " * 150} for i, name in enumerate(["Moon", "Sun"])]
-    found = made("a.jsonl", "\n".join(map(json.dumps, items)) + "\n\n")
-    assert [line for line in found.text.splitlines() if line.startswith("#")] == [
-        "# Moon",
-        "## text",
-        "# Sun",
-        "## text",
-    ]
-    assert found.title == "a"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "says"),
-    [
-        ("a.json", '{"a": 1,\n "b" 2}', r"a\.json is not valid JSON: Expecting ':' delimiter at line 2, column 6"),
-        ("a.json", '{"a": 1}\n{"a": 2}', r"Extra data at line 2.*name it \.jsonl"),
-        ("a.jsonl", '{"a": 1}\n\n{"a": \n', r"at line 3, column 7"),
-        ("a.json", "[" * 100_000 + "]" * 100_000, "nested too deeply"),
-    ],
-)
-def test_broken_json_is_an_error_that_names_the_place(name: str, text: str, says: str) -> None:
-    with pytest.raises(DecodingError, match=says):
-        made(name, text)
-
-
-@pytest.mark.parametrize(("name", "text"), [("a.json", "{}"), ("a.json", " \n"), ("a.jsonl", "\n"), ("a.csv", "\n,\n")])
-def test_a_file_that_says_nothing_is_refused_as_empty(tmp_path: Path, name: str, text: str) -> None:
-    (tmp_path / name).write_text(text, encoding="utf-8")
+def test_a_table_that_says_nothing_is_refused_as_empty(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\n,\n", encoding="utf-8")
     with pytest.raises(EmptyDocumentError):
-        load(Source(tmp_path / name, name), max_bytes=1000)
-
-
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
-VALUES = st.recursive(LEAVES, lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(max_size=5), v, max_size=4))
-
-
-@given(VALUES)
-def test_any_json_becomes_text_whose_sentences_have_exact_offsets(value: Any) -> None:
-    text = made("a.json", json.dumps(value)).text
-    assert text.encode().decode() == text
-    if text.strip():
-        document = Document(uri="a.json", title="a", text=text, media_type="text/markdown")
-        spans = [node.span for _, node in build_hierarchy(document).of_kind(Kind.SENTENCE)]
-        assert "".join("".join(s.of(text) for s in spans).split()) == "".join(text.split())
+        load(Source(tmp_path / "a.csv", "a.csv"), max_bytes=1000)
 
 
 WORD = Path("notes.docx")

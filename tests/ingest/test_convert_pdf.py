@@ -1,23 +1,16 @@
 """PDF files as Markdown; what a page costs grows with its glyphs, whatever is drawn on it."""
 
-from cProfile import Profile
 from io import BytesIO
 from pathlib import Path
-from pstats import Stats
-from typing import Any, cast
+from time import process_time
 
 import pypdfium2
 import pytest
 from fpdf import FPDF
 from fpdf.enums import AccessPermission
-from hypothesis import given
-from hypothesis import strategies as st
-from pdfplumber.table import cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
 
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
 from discorag.ingest.convert.pdf import from_pdf
-from discorag.ingest.convert.ruled import Rule, grids
 from discorag.ingest.convert.unwrap import join_pages
 from discorag.schema.errors import DecodingError, EmptyDocumentError, InputError
 
@@ -230,114 +223,15 @@ def test_damage_anywhere_gives_text_or_an_input_error() -> None:
                 continue
 
 
-COLUMNS = 3
-WIDE, HIGH = 40.0, 12.0
-
-
-def rules(count: int, length: float, step: float) -> list[Rule]:
-    return [Rule(i * step, 0, length) for i in range(count + 1)]
-
-
-def grid_of(rows: int) -> Grid:
-    [grid] = grids(
-        rules(rows, COLUMNS * WIDE, HIGH), rules(COLUMNS, rows * HIGH, WIDE), height=rows * HIGH, glyphs=4 * rows
-    )
-    return grid
-
-
-def glyph(char: str, left: float, bottom: float) -> Glyph:
-    return Glyph(char, Box(left, bottom, left + 5, bottom + 8))
-
-
-def filled(rows: int) -> list[Glyph]:
-    """Three letters a cell, written down the columns."""
-    return [
-        glyph("abc"[i], c * WIDE + 2 + 6 * i, (rows - 1 - r) * HIGH + 2)
-        for c in range(COLUMNS)
-        for r in range(rows)
-        for i in range(3)
-    ]
-
-
-def work(rows: int, glyphs: list[Glyph]) -> int:
-    """Calls that it takes to find the grid_of and to read the page: the same on every machine."""
-    profile = Profile()
-    profile.runcall(lambda: page_text(glyphs, [grid_of(rows)]))
-    return int(cast("Any", Stats(profile)).total_calls)
-
-
-def test_every_letter_stands_in_its_cell() -> None:
-    assert page_text(filled(3), [grid_of(3)]).splitlines() == [
-        "| abc | abc | abc |",
-        "| --- | --- | --- |",
-        "| abc | abc | abc |",
-        "| abc | abc | abc |",
-    ]
-
-
-@pytest.mark.parametrize("inside", [True, False], ids=["in the cells", "beside the grid_of"])
-def test_ten_times_the_rows_take_ten_times_the_work(inside: bool) -> None:
-    def page(rows: int) -> list[Glyph]:
-        return filled(rows) if inside else [glyph("a", 500 + 6 * (i % 80), 9 * (i // 80)) for i in range(9 * rows)]
-
-    spent = [work(rows, page(rows)) for rows in (10, 100, 1000)]
-    assert spent[1] < 13 * spent[0]
-    assert spent[2] < 13 * spent[1]
-
-
-def test_a_drawing_of_many_rules_is_not_looked_through_for_tables() -> None:
-    lattice = rules(900, 900, 1), rules(900, 900, 1)
-    profile = Profile()
-    assert profile.runcall(lambda: grids(*lattice, height=900, glyphs=11)) == []
-    assert int(cast("Any", Stats(profile)).total_calls) < 100_000
-
-
-lines = st.lists(
-    st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(1, 5)).map(
-        lambda t: Rule(t[0] * 9.0, t[1] * 9.0, 9.0 * min(5, t[1] + t[2]))
-    ),
-    min_size=2,
-    max_size=14,
-    unique=True,
-)
-
-
-@given(across=lines, down=lines)
-def test_the_tables_are_those_that_pdfplumber_finds(across: list[Rule], down: list[Rule]) -> None:
-    edges = [edge(rule, "h") for rule in across] + [edge(rule, "v") for rule in down]
-    cells = intersections_to_cells(edges_to_intersections(merge_edges(edges, 3, 3, 3, 3), 3, 3))
-    tables = [
-        sorted(Box(x0, 100 - bottom, x1, 100 - top) for x0, top, x1, bottom in found)
-        for found in cells_to_tables(cells)
-    ]
-    merged = merge_edges(edges, 3, 3, 3, 3)
-    made = grids(
-        [Rule(e["top"], e["x0"], e["x1"]) for e in merged if e["orientation"] == "h"],
-        [Rule(e["x0"], e["top"], e["bottom"]) for e in merged if e["orientation"] == "v"],
-        height=100,
-        glyphs=100,
-    )
-    ours = [sorted(cell for row in grid for cell in row if cell) for grid in made]
-    assert ours == [grid_of for grid_of in tables if could_be_table(grid_of)]
-
-
-def edge(rule: Rule, orientation: str) -> dict[str, Any]:
-    at, along = ("top", "x0") if orientation == "h" else ("x0", "top")
-    other, end = ("bottom", "x1") if orientation == "h" else ("x1", "bottom")
-    return {
-        "orientation": orientation,
-        at: rule.at,
-        other: rule.at,
-        along: rule.start,
-        end: rule.end,
-        "width": rule.end - rule.start,
-        "height": rule.end - rule.start,
-    }
-
-
-def could_be_table(cells: list[Box]) -> bool:
-    rows, columns = {cell.top for cell in cells}, {cell.left for cell in cells}
-    return len(rows) > 1 and len(columns) > 1 and len(rows) * len(columns) <= 2 * len(cells)
+def test_a_drawing_of_many_rules_costs_little_and_holds_no_table() -> None:
+    document = pdf()
+    for i in range(150):
+        document.line(20, 20 + i, 180, 20 + i)
+        document.line(20 + i, 20, 20 + i, 180)
+    write(document, PROSE)
+    start = process_time()
+    assert "|" not in converted(document).text
+    assert process_time() - start < 10
 
 
 def test_a_word_without_an_end_is_joined_in_linear_time() -> None:

@@ -101,7 +101,7 @@ async def test_every_format_is_read_in_the_least_memory_that_can_be_set() -> Non
     [
         (b"no PDF", PDF, DecodingError, r"endless\.pdf is damaged or not a PDF\. Open it"),
         (b"", HTML, EmptyDocumentError, r"page\.html is empty"),
-        (b'{"a": ', Path("a.json"), DecodingError, r"a\.json is not valid JSON: Expecting value at line 1"),
+        (b'a,"b', Path("a.csv"), DecodingError, r"a\.csv is not a valid CSV table: unexpected end of data"),
         (b"caf\xe9", HTML, DecodingError, r"page\.html is not text.*<meta charset>"),
     ],
 )

@@ -129,7 +129,7 @@ def test_byte_order_mark_is_dropped_and_line_ends_become_line_feeds(tmp_path: Pa
     assert (document.title, document.media_type) == ("notes", "text/plain")
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv", "a.json"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv"])
 def test_western_text_is_read_and_the_document_says_so(tmp_path: Path, name: str) -> None:
     said = "“Caf\u00e9 noir” à Nîmes"
     document = read(write(tmp_path, name, f'"{said}"'.encode("cp1252")))
@@ -244,5 +244,5 @@ def test_a_converter_s_version_names_the_libraries_of_that_format_only() -> None
     assert converter_version(".md") == converter_version(".txt") == "1"
     assert "pdfium" in converter_version(".PDF")
     assert "mammoth" in converter_version(".docx")
-    assert converter_version(".csv") == converter_version(".json") != converter_version(".txt")
+    assert converter_version(".csv") != converter_version(".txt")
     assert "pdf" not in converter_version(".html") + converter_version(".docx")

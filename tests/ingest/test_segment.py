@@ -168,6 +168,15 @@ def test_headings_by_layout_nest_by_indentation_and_end_with_it() -> None:
     assert path["rivet(1)\n"[:9].strip()] == ("SEE ALSO",)
 
 
+def test_values_below_a_label_are_items_under_it() -> None:
+    text = "RUNNING\n   Exit status:\n       0      if all holds,\n\n       1      if a rivet is missing.\n"
+    hierarchy = hierarchy_of(text)
+    sentences = hierarchy.of_kind(Kind.SENTENCE)
+    items = {n.span.of(text): hierarchy.headings(i) for i, n in sentences if n.unit is UnitKind.ITEM}
+    under = ("RUNNING", "Exit status")
+    assert items == {"0      if all holds,": under, "1      if a rivet is missing.": under}
+
+
 NASTY = (
     "Every page that holds <iframe>s and <script> tags is refused by the filter.",
     "Install the library with requests[security] and pin it below version 3.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from uvicorn.config import STARTUP_FAILURE
 from discorag import DiscoRAG
 from discorag.config import Settings
 from tests.conftest import EXAMPLES
+from tests.servers.loopback import free_port
 from tests.servers.qdrant import QdrantServer
 
 ROOT = EXAMPLES.parent
@@ -35,13 +35,6 @@ def commands(database: str, qdrant: str, port: int) -> list[str]:
     block = block.replace("http://HOST:6333", qdrant).replace("--workers 4", f"--workers 2 --port {port}")
     start = f"{sys.executable} -c '{MAIN}'"
     return [line.replace("disco-rag ", f"{start} ", 1) for line in block.strip().splitlines()]
-
-
-def free_port() -> int:
-    """A port on which nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def test_the_five_commands_move_a_folder_to_two_workers_that_answer_the_same(

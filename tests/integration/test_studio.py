@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from langgraph_sdk.client import LangGraphClient
 
 from discorag.schema.ledger import STAGES
 from tests.conftest import EXAMPLES
+from tests.servers.loopback import free_port
 
 ROOT = EXAMPLES.parent
 STUDIO = "https://smith.langchain.com"
@@ -33,12 +33,6 @@ ANSWERING = {
 }
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

@@ -85,40 +85,21 @@ def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
     assert result["answer"]["sentences"][0]["evidence"][0]["span"]["end"] > 0
 
 
-def test_a_tree_written_to_a_file_can_be_shown_from_it(home: Path) -> None:
-    shown = run(home, "show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "text")
-    for name in ("rs3", "rs4", "dis", "json"):
-        text = run(home, "show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", name)
-        (home / f"tree.{name}").write_text(text, encoding="utf-8")
-        assert run(home, "parse", f"tree.{name}") == shown
-
 
 @pytest.mark.parametrize("parser", ["local", "rules"])
 def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser: str) -> None:
     source = [str(EXAMPLES / "vitamin-d" / "pooled-analysis.md"), "--parser", parser]
     shown = run(tmp_path, "parse", *source)
     assert len(set(re.findall(r"\b(\d+): ", shown))) > 10
-    for name in ("json", "rs3", "rs4", "dis"):
-        text = run(tmp_path, "parse", *source, "--format", name)
-        (tmp_path / f"tree.{name}").write_text(text, encoding="utf-8")
-        assert run(tmp_path, "parse", f"tree.{name}") == shown
-        source = ["tree.json"]
-    assert run(tmp_path, "parse", "tree.json", "--format", "svg").startswith("<svg")
+    assert run(tmp_path, "parse", *source, "--format", "svg").startswith("<svg")
     assert not (tmp_path / "s").exists()
-
-
-def test_json_is_parsed_as_a_document_unless_it_is_a_tree(tmp_path: Path) -> None:
-    (tmp_path / "notes.json").write_text('[{"note": "Tides rise because the moon pulls."}]', encoding="utf-8")
-    assert "Tides rise" in run(tmp_path, "parse", "notes.json")
 
 
 @pytest.mark.parametrize(
     ("name", "held", "arguments", "said"),
     [
-        ("t.rs3", "<rst><body>", [], "t.rs3: This is not XML"),
-        ("t.json", '{"text": "a", "edus": [], "splits": []}', [], "t.json: This is not a tree in JSON"),
         ("t.tune", "la", [], "unknown format"),
-        ("t.md", "Tides.", ["--format", "pdf"], "text, rs3, rs4, dis, json, svg"),
+        ("t.md", "Tides.", ["--format", "pdf"], "text, rs3, dis, json, svg"),
         ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_MODEL"),
     ],
 )
@@ -192,7 +173,7 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["delete", "vitamin"], "documents match 'vitamin': "),
         (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Name"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
-        (["parse", "gone.rs3"], "cannot be read"),
+        (["parse", "gone.md"], "does not exist"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do_and_exit_code_2(home: Path, arguments: list[str], said: str) -> None:

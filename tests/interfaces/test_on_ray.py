@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from interfaces.cli.main import app
-from tests.servers.on_ray import Home, wait_for
+from tests.servers.on_ray import Home, short_texts, wait_for
 
 DOCUMENTS = 24
 
@@ -18,7 +18,7 @@ DOCUMENTS = 24
 def home(tmp_path: Path, new_database: Callable[[], str]) -> Iterator[Home]:
     if find_spec("ray") is None:
         pytest.skip("Ray is not installed")
-    opened = Home(tmp_path, new_database(), DOCUMENTS)
+    opened = Home(tmp_path, new_database(), short_texts(DOCUMENTS))
     yield opened
     opened.kill_all()
 

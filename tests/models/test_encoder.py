@@ -16,7 +16,7 @@ from discorag.models.memo import QUESTIONS, MemoEncoder
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.models.protocol import Encoder
 from discorag.models.sentence_encoder import SentenceEncoder
-from discorag.schema.errors import ConfigError, InvariantError, QueryError
+from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Vectors
 
 
@@ -69,22 +69,8 @@ async def test_prefixes_are_put_before_texts_and_told_by_the_version(encoder: Pa
     assert len({encoder.version, made.version, other.version}) == 3
 
 
-async def test_bge_small_is_packaged_too_and_a_text_has_one_vector() -> None:
-    made = await configured(model="bge-small-en-v1.5")
-    assert (made.version, made.dimension) == ("bge-small-en-v1.5@68807e3f/512", 384)
-    texts = ["Bread is baked in an oven.", "The dog chased the cat up a tree. " * 20]
-    vectors = await made.encode_documents(texts)
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-    assert np.array_equal(vectors[0], await made.encode_query(texts[0]))
-    query = await made.encode_query("How do you make bread?")
-    assert vectors[0] @ query > vectors[1] @ query + 0.1
-    assert (await made.encode_documents([])).shape == (0, 384)
-    with pytest.raises(QueryError, match=r"602 tokens.* 512"):
-        await made.encode_query("word " * 600)
-
-
 async def test_an_unknown_packaged_encoder_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"no packaged encoder 'acme'.*bge-small-en-v1.5"):
+    with pytest.raises(ConfigError, match=r"no packaged encoder 'acme'.*all-MiniLM-L6-v2"):
         await configured(kind="packaged", model="acme")
 
 

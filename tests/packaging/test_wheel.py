@@ -7,17 +7,24 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from hashlib import sha256
 from pathlib import Path
+from unittest.mock import Mock
 from zipfile import ZipFile
 
+import numpy as np
 import pytest
 from hatchling.build import build_editable
+from safetensors.numpy import load, save
 
-from hatch_build import MOVED, PACKAGE, PAGE
+from hatch_build import MOVED, PACKAGE, PAGE, halved, put_models
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
+WEIGHTS = Path("discorag/models/weights")
 TRIAL = EXAMPLES / "vitamin-d" / "harlow-winter-trial.md"
+PYPI_LIMIT = 100 * 2**20
+"""Bytes of a file that PyPI takes without being asked."""
 USE = f"""
 import sys
 import discorag
@@ -99,9 +106,11 @@ def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
         "interfaces/http/docs.toml",
         "examples/vitamin-d/pooled-analysis.md",
         str(PAGE),
+        "models/weights/all-MiniLM-L6-v2/model.safetensors",
+        "models/weights/ms-marco-MiniLM-L-12-v2/model.onnx",
     }
     assert {f"{PACKAGE}/{name}" for name in read} <= set(names)
-    assert any(n.endswith(".onnx") for n in names)
+    assert wheel_in(built).stat().st_size < PYPI_LIMIT
     assert not any(part in n for n in names for part in ("__pycache__", "results/", "/training", "/bench", "/tests"))
 
 
@@ -109,6 +118,7 @@ def test_the_wheel_of_the_source_distribution_is_the_same(built: Path, tmp_path:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         archive.extractall(tmp_path, filter="data")
     [source] = tmp_path.iterdir()
+    shutil.copytree(ROOT / WEIGHTS, source / WEIGHTS)  # in isolation the build would take them from where we did
     again = wheel_in(built_in(source, tmp_path / "again", "wheel"))
     assert again.read_bytes() == wheel_in(built).read_bytes()
 
@@ -154,3 +164,24 @@ def test_an_editable_install_takes_the_repositorys_own_folders(tmp_path: Path, m
     [pth] = [n for n in archive.namelist() if n.endswith(".pth")]
     assert Path(archive.read(pth).decode().strip()) == ROOT
     assert not any(n.endswith(".py") for n in archive.namelist())
+
+
+def test_floats_are_kept_in_16_bits() -> None:
+    theirs = {"b": np.array([[0.1, 2]], np.float32), "positions": np.arange(2), "a": np.zeros(3, np.float32)}
+    ours = load(halved(save(theirs)))
+    assert ours.keys() == {"a", "b"}
+    assert np.array_equal(ours["b"], theirs["b"].astype(np.float16))
+
+
+def test_another_file_than_the_one_that_was_chosen_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    listed = tmp_path / "discorag" / "models" / "packaged.toml"
+    listed.parent.mkdir(parents=True)
+    model = f'name="m"\ndistribution="d"\nfolder="{tmp_path}"\nfiles={{"a.json"="%s"}}'
+    monkeypatch.setattr("hatch_build.distribution", Mock(return_value=Mock(locate_file=Path)))
+    listed.write_text("[[model]]\n" + model % sha256(b"[]").hexdigest())
+    with pytest.raises(ValueError, match=r"a\.json is not the file"):
+        put_models(tmp_path)
+    listed.write_text("[[model]]\n" + model % sha256(b"{}").hexdigest())
+    put_models(tmp_path)
+    assert (tmp_path / WEIGHTS / "m" / "a.json").read_text() == "{}"

@@ -111,7 +111,7 @@ def _tree(reply: str, expected: str) -> str:
 
 
 def _graph(reply: str, _: list[str]) -> list[str]:
-    labels = pair_labels(reply, range(1, 4), 3, known=frozenset(ChunkRelation))
+    labels = pair_labels(reply, 3, known=frozenset(ChunkRelation))
     return [f"{i} {label} {j}" for (i, j), label in sorted(labels.items()) if label != ChunkRelation.UNRELATED]
 
 

@@ -46,7 +46,7 @@ def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline
     for switch, name in (("parser", "fastt"), ("retriever", "rapter"), ("relater", "rule"), ("verifier", "none")):
         with pytest.raises(InputError, match=r"There is no .* Known are .*"):
             rag.ask("Why?", **{switch: name})  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="right-branching"):
+    with pytest.raises(InputError, match="rules"):
         rag.ingest(tmp_path / "a.txt", parser="fastt")
     with pytest.raises(UnknownNameError, match="edge, none, memory, server"):
         Backends.open(Settings(store=StoreSettings(kind="egde")))
@@ -82,7 +82,7 @@ async def test_a_question_takes_the_trees_that_an_ingest_made_with_another_parse
     asked = await rag.aask("What rusts?")
     built = {stage.stage: stage.counts.get("trees built", 0) for stage in asked.ledger.stages}
     assert built["retrieve"] == 0
-    again = await rag.aingest(tmp_path / "a.txt", parser="right-branching", refresh=True)
+    again = await rag.aingest(tmp_path / "a.txt", parser="local", refresh=True)
     assert next(s for s in again.ledger.stages if s.stage == "build_tree").counts["trees built"] == 1
 
 

@@ -1,4 +1,4 @@
-"""An application on a free port of loopback, in a thread, between ``with`` and its end."""
+"""An application on a free port of loopback, in a thread, between ``with`` and its end; ports, and workers there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import Self
 
+import psutil
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -49,3 +50,16 @@ class LoopbackServer(ABC):
         self._server.should_exit = True
         self._thread.join(timeout=10)
         self._socket.close()
+
+
+def free_port() -> int:
+    """A TCP port on loopback on which nobody listens now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def workers_of(process: psutil.Process) -> list[psutil.Process]:
+    """The workers of ``disco-rag serve --workers N``."""
+    children = [p for p in process.children() if p.status() != psutil.STATUS_ZOMBIE]
+    return [p for p in children if "spawn_main" in " ".join(p.cmdline())]

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -20,11 +20,11 @@ from discorag.store.store import open_store
 class Home:
     """Documents, a database, and the command; what it starts is known by the database's URL."""
 
-    def __init__(self, folder: Path, database: str, documents: int) -> None:
+    def __init__(self, folder: Path, database: str, texts: Iterable[str]) -> None:
         self.folder, self.documents, self.database = folder, folder / "documents", database
         self.documents.mkdir(parents=True)
-        for i in range(documents):
-            (self.documents / f"{i}.md").write_text(f"# Tide {i}\n\nThe tide at place {i} rises {i} metres.\n", "utf-8")
+        for i, text in enumerate(texts):
+            (self.documents / f"{i}.md").write_text(text, "utf-8")
 
     def run(self, *arguments: str, engine: str = "ray") -> subprocess.Popen[str]:
         """Start a command."""
@@ -60,6 +60,11 @@ class Home:
         settings = StoreSettings.model_validate({"database_url": self.database, "path": self.folder / "store"})
         with open_store(settings) as store:
             return {Path(m.uri).name: len(store.chunks_of(Scope(), m.doc_id)) for m in store.manifests(Scope())}
+
+
+def short_texts(count: int) -> list[str]:
+    """Texts of one chunk."""
+    return [f"# Tide {i}\n\nThe tide at place {i} rises {i} metres.\n" for i in range(count)]
 
 
 def wait_for(what: Callable[[], object], process: subprocess.Popen[str]) -> None:

@@ -9,8 +9,9 @@ from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
 from tests.training.gum_corpus import DIS, corpus
+from training.parser.dis import GoldSplit
 from training.parser.gold import merge_units, restrict
-from training.parser.gum import GoldSplit, GumDocument, load_gum
+from training.parser.gum import GumDocument, load_gum
 from training.parser.parseval import Counter, Node
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import time
 from contextlib import suppress
@@ -19,6 +18,7 @@ from typing import Self
 import httpx
 
 from discorag.schema.errors import ConfigError
+from tests.servers.loopback import free_port
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = ROOT / ".venv-vllm"
@@ -66,7 +66,7 @@ class VllmServer:
     def __init__(self, model: Path, name: str, *arguments: str, log: Path) -> None:
         self.name = name
         self.log = log
-        self._port = _free_port()
+        self._port = free_port()
         served = (f"--served-model-name={name}", "--host=127.0.0.1", f"--port={self._port}")
         self._command = [str(PYTHON), "-m", "vllm.entrypoints.cli.main", "serve", str(model), *served, *arguments]
 
@@ -130,9 +130,3 @@ class VllmServer:
             except httpx.TransportError:
                 time.sleep(0.5)
         raise ConfigError(f"vLLM does not start: {self.tail()}", hint=f"See {self.log}.")
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from discorag.schema.discourse import Nuclearity
 from discorag.schema.values import Span
-from training.parser.gum import GoldSplit, GumDocument
+from training.parser.dis import GoldSplit
+from training.parser.gum import GumDocument
 
 
 def restrict(splits: Sequence[GoldSplit], keep: Sequence[int]) -> list[GoldSplit]:

@@ -12,24 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from discorag.discourse.formats.dis import raw_dis
-from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
+from training.parser.dis import GoldSplit, read_dis
 
 SHARED_GENRES = frozenset({"academic", "bio", "court", "interview", "news", "voyage"})
 """The genres whose texts may be redistributed (BY, BY-SA)."""
-
-
-@dataclass(frozen=True)
-class GoldSplit:
-    """An inner node of a gold tree: units ``[start, mid)`` and ``[mid, end)``, with GUM's label."""
-
-    start: int
-    mid: int
-    end: int
-    nuclearity: Nuclearity
-    label: str
 
 
 Conversion = Literal["promoted", "parents"]
@@ -83,7 +71,7 @@ def load_gum(
 
 def _document(folder: Path, name: str) -> GumDocument:
     text, tokens, sentences, paragraphs = _text((folder / "dep" / f"{name}.conllu").read_text(encoding="utf-8"))
-    leaves, cuts = raw_dis((folder / "rst" / f"{name}.dis").read_text(encoding="utf-8"))
+    leaves, splits = read_dis((folder / "rst" / f"{name}.dis").read_text(encoding="utf-8"))
     edus: list[Span] = []
     at = 0
     for leaf in leaves:
@@ -92,8 +80,7 @@ def _document(folder: Path, name: str) -> GumDocument:
         at += n
     if at != len(tokens):
         raise InvariantError(f"{name}: {at} tokens in the tree, {len(tokens)} in the text.")
-    splits = tuple(GoldSplit(c.start, c.mid, c.end, c.nuclearity, c.label) for c in cuts)
-    return GumDocument(name, text, tuple(edus), tuple(sentences), tuple(paragraphs), splits)
+    return GumDocument(name, text, tuple(edus), tuple(sentences), tuple(paragraphs), tuple(splits))
 
 
 def _text(conllu: str) -> tuple[str, list[Span], list[Span], list[int]]:

@@ -22,8 +22,9 @@ from discorag.discourse.parse.trained.network import Cuts, Reading, Units
 from discorag.discourse.parse.trained.pieces import Pieces
 from discorag.schema.discourse import Nuclearity
 from training.parser.classes import CLASSES, class_of
+from training.parser.dis import GoldSplit
 from training.parser.gold import merge_units, paragraph_spans, restrict
-from training.parser.gum import GoldSplit, GumDocument
+from training.parser.gum import GumDocument
 from training.parser.model import Model, sentences_of
 
 _GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS}, key=lambda g: (CLASSES.index(g[1]), g[0]))

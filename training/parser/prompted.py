@@ -15,7 +15,8 @@ from discorag.schema.errors import ModelError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from training.parser.classes import class_of, class_of_relation
-from training.parser.gum import GoldSplit, GumDocument
+from training.parser.dis import GoldSplit
+from training.parser.gum import GumDocument
 from training.parser.parseval import Counter, Node, Parseval
 from training.parser.score import windows
 

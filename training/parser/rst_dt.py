@@ -15,13 +15,13 @@ from typing import Annotated
 import typer
 
 from discorag.config import HOW_TO_NAME_A_MODEL, read_settings
-from discorag.discourse.formats.dis import join_units, raw_dis
 from discorag.discourse.parse.as_printed import PaperParser
+from discorag.discourse.parse.parser import join_texts
 from discorag.models.gateway import gateway_from
 from discorag.schema.discourse import Relation
 from discorag.schema.errors import ConfigError
 from prompts import load as load_prompt
-from training.parser.gum import GoldSplit
+from training.parser.dis import read_dis
 from training.parser.prompted import Case, score_prompted
 
 _CLASSES = {
@@ -74,9 +74,8 @@ def load_rst_dt(folder: Path) -> list[Case]:
 
 
 def _case(file: Path) -> Case:
-    leaves, cuts = raw_dis(_NOISE.sub("", file.read_text(encoding="utf-8")))
-    text, edus = join_units(leaves)
-    splits = [GoldSplit(c.start, c.mid, c.end, c.nuclearity, c.label) for c in cuts]
+    leaves, splits = read_dis(_NOISE.sub("", file.read_text(encoding="utf-8")))
+    text, edus = join_texts([" ".join(leaf.split()) for leaf in leaves], "edu")
     return file.name.partition(".")[0], text, edus, splits
 
 

@@ -13,8 +13,9 @@ from discorag.discourse.parse.trained.parser import find_edus
 from discorag.discourse.parse.trained.pieces import Pieces, layout_of
 from discorag.schema.values import Span
 from training.parser.classes import class_of
+from training.parser.dis import GoldSplit
 from training.parser.gold import merge_units, restrict
-from training.parser.gum import GoldSplit, GumDocument
+from training.parser.gum import GumDocument
 from training.parser.parseval import Counter, Node, Parseval
 
 CASES = ("gold", "end_to_end", "sentence", "window", "window_end_to_end")

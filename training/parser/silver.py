@@ -20,7 +20,8 @@ from discorag.discourse.parse.trained.decode import decode
 from discorag.discourse.parse.trained.network import Network, sentences_of
 from discorag.discourse.parse.trained.parser import find_edus
 from discorag.discourse.parse.trained.pieces import layout_of
-from training.parser.gum import GoldSplit, GumDocument
+from training.parser.dis import GoldSplit
+from training.parser.gum import GumDocument
 
 _WORDS = 700
 """From which a piece of an article is long enough; GUM's documents have 900 on average."""

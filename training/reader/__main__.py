@@ -3,7 +3,7 @@
 The reader is the packaged reranker (ms-marco-MiniLM-L-12-v2) in floats, which scores the candidate sentences of a
 question. In every condition its last two layers are trained from the same weights, on the same questions, for as many
 steps, by the cross-entropy over a question's candidates; a seed orders the questions. Hidden states below these layers
-are computed once.
+are computed once. A run that was cut off is resumed, and a condition that was trained with fewer seeds goes on.
 """
 
 # torch and transformers are typed in part only.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +27,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from bench.report import write
+from bench.stats import mean
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
 from training.nli.graph import start_model
 from training.reader.examples import CONDITIONS, Question, read_questions, shares
@@ -105,27 +106,15 @@ def reciprocal_rank(reader: Reader, inputs: Inputs, gold: Tensor) -> float:
     return 1.0 / (int(gold[order].nonzero()[0]) + 1)
 
 
-def interval(values: NDArray[np.float64]) -> dict[str, float]:
-    """The mean with its 95 % interval over questions, in points."""
-    rng = np.random.default_rng(0)
-    means = 100 * values[rng.integers(0, len(values), (10_000, len(values)))].mean(axis=1)
-    low, high = np.percentile(means, (2.5, 97.5))
-    return {"value": round(float(100 * values.mean()), 1), "low": round(float(low), 1), "high": round(float(high), 1)}
-
-
 def summarise(ranks: Ranks, suites: NDArray[Any]) -> dict[str, Any]:
-    """Mean reciprocal rank of each condition, and paired differences, over all questions and for each suite."""
-    parts: Mapping[str, NDArray[np.bool_]] = {
-        "all": np.ones(len(suites), bool),
-        **{str(s): suites == s for s in dict.fromkeys(suites)},
-    }
+    """Mean reciprocal rank of each condition in points, and paired differences; over all questions and by suite."""
+    parts = {"all": np.ones(len(suites), bool), **{str(s): suites == s for s in dict.fromkeys(suites)}}
+    pairs = [(a, b) for a, b in PAIRS if {a, b} <= ranks.keys()]
     return {
         part: {
             "n": int(rows.sum()),
-            "mrr": {name: interval(found[rows]) for name, found in ranks.items()},
-            "differences": {
-                f"{a} - {b}": interval((ranks[a] - ranks[b])[rows]) for a, b in PAIRS if {a, b} <= ranks.keys()
-            },
+            "mrr": {name: mean(100 * found[rows], digits=1) for name, found in ranks.items()},
+            "differences": {f"{a} - {b}": mean(100 * (ranks[a] - ranks[b])[rows], digits=1) for a, b in pairs},
         }
         for part, rows in parts.items()
     }
@@ -135,7 +124,7 @@ def main(
     data: Annotated[Path, typer.Option(envvar="DISCO_RAG_DATA")] = Path("../shared/data"),
     home: Path = Path(".disco-rag/reader"),
     out: Path = Path("bench/results/reader.json"),
-    seeds: int = 3,
+    seeds: Annotated[int, typer.Option(help="Runs of training; 0: only the reader as it is.")] = 3,
     only: Annotated[list[str], typer.Option(help="Conditions; each takes minutes.")] = list(CONDITIONS),  # noqa: B006
 ) -> None:
     """Train and score the reader in each condition, and write the summary."""
@@ -148,33 +137,36 @@ def main(
     tokenizer.enable_truncation(TOKENS, strategy="only_second")
     tokenizer.enable_padding()
     suites = np.array([q.suite for q in parts["score"]])
-    ranks: Ranks = {}
-    untrained: dict[str, dict[str, float]] = {}
+    untrained: Ranks = {}
+    trained: Ranks = {}
+    runs: dict[str, int] = {}
     for condition in only:
-        file = home / f"ranks-{condition}-{seeds}-{len(parts['train'])}-{len(suites)}.json"
-        if not file.exists():
+        file = home / f"ranks-{condition}-{len(parts['train'])}-{len(suites)}.json"
+        found: list[list[float]] = json.loads(file.read_text()) if file.exists() else []
+        if len(found) <= seeds:
             rows = {
                 part: [
                     (compute_inputs(model, tokenizer, q, condition), torch.tensor(q.gold, dtype=torch.float32))
-                    for q in track(found, f"{condition}: {part}")
+                    for q in track(part_questions, f"{condition}: {part}")
                 ]
-                for part, found in parts.items()
+                for part, part_questions in parts.items()
+                if seeds or part == "score"
             }
-            before_training = Reader(model)
-            found = [[reciprocal_rank(before_training, *row) for row in rows["score"]]]
-            for seed in track(range(seeds), f"{condition}: seeds"):
+            for run in track(range(len(found), seeds + 1), f"{condition}: runs"):
                 reader = Reader(model)
-                train(reader, rows["train"], seed)
+                if run:  # the first shows the reader as it is
+                    train(reader, rows["train"], seed=run - 1)
                 found.append([reciprocal_rank(reader, *row) for row in rows["score"]])
-            file.write_text(json.dumps(found))
-        before, *after = json.loads(file.read_text())
-        ranks[condition], untrained[condition] = np.mean(after, axis=0), interval(np.array(before))
+                file.write_text(json.dumps(found))
+        untrained[condition], runs[condition] = np.array(found[0]), len(found) - 1
+        if runs[condition]:
+            trained[condition] = np.mean(found[1:], axis=0)
     figures = {
         "train": dict(sorted(Counter(q.suite for q in parts["train"]).items())),
-        "seeds": seeds,
+        "seeds": runs,
         "adds": {name: round(share, 3) for name, share in shares(parts["score"]).items()},
-        "untrained": untrained,
-        **summarise(ranks, suites),
+        "untrained": summarise(untrained, suites),
+        "trained": summarise(trained, suites),
     }
     write(out, figures)
 

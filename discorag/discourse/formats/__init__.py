@@ -1,1 +1,1 @@
-"""RST trees as other tools exchange them: rs3 and rs4 (rstWeb, RSTTool), dis (RST-DT, GUM), JSON."""
+"""RST trees as other tools read them: rs3 (rstWeb, RSTTool), dis (RST-DT, GUM), JSON, SVG."""

@@ -23,7 +23,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from discorag.discourse.parse.parser import Limits, reply_tokens
 from discorag.discourse.parse.prompted import PromptedParser, align_edus
@@ -83,28 +82,26 @@ def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int,
 
 
 def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
-    """Empty if satellites remain that are not neighbours of what they modify."""
+    """Empty if the satellites cross, or modify each other in a circle."""
     joins: _Joins = []
-    left = list(nodes)
-    while len(left) > 1:
-        awaited = {heads.get(node.number) for node in left}
-        at = next((at for at, pair in enumerate(pairwise(left)) if _is_joined(*pair, heads, awaited)), None)
-        if at is None and any(node.role == "S" for node in left):
-            return []
-        at = len(left) - 2 if at is None else at
-        a, b = left[at : at + 2]
-        core = b if heads.get(a.number) == b.number else a
-        joins.append((replace(a, role="N"), b) if core is a else (a, replace(b, role="N")))
-        left[at : at + 2] = [replace(core, start=a.start, end=b.end)]
-    return joins
 
+    def grow(node: Node) -> Node:
+        """The node joined to all that modifies it: the nearest first, on its left before its right."""
+        modifiers = (other for other in nodes if heads.get(other.number) == node.number)
+        grown = replace(node, role="N")
+        for satellite in sorted(modifiers, key=lambda s: (s.number > node.number, abs(s.number - node.number))):
+            left, right = sorted((grown, grow(satellite)), key=lambda side: side.start)
+            joins.append((left, right))
+            grown = replace(grown, start=left.start, end=right.end)
+        return replace(grown, role=node.role)
 
-def _is_joined(a: Node, b: Node, heads: Mapping[int, int], awaited: set[int | None]) -> bool:
-    """Whether one of two neighbours modifies the other, and no node is left that modifies it."""
-    return any(
-        heads.get(satellite.number) == head.number and satellite.number not in awaited
-        for satellite, head in ((a, b), (b, a))
-    )
+    nuclei = [grow(node) for node in nodes if node.role == "N"]
+    while len(nuclei) > 1:
+        left, right = nuclei[-2:]
+        joins.append((left, right))
+        nuclei[-2:] = [replace(left, end=right.end)]
+    is_tree = len(joins) == len(nodes) - 1 and all(left.end == right.start for left, right in joins)
+    return joins if is_tree else []
 
 
 _EDU = re.compile(r"[\W_]*(?:EDU)?\W?(\d{1,4})(?:\]|[.):](?=[\s*_]|$))[:*_]*\s*(.*)", re.IGNORECASE)

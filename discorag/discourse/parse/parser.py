@@ -94,8 +94,7 @@ register_parser = PARSERS.register
 PARSERS.offer(
     "local", "discorag.discourse.parse.trained.parser:trained_parser", "the trained parser, by default over MiniLM"
 )
-PARSERS.offer("rules", "discorag.discourse.parse.rules:rule_parser", "sentences joined by layout and connectives")
-PARSERS.offer("right-branching", "discorag.discourse.parse.rules:right_branching_parser", "a control")
+PARSERS.offer("rules", "discorag.discourse.parse.rules:rule_parser", "sentences joined by paragraphs and headings")
 PARSERS.offer("llm", "discorag.discourse.parse.prompted:llm_parser", "the configured language model, one call a chunk")
 PARSERS.offer(
     "paper", "discorag.discourse.parse.as_printed:paper_parser", "llm with the prompt of Disco-RAG fig. 10, beam 3"

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from discorag.discourse.parse.rules import opening
 from discorag.ingest.segment.sentence_table import Sentence
-from discorag.schema.discourse import ChunkRelation, Relation
+from discorag.schema.discourse import ChunkRelation
 from discorag.text.cues import stems
 
 _R = ChunkRelation
@@ -119,29 +118,26 @@ def _about(sentence: str, match: re.Match[str]) -> frozenset[str]:
     return stems(re.split(r"[,，]", behind, maxsplit=1)[0] if match.start() <= _AT_START else behind)
 
 
-_OPENINGS: Mapping[Relation, ChunkRelation] = {
-    Relation.CONTRAST: _R.COMPARES_WITH, Relation.ANTITHESIS: _R.COMPARES_WITH, Relation.CONCESSION: _R.COMPARES_WITH,
-    Relation.COMPARISON: _R.COMPARES_WITH, Relation.EXAMPLE: _R.EXEMPLIFIES, Relation.CAUSE: _R.CAUSES,
-    Relation.RESULT: _R.RESULTS_FROM, Relation.CONSEQUENCE: _R.RESULTS_FROM, Relation.EVIDENCE: _R.SUPPORTS,
-    Relation.EXPLANATION: _R.JUSTIFIES, Relation.RESTATEMENT: _R.SUPPORTS, Relation.SUMMARY: _R.GENERALIZES,
-    Relation.SEQUENCE: _R.FOLLOWS, Relation.JOINT: _R.SUPPLEMENTS, Relation.BACKGROUND: _R.BACKGROUND_FOR,
-}  # fmt: skip
-_TESTED_FIRST = tuple(
-    (re.compile(rf"[\W_]*(?:{words})", re.IGNORECASE), relation)
-    for words, relation in (
-        ("meanwhile|at the same time|simultaneously|in the meantime|与此同时|同时|在此期间", _R.SIMULTANEOUS),
-        ("later|since then|later on|后来|从那时起", _R.FOLLOWS),
-        ("earlier|previously|before that|until then|此前|在此之前", _R.PRECEDES),
-        ("in particular|specifically|more precisely|具体来说|具体而言|尤其", _R.SPECIFIES),
-        ("instead|in its place|取而代之", _R.REPLACES),
-    )
-)
+_OPENINGS: Mapping[ChunkRelation, str] = {
+    _R.SIMULTANEOUS: "meanwhile|at the same time|simultaneously|in the meantime|与此同时|同时|在此期间",
+    _R.SPECIFIES: "in particular|specifically|more precisely|具体来说|具体而言|尤其",
+    _R.REPLACES: "instead|in its place|取而代之",
+    _R.PRECEDES: "earlier|previously|before that|until then|此前|在此之前",
+    _R.FOLLOWS: "later|since then|then|next,|finally|lastly|after that|afterwards|后来|然后|接着|随后|最后",
+    _R.COMPARES_WITH: "however|but|yet|by contrast|in contrast|conversely|on the other hand|on the contrary|whereas"
+    "|although|though|nevertheless|nonetheless|even so|despite|similarly|likewise|in comparison|compared (?:with|to)"
+    "|但是|然而|不过|相反|虽然|尽管|同样|类似地",
+    _R.EXEMPLIFIES: "for example|for instance|e.g.|to illustrate|例如|比如|举例来说",
+    _R.RESULTS_FROM: "therefore|thus|hence|consequently|accordingly|as a result|as a consequence|because of this"
+    "|due to this|因此|所以|于是",
+    _R.CAUSES: "because|due to|owing to|因为|由于|原因是",
+    _R.SUPPORTS: "studies show|research shows|the data show|in other words|that is,|研究表明|数据显示|换句话说|换言之",
+    _R.GENERALIZES: "in short|in sum|in summary|in conclusion|to conclude|overall,|in brief|总之|综上所述",
+    _R.SUPPLEMENTS: "moreover|furthermore|in addition|additionally|besides|also|此外|另外|而且",
+}
+_OPENING = {r: re.compile(rf"[\W_]*(?:and\b\W*)?(?:{w})(?![a-z-])", re.IGNORECASE) for r, w in _OPENINGS.items()}
 
 
 def opening_relation(sentence: str) -> ChunkRelation | None:
     """What a chunk that opens with ``sentence`` says that it is to the chunk before it in its document."""
-    for pattern, relation in _TESTED_FIRST:
-        if pattern.match(sentence):
-            return relation
-    marker = opening(sentence)
-    return _OPENINGS.get(marker.relation) if marker else None
+    return next((relation for relation, words in _OPENING.items() if words.match(sentence)), None)

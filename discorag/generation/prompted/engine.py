@@ -1,8 +1,8 @@
 """The prompted engines: graph, plan and answer as turns of one conversation (Disco-RAG section 3, figs. 11, 12, 18).
 
 What a model writes is cleaned: a weak model may copy marks of a tree, whole passages, or our instructions. A mark, a
-fence or an escape that no source has itself is ours. It is removed where the words around it are a source's; elsewhere
-its meaning is unknown, and the text is refused, as is one that repeats our instructions.
+fence or an escape that no source has itself is ours and is removed. An answer with broken marks, or one that repeats
+our instructions, is refused.
 """
 
 from __future__ import annotations
@@ -58,24 +58,20 @@ PROMPT_RUN = 8
 """Words in a row that may be those of our prompts."""
 
 _CODES = "|".join(BY_CODE)
-_MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]\s*(?:{_CODES})\s*\|")
+_WHOLE = rf"\|\s*\d{{1,5}}\s*[<>=]\s*(?:{_CODES})\s*\|"
+_MARK = re.compile(rf"(?<=\s){_WHOLE}[ \t]*|{_WHOLE}")
 _BROKEN_MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]|[<>=]\s*(?:{_CODES})\s*\|")
 _FENCE = re.compile(r"</?(?:chunk|question|instruction)\b[^<>\n]*>|^```.*$", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:amp|lt|gt|#124);")
 _BEGINS = re.compile(r"[|<&`][^\n]{0,40}\Z")  # of what is ours the longest is a fence, with its source
-_NEAR = 200  # characters on each side of a mark that are looked at
-_BESIDE = 12  # of these, those that are looked up together
 
 
 def strip_marks(text: str, passages: Sequence[str]) -> str:
-    """``text`` without marks, fences, gaps and escapes that are none of the passages' own.
-
-    Marks next to words that no passage has stay: see `marks_left`.
-    """
+    """``text`` without marks, fences, gaps and escapes that are none of the passages' own."""
     held = "\n".join(passages)
     text = _ENTITY.sub(lambda m: m[0] if m[0] in held else unescape(m[0]), text)
-    text = _FENCE.sub(lambda m: m[0] if m[0] in held else "", text)
-    text = _without_marks(text, " ".join(held.split()))
+    for ours in (_FENCE, _MARK):
+        text = ours.sub(lambda m: m[0] if m[0] in held else "", text)
     if GAP not in held:
         text = text.replace(GAP, "…")
     return re.sub(r"\n{3,}", "\n\n", text).strip()
@@ -101,7 +97,7 @@ class Shown:
 
 
 def marks_left(text: str, passages: Sequence[str]) -> bool:
-    """Whether ``text`` still has marks of ours, whole or broken."""
+    """Whether ``text`` has marks of ours, whole or broken."""
     return any(not any(m[0] in p for p in passages) for m in _BROKEN_MARK.finditer(text))
 
 
@@ -115,30 +111,6 @@ def copied(text: str, passages: Sequence[str]) -> int:
 
 def _folded(text: str) -> list[str]:
     return [word.casefold() for word in words_of(text)]
-
-
-def _without_marks(text: str, held: str) -> str:
-    """``text`` without the marks that stand next to words of a source."""
-    clean, at = "", 0
-    for m in _MARK.finditer(text):
-        clean += text[at : m.start()]
-        at = m.end()
-        if m[0] in held or not _found(text[max(0, m.start() - _NEAR) : m.start()], text[at : at + _NEAR], held):
-            clean += m[0]
-        elif clean[-1:] in " \t\n":
-            at += len(text[at:]) - len(text[at:].lstrip(" \t"))
-    return clean + text[at:]
-
-
-def _found(before: str, after: str, held: str) -> bool:
-    """Whether a source has the words on both sides of a mark in a row, or twice as many on one side."""
-    left, right = _plain(before).rpartition(GAP)[2], _plain(after).partition(GAP)[0]
-    spans = (left[-_BESIDE:] + right[:_BESIDE], left[-2 * _BESIDE :], right[: 2 * _BESIDE])
-    return any(span.strip() and " ".join(span.split()) in held for span in spans)
-
-
-def _plain(text: str) -> str:
-    return without_references(_MARK.sub("", text), chunks=10_000)
 
 
 _LABEL = r"^[\s*_#]*(?:(?:here is|here's|now) )?(?:the |my )?(?:final )?(?:{})(?: to the question)?[\s*_]*:[\s*_]*"
@@ -161,9 +133,10 @@ def scaffolding(text: str, passages: Sequence[str], prompts: Sequence[str]) -> s
 
 
 _SOURCES = r"(?:passages?|documents?|sources?|texts?|chunks?|evidence)"
+_SAYS = r"(?:\w+ )?(?:answer|address|say|speak|mention|contain|provide|include)"
 _DECLINES = re.compile(
-    rf"\W*(?:(?:the|these|given|provided|retrieved) )*{_SOURCES} (?:(?:do|does) not|don't|doesn't|cannot|can't) "
-    r"(?:\w+ )?(?:answer|address|say|mention|contain|provide|include)",
+    rf"\W*(?:(?:(?:the|these|given|provided|retrieved) )*{_SOURCES} (?:(?:do|does) not|don't|doesn't|cannot|can't)"
+    rf"|(?:no|none of (?:the|these)) (?:\w+ )?{_SOURCES}) {_SAYS}",
     re.IGNORECASE,
 )
 
@@ -173,6 +146,8 @@ def declined(text: str) -> str:
 
     >>> declined("The passages do not answer the question; none speaks of chess [1].")
     'The passages do not answer the question; none speaks of chess.'
+    >>> declined("None of the passages says anything about chess.")
+    'None of the passages says anything about chess.'
     >>> declined("The passages do not answer for whom. It lowered the risk [1].")
     ''
     """
@@ -352,8 +327,7 @@ def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] 
         raise AskAgainError("It holds marks of the passages' trees.", ask)
     if (run := copied(answer, passages)) > RUN:
         raise AskAgainError(f"It copies {run} words in a row from a passage, without a citation.", ask)
-    beyond = {r.chunk for r in references(answer) if r.chunk > len(passages)}
-    if unknown := sorted(n for n in beyond if not any(f"[{n}]" in p for p in passages)):
+    if unknown := sorted({r.chunk for r in unknown_passages(references(answer), passages)}):
         raise ValueError(f"It cites passages {unknown}, but there are only {len(passages)}.")
     return answer
 

@@ -11,8 +11,7 @@ is there once, with its tree marked in it, and of the graph only the pairs that 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import groupby, pairwise, permutations
@@ -25,7 +24,6 @@ from discorag.generation.compression import shown_text
 from discorag.generation.prompted.conversation import chunk_text
 from discorag.generation.prompted.engine import Sampling, marks_left, outcome_of, strip_marks
 from discorag.models.protocol import LanguageModel, Message, Request, Template
-from discorag.models.tokens import likely_tokens
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
@@ -40,21 +38,8 @@ Labels = dict[tuple[int, int], str]
 """Numbers of source and target -> label."""
 
 
-def source_ranges(k: int, lines: int) -> Iterator[range]:
-    """The sources 1 to ``k`` in ranges whose pairs take ``lines`` lines at most; one source at least."""
-    step = max(1, lines // (k - 1))
-    yield from (range(start, min(start + step, k + 1)) for start in range(1, k + 1, step))
-
-
-def only_from(sources: range, k: int) -> str:
-    """The end of a prompt that asks for the lines of some sources only; empty for all of them."""
-    if len(sources) == k:
-        return ""
-    return f"\n\nThis time write only the lines whose source is one of CHUNK[{sources[0]}] to CHUNK[{sources[-1]}]."
-
-
-def pair_labels(text: str, sources: range, k: int, *, known: frozenset[str]) -> Labels:
-    """The labels of the pairs from ``sources`` to all ``k`` chunks, as far as a line names one of the known labels.
+def pair_labels(text: str, k: int, *, known: frozenset[str]) -> Labels:
+    """The labels of the ordered pairs of ``k`` chunks, as far as a line names one of the known labels.
 
     Bullets, bold, braces, other arrows and case, and a remark after the label do not matter. A line with two labels is
     not read; of two lines for a pair the first counts.
@@ -62,7 +47,7 @@ def pair_labels(text: str, sources: range, k: int, *, known: frozenset[str]) -> 
     Raises:
         ValueError: More pairs than not have none; the message tells the model what to change.
     """
-    expected = [(i, j) for i, j in permutations(range(1, k + 1), 2) if i in sources]
+    expected = list(permutations(range(1, k + 1), 2))
     found = (_pair_line(known).search(line) for line in text.split("\n"))
     by_words = {_words(label): label for label in known}
     read = [((int(line[1]), int(line[2])), by_words[_words(line[3])]) for line in found if line]
@@ -113,8 +98,6 @@ class PaperTemplates:
 class PaperEngine:
     """Graph, plan and answer by one language model, each call on its own.
 
-    By ``context_tokens`` a graph of many chunks is asked for in parts; None: in one call.
-
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
     """
@@ -122,7 +105,6 @@ class PaperEngine:
     model: LanguageModel
     templates: PaperTemplates
     sampling: Sampling
-    context_tokens: int | None = None
 
     async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
         """All ordered pairs in one call that sees the chunks alone (fig. 11). Below two chunks no call is made."""
@@ -133,22 +115,12 @@ class PaperEngine:
         return outcome.holding(graph_of(inputs, outcome.value))
 
     async def pairs(self, prompt: str, k: int, known: frozenset[str]) -> Outcome[Labels]:
-        """A label for every ordered pair of ``k`` chunks, as far as the model gives one.
-
-        In one call; where its lines are more than the context has room for, in several that all read all
-        chunks, each for some sources (``counts`` says how many calls). A pair without a line is counted.
-        """
-        outcome: Outcome[Labels] = Outcome(value={})
-        room = sys.maxsize if self.context_tokens is None else self.context_tokens - likely_tokens(prompt)
-        calls = list(source_ranges(k, room // PAIR_TOKENS))
-        for sources in calls:
-            pairs = len(sources) * (k - 1)
-            limit = max(PAIR_TOKENS * pairs, min(self.sampling.for_graph(k), room))
-            read = partial(pair_labels, sources=sources, k=k, known=known)
-            outcome = _merge(outcome, await self.ask("relate", prompt + only_from(sources, k), read, limit, cut=str))
-        missing = k * (k - 1) - len(outcome.value)
-        counts = {"pairs without a line": missing, "graph calls": len(calls) if len(calls) > 1 else 0}
-        return replace(outcome, counts={name: n for name, n in counts.items() if n})
+        """A label for every ordered pair of ``k`` chunks, as far as the model gives one; a missing one is counted."""
+        pairs = k * (k - 1)
+        limit = max(PAIR_TOKENS * pairs, self.sampling.for_graph(k))
+        outcome = await self.ask("relate", prompt, partial(pair_labels, k=k, known=known), limit, cut=str)
+        missing = pairs - len(outcome.value)
+        return replace(outcome, counts={"pairs without a line": missing} if missing else {})
 
     async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
         """One paragraph from query, chunks, trees and graph (fig. 12)."""
@@ -258,16 +230,6 @@ def graph_of(inputs: AnswerInputs, labels: Labels) -> RhetoricalGraph:
         if label != ChunkRelation.UNRELATED
     ]
     return RhetoricalGraph(chunks=tuple(ids), edges=tuple(edges))
-
-
-def _merge(a: Outcome[Labels], b: Outcome[Labels]) -> Outcome[Labels]:
-    return Outcome(
-        value={**a.value, **b.value},
-        text="\n".join(filter(None, (a.text, b.text))),
-        usage=a.usage + b.usage,
-        prompt_hash=a.prompt_hash or b.prompt_hash,
-        failures=a.failures + b.failures,
-    )
 
 
 def plan_of(text: str) -> Plan:

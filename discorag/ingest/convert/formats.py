@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from discorag.ingest.convert import docx, epub, html, pdf, pptx, records, xlsx
+from discorag.ingest.convert import delimited, docx, epub, html, pdf, pptx, xlsx
 from discorag.ingest.convert.archive import unpack
 from discorag.ingest.convert.converted import Converted
 from discorag.schema.errors import DecodingError, DiscoRagError, EmptyDocumentError
@@ -14,8 +14,7 @@ _HTML = (".html", ".htm", ".xhtml")
 _PLAIN: Mapping[str, Callable[[bytes, Path], Converted]] = {
     **dict.fromkeys(_HTML, html.from_html),
     ".pdf": pdf.from_pdf,
-    **dict.fromkeys((".csv", ".tsv"), records.from_delimited),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), records.from_json),
+    **dict.fromkeys((".csv", ".tsv"), delimited.from_delimited),
 }
 _PACKED: Mapping[str, tuple[str, Callable[[Mapping[str, bytes], Path], Converted]]] = {
     ".docx": ("a Word document", docx.from_docx),

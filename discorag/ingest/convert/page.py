@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 from statistics import median
 from typing import NamedTuple
@@ -55,7 +54,7 @@ def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
     Glyphs are in the file's order. Of the grids, those of one row or column, or with less than half of their cells
     filled, are not tables.
     """
-    placed = list(_placed(list(glyphs), grids))
+    placed = list(_placed(glyphs, grids))
     inside: dict[Key, list[Glyph]] = defaultdict(list)
     for glyph, cell in placed:
         if cell:
@@ -73,64 +72,30 @@ def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
     return "\n\n".join(parts)
 
 
-def _placed(glyphs: list[Glyph], grids: list[Grid]) -> Iterator[tuple[Glyph, Key | None]]:
+def _placed(glyphs: Iterable[Glyph], grids: list[Grid]) -> Iterator[tuple[Glyph, Key | None]]:
     """Each glyph with its cell; white space belongs to the glyph before it."""
-    cells = {
-        (g, r, c): cell
+    rows = [
+        {(g, r, c): cell for c, cell in enumerate(row) if cell}
         for g, grid in enumerate(grids)
         for r, row in enumerate(grid)
-        for c, cell in enumerate(row)
-        if cell
-    }
-    holder = _Holder(cells)
-    last: Key | None = None
+    ]
+    framed = [(_around(row.values()), row) for row in rows if row]
+    last: tuple[Key, Box] | None = None
     for glyph in glyphs:
         box = glyph.box
-        if box and not (last and cells[last].holds(box)):
-            last = holder.of(box)
-        yield glyph, last
+        if box and not (last and last[1].holds(box)):
+            near = (found for frame, row in framed if frame.holds(box) for found in row.items())
+            last = next((found for found in near if found[1].holds(box)), None)
+        yield glyph, last[0] if last else None
 
 
-class _Axis:
-    """An axis cut at some edges: every edge and every gap between two of them is a place of its own."""
-
-    def __init__(self, edges: Iterable[float]) -> None:
-        self._edges = sorted(set(edges))
-
-    def place(self, value: float) -> int:
-        return bisect_left(self._edges, value) + bisect_right(self._edges, value)
-
-    def places(self, low: float, high: float) -> range:
-        return range(self.place(low), self.place(high) + 1)
-
-
-class _Holder:
-    """Which cell holds a box, without a look at the other rows and columns; of several the first."""
-
-    def __init__(self, cells: dict[Key, Box]) -> None:
-        self._cells = cells
-        self._axis = _Axis(edge for cell in cells.values() for edge in (cell.bottom, cell.top))
-        self._rows: dict[int, list[Key]] = defaultdict(list)
-        for key, cell in cells.items():
-            for place in self._axis.places(cell.bottom, cell.top):
-                self._rows[place].append(key)
-        self._cut: dict[int, tuple[_Axis, dict[int, Key]]] = {}
-
-    def of(self, box: Box) -> Key | None:
-        row = self._axis.place((box.bottom + box.top) / 2)
-        if row not in self._cut:
-            self._cut[row] = self._columns(self._rows.get(row, []))
-        axis, keys = self._cut[row]
-        return keys.get(axis.place((box.left + box.right) / 2))
-
-    def _columns(self, row: list[Key]) -> tuple[_Axis, dict[int, Key]]:
-        cells = {key: self._cells[key] for key in row}
-        axis = _Axis(edge for cell in cells.values() for edge in (cell.left, cell.right))
-        keys: dict[int, Key] = {}
-        for key, cell in cells.items():
-            for place in axis.places(cell.left, cell.right):
-                keys.setdefault(place, key)
-        return axis, keys
+def _around(cells: Collection[Box]) -> Box:
+    return Box(
+        min(cell.left for cell in cells),
+        min(cell.bottom for cell in cells),
+        max(cell.right for cell in cells),
+        max(cell.top for cell in cells),
+    )
 
 
 def _rows(inside: dict[Key, list[Glyph]], number: int, grid: Grid) -> list[list[str]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from discorag.ingest.convert.converted import Converted, stated_title
 from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
-from discorag.ingest.convert.ruled import Rule, grids
 from discorag.ingest.convert.unwrap import join_pages, without_running_lines
 from discorag.schema.errors import DecodingError, EmptyDocumentError
 
@@ -23,6 +22,7 @@ LIBRARIES = ("pypdfium2", "pdfplumber", "pdfminer.six")
 _PDFIUM = Lock()  # PDFium must not be called from two threads at once
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 _MIN_RULES, _MAX_RULES = 3, 2000  # fewer lines rule no table; more are a drawing, and slow to look through
+_MAX_CROSSINGS = 5_000  # of rules on a page: pdfplumber compares each with all others, so many in half a second
 _SNAP = 3  # pdfplumber's default: lines so near each other, in points, are one; shorter ones are none
 
 
@@ -107,12 +107,19 @@ def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:
 
 
 def _tables(page: Page) -> list[Grid]:
-    """What pdfplumber's ``find_tables`` finds."""
-    from pdfplumber.table import merge_edges
+    """What pdfplumber's ``find_tables`` finds, from the top, in PDF coordinates; none where its time would be felt."""
+    from pdfplumber.table import Table, cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
     from pdfplumber.utils.geometry import filter_edges
 
     straight = [*filter_edges(page.edges, "v"), *filter_edges(page.edges, "h")]
     edges = filter_edges(merge_edges(straight, _SNAP, _SNAP, _SNAP, _SNAP), min_length=_SNAP)
-    across = [Rule(e["top"], e["x0"], e["x1"]) for e in edges if e["orientation"] == "h"]
-    down = [Rule(e["x0"], e["top"], e["bottom"]) for e in edges if e["orientation"] == "v"]
-    return grids(across, down, height=float(page.height), glyphs=len(page.chars))
+    down = sum(edge["orientation"] == "v" for edge in edges)
+    if down * (len(edges) - down) > _MAX_CROSSINGS:
+        return []
+    cells = intersections_to_cells(edges_to_intersections(edges, _SNAP, _SNAP))
+    height = float(page.height)
+
+    def box(cell: tuple[float, ...] | None) -> Box | None:
+        return Box(cell[0], height - cell[3], cell[2], height - cell[1]) if cell else None
+
+    return [[[box(cell) for cell in row.cells] for row in Table(page, found).rows] for found in cells_to_tables(cells)]

@@ -57,6 +57,7 @@ _VERSION = re.compile(
 )
 _OF_VERSION = 3  # rank: above headings by their place, which say what of a version is meant
 _LATEX = re.compile(r"\\(part|chapter|(?:sub)*section|(?:sub)?paragraph)\*?\{(.*)\}(?:\\label\{[^}]*\})?")
+_VALUE = re.compile(r"\d{1,3}\s{2,}(?=[a-z])")  # before what it means, as below "Exit status:"
 _TERM = re.compile(r"(--?\w\S*(?: \S+)*|\S+(?: \S+){0,3})\s{2,}(?=\S)")
 
 # Plain text: paragraphs and code
@@ -263,7 +264,8 @@ def _headed(paragraph: Sequence[Line], who: frozenset[str], *, may_be_title: boo
         yield block_of([part], heading=name)
         yield block_of(parts_of(paragraph, who, UnitKind.ITEM))
     elif paragraph:
-        yield block_of(parts_of(paragraph, who, below or UnitKind.PROSE))
+        is_value = len(paragraph) == 1 and _VALUE.match(paragraph[0].text)
+        yield block_of(parts_of(paragraph, who, below or (UnitKind.ITEM if is_value else UnitKind.PROSE)))
 
 
 def _paragraphs(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> Iterator[tuple[Sequence[Line], bool]]:
@@ -369,6 +371,8 @@ def _heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tupl
     part = _part(first, first.span)
     if command := _LATEX.fullmatch(first.text):
         return 1, replace(part, rank=command[1].count("sub")), command[2], UnitKind.PROSE
+    if then and _VALUE.match(then.text) and then.indent > first.indent and first.text.endswith(":"):
+        return 1, replace(part, hangs=True), first.text.rstrip(":"), UnitKind.ITEM
     version, titled = _VERSION.fullmatch(first.text), _is_title(first.text)
     if not (titled or version) or speaker_of(first.text) in who:
         return None

@@ -24,6 +24,7 @@ _OPEN = (":", "：", "?", "？", ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _LEADS_IN = (":", "：")
 _MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
+_CREDIT = re.compile(r"\w+ by [A-Z]")  # "Written by Ada Berg."
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
@@ -50,6 +51,7 @@ class Sentence:
         header: Of a row, the table's header row.
         markup: What of the text is markup.
         introduces: Whether code or items stand below it that it introduces.
+        read_with: Where the prefix or the header stands, as far as it does in the chunk, outside the unit's own span.
     """
 
     chunk: int
@@ -63,6 +65,7 @@ class Sentence:
     header: str = ""
     markup: Markup = Markup.NONE
     introduces: bool = False
+    read_with: tuple[Span, ...] = ()
 
     @cached_property
     def statement(self) -> bool:
@@ -74,7 +77,7 @@ class Sentence:
         if self.kind is UnitKind.ROW:
             return bool(_SAYS_A_VALUE.search(self.body))
         words = len(_WORD.findall(self.body))
-        if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN):
+        if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN[:4]):
             return words > 2
         if self.body.endswith(_OPEN):
             return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
@@ -90,7 +93,7 @@ class Sentence:
             return False
         begins = text[0].isupper() or not (text[0].isalnum() or text.startswith("("))
         shouted = 2 * sum(word[0].isupper() for word in words) > len(words)
-        written = begins and bool(_ENDING.search(text)) and not shouted
+        written = begins and bool(_ENDING.search(text)) and not (shouted and not _CREDIT.match(text))
         return (written and self.kind is not UnitKind.TURN) or has_verb(text)
 
     @cached_property
@@ -212,7 +215,8 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
         headings = chunk.headings_at(span.start)
         introduction = _line_at(chunk, at)
         unit = Sentence(number, i + 1, span, text, kind, headings, lead, markup=chunk.markup)
-        units.append(_in_context(unit, introduction, units[lead - first] if lead is not None else None))
+        unit = _in_context(unit, introduction, units[lead - first] if lead is not None else None)
+        units.append(replace(unit, read_with=_read_with(unit, chunk, at)))
     leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
     return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
 
@@ -241,6 +245,20 @@ def _in_context(unit: Sentence, introduction: str, lead: Sentence | None) -> Sen
     if unit.kind is UnitKind.ITEM:
         return replace(unit, prefix=_of_item(unit, lead))
     return unit
+
+
+def _read_with(unit: Sentence, chunk: Chunk, at: int | None) -> tuple[Span, ...]:
+    """Where the header row, the speaker or the headings stand that a unit is read with, if all are in its chunk."""
+    first = chunk.span.start
+    if unit.kind in {UnitKind.ROW, UnitKind.TURN} and at is not None:
+        line = _line_at(chunk, at)
+        end = len(line) if unit.kind is UnitKind.ROW else len(line) - len(without_speaker(line))
+        return (Span(start=at, end=at + end),) if at >= first and end else ()
+    names = [h for h in unit.headings[-2:] if h in unit.prefix] if unit.kind is not UnitKind.TURN else []
+    before = chunk.text[: unit.span.start - first]
+    lines = [[*re.finditer(rf"^[ \t#]*({re.escape(name)})", before, re.MULTILINE)][-1:] for name in names]
+    found = [Span(start=first + m.start(1), end=first + m.end(1)) for line in lines for m in line]
+    return tuple(found) if len(found) == len(names) else ()
 
 
 def _of_item(unit: Sentence, lead: Sentence | None) -> str:

@@ -12,6 +12,7 @@ from discorag.schema.values import Span
 from eval.metrics.base import Given, Metric
 from eval.metrics.evidence import (
     DocumentRecall,
+    EvidenceRankScore,
     EvidenceStrEm,
     GoldHit,
     PartRecall,
@@ -185,7 +186,21 @@ async def test_evidence_str_em_looks_in_the_cut_evidence_only() -> None:
     assert await EvidenceStrEm(4).score(given) == 0
 
 
-METRICS = [SpanRecall(9), PartRecall(9, "fact_recall"), GoldHit(9), DocumentRecall(9), EvidenceStrEm(9)]
+async def test_passages_are_scored_by_rank_and_by_whether_all_points_are_there() -> None:
+    given = asked((place("Ann sold the"), place("red mill")), short_answers=[["Red mill"], ["Ann"]])
+    assert await EvidenceStrEm(9, over_points=min).score(given) == 100
+    assert await EvidenceStrEm(3, over_points=min).score(given) == 0
+    assert await EvidenceRankScore().score(given) == 100 * (1 / 2 / 1 + 1 / 2 / 2) / 2  # equation 10 of RDR2
+
+
+METRICS = [
+    SpanRecall(9),
+    PartRecall(9, "fact_recall"),
+    GoldHit(9),
+    DocumentRecall(9),
+    EvidenceStrEm(9),
+    EvidenceRankScore(),
+]
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)

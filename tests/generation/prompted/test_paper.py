@@ -19,7 +19,6 @@ from discorag.generation.prompted.paper import (
     hint_of,
     pair_labels,
     planned_of,
-    source_ranges,
 )
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import EDGE_RELATIONS, ChunkRelation, Edge, Plan, RhetoricalGraph
@@ -50,7 +49,7 @@ def _lines(graph: RhetoricalGraph) -> list[str]:
 
 
 def _read(k: int, text: str) -> Labels:
-    return pair_labels(text, range(1, k + 1), k, known=frozenset(ChunkRelation))
+    return pair_labels(text, k, known=frozenset(ChunkRelation))
 
 
 @given(_graphs(), st.randoms())
@@ -109,14 +108,6 @@ def test_a_damaged_reply_is_a_graph_or_a_value_error(graph: RhetoricalGraph, at:
     with suppress(ValueError):
         found = graph_of(inputs, _read(len(graph.chunks), lines[:at] + junk + lines[at + length :]))
         assert found.chunks == graph.chunks
-
-
-@given(st.integers(2, 60), st.integers(-9, 4000))
-def test_ranges_cover_every_source_once_and_keep_to_their_lines(k: int, lines: int) -> None:
-    cut = list(source_ranges(k, lines))
-    assert [i for sources in cut for i in sources] == list(range(1, k + 1))
-    assert all(len(sources) * (k - 1) <= lines or len(sources) == 1 for sources in cut)
-    assert (len(cut) == 1) == (lines >= k * (k - 1))
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from nodes.backends import Backends
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model
 from tests.interfaces.http.parts import PATIENCE_S, ended, until, write_keys
+from tests.servers.loopback import free_port, workers_of
 from tests.servers.postgres import PostgresServer
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
@@ -49,9 +50,7 @@ class Process:
             (headers,) = write_keys(keys, ("operator", "alpha", tuple(Role)))
             (home / "headers.json").write_text(json.dumps(headers))
         self.headers: dict[str, str] = json.loads((home / "headers.json").read_text())
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         fields = {"STORE__PATH": home / "store", "API__UPLOADS": home / "uploads", "API__KEYS": keys}
         own = {f"DISCO_RAG_{name}": str(value) for name, value in fields.items()}
         own["DISCO_RAG_API__REQUESTS_PER_MINUTE"] = "1000000"  # jobs are asked for until they are done
@@ -103,8 +102,7 @@ class Process:
 
     def workers(self) -> list[psutil.Process]:
         """Its processes that serve."""
-        children = [p for p in psutil.Process(self._process.pid).children() if p.status() != psutil.STATUS_ZOMBIE]
-        return [p for p in children if "spawn_main" in " ".join(p.cmdline())]
+        return workers_of(psutil.Process(self._process.pid))
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal."""

@@ -40,7 +40,7 @@ def test_what_is_accepted_is_on_disk_with_a_record_of_its_job(apps: Apps, serve:
     assert [(f["name"], f["status"]) for f in job["files"]] == [("a.txt", None), ("b.txt", None)]
     assert kept(uploads) == ["a.txt", "b.txt"]
     assert app.state.service.uploads.path(apps.scope(corpus="kept"), "a.txt").read_text() == PLAIN
-    assert app.state.service.table.body(job["id"])
+    assert app.state.service.table.body("default", job["id"])
     assert ended(client, job["id"])["failed"] == 0
 
 

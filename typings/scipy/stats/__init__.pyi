@@ -15,7 +15,7 @@ class _ConfidenceInterval:
 class _BootstrapResult:
     confidence_interval: _ConfidenceInterval
 
-def ttest_rel(a: NDArray[np.float64], b: NDArray[np.float64]) -> _TestResult: ...
+def ttest_1samp(a: NDArray[np.float64], popmean: float) -> _TestResult: ...
 def bootstrap(
     data: Sequence[NDArray[Any]],
     statistic: Callable[..., Any],

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS, RELATIONS
-from discorag.discourse.parse.rules import opening
 from discorag.discourse.parse.trained.network import Cuts, Reading, Scorer
 from discorag.discourse.parse.trained.network import Floats as Outputs
 from discorag.discourse.parse.trained.pieces import Ints
@@ -226,14 +225,31 @@ _TIME = re.compile(
     r"|in (?:1[0-9]|20)\d\d)\b",
     re.IGNORECASE,
 )
-_MARKED: Mapping[Relation, frozenset[Relation]] = {
-    _R.EXAMPLE: frozenset({_R.ELABORATION, _R.EVIDENCE, _R.EXPLANATION}),
-    _R.COMPARISON: frozenset({_R.CONTRAST, _R.JOINT, _R.ELABORATION}),
-    _R.CONSEQUENCE: frozenset({_R.RESULT}),
-    _R.INTERPRETATION: frozenset({_R.EVALUATION, _R.ELABORATION, _R.RESULT}),
-    _R.DEFINITION: frozenset({_R.ELABORATION, _R.RESTATEMENT}),
+_MARKED: Mapping[Relation, tuple[str, frozenset[Relation]]] = {
+    _R.EXAMPLE: (
+        r"for example|for instance|e\.g|as an example|by way of example|to illustrate",
+        frozenset({_R.ELABORATION, _R.EVIDENCE, _R.EXPLANATION}),
+    ),
+    _R.COMPARISON: (
+        r"similarly|likewise|in the same way|in comparison|compared (?:with|to)",
+        frozenset({_R.CONTRAST, _R.JOINT, _R.ELABORATION}),
+    ),
+    _R.CONSEQUENCE: (r"consequently|as a consequence|in consequence", frozenset({_R.RESULT})),
+    _R.INTERPRETATION: (
+        r"this (?:means|suggests|implies|indicates)",
+        frozenset({_R.EVALUATION, _R.ELABORATION, _R.RESULT}),
+    ),
+    _R.DEFINITION: (
+        r"(?!(?:it|this|that|there|he|she|they|these|those|here|we|i|you|what|who|which|one)\b)"
+        r"[\w'’()-]+(?: [\w'’()-]+){0,5} (?:is|are) an? ",
+        frozenset({_R.ELABORATION, _R.RESTATEMENT}),
+    ),
 }
-"""What a marker at the start of the right-hand side may turn which relations into."""
+"""How the right-hand side opens, and which relations may turn into this one."""
+_MARKERS = [
+    (special, re.compile(rf"[\W_]*(?:and\b\W*)?(?:{words})\b", re.IGNORECASE), general)
+    for special, (words, general) in _MARKED.items()
+]
 
 
 def most_likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
@@ -255,11 +271,11 @@ def most_likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
 def refine_relation(relation: Relation, nuclearity: Nuclearity, left: str, right: str) -> Relation:
     """The relation, or the special case of it that the texts of the two sides state."""
     satellite = left if nuclearity is Nuclearity.SN else right
-    marker = opening(right)
-    if marker and relation in _MARKED.get(marker.relation, ()):
+    for special, opening, general in _MARKERS:
         # a satellite that says it is an example, a definition or a reading has to be the satellite on the right
-        is_fitting = marker.relation is _R.COMPARISON or nuclearity is Nuclearity.NS
-        return marker.relation if is_fitting else relation
+        is_fitting = special is _R.COMPARISON or nuclearity is Nuclearity.NS
+        if relation in general and is_fitting and opening.match(right):
+            return special
     if relation is _R.CIRCUMSTANCE and _TIME.match(satellite):
         return _R.TEMPORAL
     if relation is _R.ELABORATION and _CLASSIFICATION.search(satellite):

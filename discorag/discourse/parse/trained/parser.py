@@ -94,7 +94,7 @@ def _tree(
 
 
 _LOG = logging.getLogger(__name__)
-VERSION = "gum-5"
+VERSION = "gum-6"
 
 
 def trained_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:

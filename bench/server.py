@@ -1,15 +1,15 @@
-"""``disco-rag serve`` as a process of its own, its keys and its log."""
+"""``disco-rag serve`` as a process of its own, its keys and its log, and what it is asked to read."""
 
 from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
@@ -18,13 +18,16 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+import psutil
 
+from bench.promises import ROOT
 from discorag.schema.errors import InvariantError
 from interfaces.http.access import Role, new_key
+from tests.servers.loopback import free_port, workers_of
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_S = 300.0
 """How long a server may take to start, and to end."""
+_POLL_S = 0.25
 
 
 @dataclass(frozen=True)
@@ -87,31 +90,39 @@ class ApiServer:
     """
 
     def __init__(self, home: Home, settings: Mapping[str, str] | None = None, *, workers: int = 1) -> None:
-        self.home = home
-        self.port = free_port()
-        self.log = Log()
-        command = [
-            sys.executable,
-            "-c",
-            "from interfaces.cli.main import main; main()",
-            "serve",
-            "--port",
-            str(self.port),
-            *(("--workers", str(workers)) if workers > 1 else ()),
-        ]
+        self.home, self.port, self.log = home, free_port(), Log()
+        program = [sys.executable, "-c", "from interfaces.cli.main import main; main()"]
+        more = ("--workers", str(workers)) if workers > 1 else ()
+        self._command = [*program, "serve", "--port", str(self.port), *more]
+        self._environment = home.environment(settings or {})
+        self._start()
+
+    def _start(self) -> None:
         self._process = subprocess.Popen(
-            command,
-            cwd=home.folder,
-            env=home.environment(settings or {}),
+            self._command,
+            cwd=self.home.folder,
+            env=self._environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
-        self.pid = self._process.pid
-        """Of the process."""
         self._wait()
+
+    def restart(self) -> None:
+        """Kill it, and start it again at the same address."""
+        self.end(SIGKILL)
+        self._start()
+
+    @property
+    def process(self) -> psutil.Process:
+        """The process; with several workers their parent."""
+        return psutil.Process(self._process.pid)
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes that serve, if there are several."""
+        return workers_of(self.process)
 
     @property
     def url(self) -> str:
@@ -167,8 +178,26 @@ class ApiServer:
         raise InvariantError(f"The server did not start: {list(self.log.others)}")
 
 
-def free_port() -> int:
-    """A TCP port on loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def note(number: int) -> bytes:
+    """A small Markdown file, like no other."""
+    return f"# Note {number}\n\nThe tide of note {number} rises twice a day, because the moon pulls the sea.\n".encode()
+
+
+def upload(client: httpx.Client, name: str, data: bytes, corpus: str = "default") -> str:
+    """The id of the job; empty if the server did not take it."""
+    with suppress(httpx.HTTPError):
+        reply = client.post("/ingest", files=[("files", (name, data))], data={"corpus": corpus})
+        if reply.is_success:
+            return reply.json()["job"]["id"]
+    return ""
+
+
+def ended(client: httpx.Client, job: str, within_s: float) -> dict[str, Any] | None:
+    """A job when it has ended; None if it has not after so many seconds, or the server does not answer."""
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        with suppress(httpx.HTTPError, KeyError, ValueError):
+            if (found := client.get(f"/ingest/{job}").json()["job"])["ended"]:
+                return found
+        time.sleep(_POLL_S)
+    return None

@@ -1,0 +1,65 @@
+"""What a store of many chunks costs: to open it and to search it, next to a scan of the same vectors in memory.
+
+- ``open_s``: processor time to open it, search once and close it. ``search_ms``: of a search. Both are medians.
+- ``scan_ms``: of one product of all vectors with a question's, in the same run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+
+from bench.promises import Figures, Trial
+from discorag.config import StoreSettings
+from discorag.schema.values import Vectors
+from discorag.store.records import SearchQuery
+from discorag.store.store import open_store
+from tests.store.samples import ENCODER, SCOPE, sample
+
+DIMENSION, OF_A_DOCUMENT, WORDS, VOCABULARY = 384, 100, 20, 50_000
+SEARCHES, OPENINGS = 100, 5
+
+
+def run(trial: Trial) -> Figures:
+    """``trial.count`` chunks of random words with random vectors; hybrid searches for ten of them."""
+    rng, settings = np.random.default_rng(trial.seed), StoreSettings(path=trial.folder / "store")
+    vectors = _unit(rng, trial.count)
+    with open_store(settings, (ENCODER, DIMENSION)) as store:
+        for first in range(0, trial.count, OF_A_DOCUMENT):
+            texts = [_words(rng, WORDS) for _ in range(OF_A_DOCUMENT)]
+            sample(f"{first}.md", texts, vectors=vectors[first : first + OF_A_DOCUMENT]).put_in(store)
+            for _ in texts:
+                trial.tick()
+        store.optimise()
+    queries = [SearchQuery(vector=v, text=_words(rng, 5), retrieval="hybrid", top_k=10) for v in _unit(rng, SEARCHES)]
+
+    def open_and_search() -> None:
+        with open_store(settings, (ENCODER, DIMENSION)) as store:
+            store.search(SCOPE, queries[0])
+
+    openings = [_seconds(open_and_search) for _ in range(OPENINGS)]
+    with open_store(settings, (ENCODER, DIMENSION)) as store:
+        searches = [_seconds(lambda q=query: store.search(SCOPE, q)) for query in queries]
+    scans = [_seconds(lambda q=query: vectors @ q.vector) for query in queries]
+    found = {"open_s": median(openings), "search_ms": 1000 * median(searches), "scan_ms": 1000 * median(scans)}
+    return {name: round(value, 3) for name, value in found.items()}
+
+
+def _unit(rng: np.random.Generator, count: int) -> Vectors:
+    vectors = rng.standard_normal((count, DIMENSION), np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _words(rng: np.random.Generator, count: int) -> str:
+    """Words of a vocabulary in which few are frequent."""
+    return " ".join(f"word{number}" for number in (VOCABULARY * rng.random(count) ** 3).astype(int))
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    """Processor time, in seconds."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
