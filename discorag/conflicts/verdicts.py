@@ -200,11 +200,13 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
     only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
     named = all(pair.names) and only_names and set(pair.names[0]) != set(pair.names[1])
     denied = bool(NEGATED.search(pair.left.text)) != bool(NEGATED.search(pair.right.text)) and not all(pair.names)
-    if pair.overlap < CLOSE_WORDING or not (named or opposed or denied):
+    is_renamed = named and documents[pair.left.document].is_other_release_than(documents[pair.right.document])
+    if not is_renamed and (pair.overlap < CLOSE_WORDING or not (named or opposed or denied)):
         return None
     names = (" ".join(pair.names[0]), " ".join(pair.names[1]))
     verdict, reason = _explain(pair, documents, names if named else opposed)
-    return _finding(pair, documents, verdict, Tier.POSSIBLE, "name" if named else "polarity", reason, None)
+    tier = Tier.SURE if is_renamed else Tier.POSSIBLE
+    return _finding(pair, documents, verdict, tier, "name" if named else "polarity", reason, None)
 
 
 def _explain(
