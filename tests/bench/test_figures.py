@@ -173,6 +173,28 @@ def differences() -> Iterator[tuple[str, str]]:
                 yield "docs/science.md", f"| {suite} | `{metric}` | {row['n']} | {' | '.join(cells)} |"
 
 
+COMPARED = ("full", "standard", "standard-hybrid", "product", "lead")
+MAIN = {
+    "asqa": ("str_em", "rougeLsum"),
+    "hotpotqa": ("contains_answer", "fact_recall@300"),
+    "lay-summaries": ("rougeLsum", "sari"),
+    "loong-en": ("document_recall@10",),
+    "loong-zh": ("document_recall@10",),
+    "qasper": ("answer_f1", "disretrieval_recall@300"),
+}
+
+
+def expected() -> Iterator[tuple[str, str]]:
+    for file in Path("eval/expected").glob("dev-*.json"):
+        found = json.loads(file.read_text("utf-8"))
+        systems, suite = found["systems"], found["suite"].partition("/")[0]
+        for metric in MAIN[suite]:
+            means = (
+                systems[name][metric]["value"] for name in ("full", "standard", "standard-hybrid", "product", "lead")
+            )
+            yield "eval/README.md", f"| {suite} | {found['n']} | `{metric}` | {' | '.join(f'{m:.1f}' for m in means)} |"
+
+
 def controls() -> Iterator[tuple[str, str]]:
     found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["controls"]
     for metric in ("answer_f1", "rougeLsum", "gold_used"):
@@ -246,7 +268,7 @@ def reader() -> Iterator[tuple[str, str]]:
 
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
-    *(retrieval, archive, differences, controls, tune, bills, table8, reader),
+    *(retrieval, archive, differences, expected, controls, tune, bills, table8, reader),
 ]
 
 
