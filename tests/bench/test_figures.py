@@ -266,8 +266,8 @@ def reader() -> Iterator[tuple[str, str]]:
         cells = ("{value} [{low}, {high}]".format(**row) if row else "–" for row in (found, trained["mrr"].get(name)))
         yield page, f"| {name} | {' | '.join(cells)} |"
     for suite, row in untrained.items():
-        pairs = (row["differences"][pair] for pair in CONTROLLED)
-        cells = ("{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**pair) for pair in pairs)
+        pairs = (row["differences"].get(pair) for pair in CONTROLLED)
+        cells = ("{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**pair) if pair else "–" for pair in pairs)
         yield page, f"| {suite} | {row['n']} | {' | '.join(cells)} |"
     for other in ("random-trees", "neighbours"):
         yield page, "{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**trained["differences"][f"trees - {other}"])
