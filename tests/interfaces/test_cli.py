@@ -85,7 +85,6 @@ def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
     assert result["answer"]["sentences"][0]["evidence"][0]["span"]["end"] > 0
 
 
-
 @pytest.mark.parametrize("parser", ["local", "rules"])
 def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser: str) -> None:
     source = [str(EXAMPLES / "vitamin-d" / "pooled-analysis.md"), "--parser", parser]
@@ -200,6 +199,9 @@ def test_a_failed_document_gives_exit_code_1_and_is_named_once(tmp_path: Path) -
     assert f"failed{bad}" in told
     assert f"{bad}:{bad}" not in told
     assert "1 added" in text
+    audited = run(tmp_path, "audit", str(tmp_path / "t"), ok=1)
+    assert "0 contradictions" in audited
+    assert "Not complete: 1 of the files could not be read." in audited
 
 
 def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which_stages_it_did_not(home: Path) -> None:
