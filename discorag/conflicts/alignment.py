@@ -115,13 +115,13 @@ def _mutual_neighbours(
     statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[tuple[int, int]]:
     """Pairs of statements that are each other's nearest of the other's document, whatever other documents there are."""
-    ids = np.array([i for i, s in enumerate(statements) if not s.names_a_default], dtype=np.int64)
-    owners = np.array([statements[i].document for i in ids], dtype=np.int64)
-    for document in np.unique(owners):
+    own = [i for i, s in enumerate(statements) if not s.names_a_default]
+    ids, owners = (np.array(column, dtype=np.int64) for column in (own, [statements[i].document for i in own]))
+    for document in sorted({s.document for s in statements}):
         rows = ids[owners == document]
         is_other = (owners > document) & compared.partners(document)[owners]
         columns, first = ids[is_other], np.flatnonzero(np.diff(owners[is_other], prepend=-1))
-        size = max(1, _BLOCK // len(rows))
+        size = max(1, _BLOCK // max(1, len(rows)))
         cuts = np.searchsorted(first, np.arange(size, len(columns), size))  # only between documents
         for some in np.split(np.arange(len(columns)), np.unique(first[cuts[cuts < len(first)]])):
             raise_if_cancelled()

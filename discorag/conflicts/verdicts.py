@@ -168,7 +168,9 @@ def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
 def _is_sure(pair: Alignment, slot: tuple[Value, Value], left: AuditDocument, right: AuditDocument) -> bool:
     """Whether near-identical sentences speak of one subject: "The median age was 40 years" does not say whose."""
     statements = (pair.left, pair.right)
-    if pair.has_other_subject or any(s.is_example for s in statements) or left.shared_names(right) < SOME_SUBJECT:
+    if pair.has_other_subject or left.shared_names(right) < SOME_SUBJECT:
+        return False
+    if any(s.is_example for s in statements) and not left.is_other_release_than(right):
         return False
     if slot[0].kind is ValueKind.VERSION and len(set(map(subject_of_version, statements, slot))) > 1:
         return False

@@ -96,7 +96,7 @@ def _round(scores: Parseval) -> dict[str, float]:
     return {name: round(value, 2) for name, value in scores if value is not None}
 
 
-def prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
+def evaluate_prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
     """The scores of the ``llm`` engine's parser on the configured endpoint.
 
     Raises:
@@ -143,7 +143,7 @@ def main(
     rows[describe(parser).name] = measure(parser, documents)
     if engine == "llm":
         console.print("llm ...")
-        rows["llm"] = prompted(documents)
+        rows["llm"] = evaluate_prompted(documents)
     console.print(scores_table(rows, f"GUM {split}, {len(documents)} documents: original Parseval F1, 15 classes"))
     if out:
         out.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
