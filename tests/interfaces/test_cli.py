@@ -85,7 +85,6 @@ def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
     assert result["answer"]["sentences"][0]["evidence"][0]["span"]["end"] > 0
 
 
-
 @pytest.mark.parametrize("parser", ["local", "rules"])
 def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser: str) -> None:
     source = [str(EXAMPLES / "vitamin-d" / "pooled-analysis.md"), "--parser", parser]
