@@ -197,9 +197,6 @@ export interface Options {
   refine?: number;
   temperature?: number;
   beam_width?: number;
-  tree_tokens?: number | null;
-  graph_tokens?: number | null;
-  plan_tokens?: number | null;
   answer_tokens?: number | null;
 }
 
