@@ -44,7 +44,7 @@ def ask(rag: DiscoRAG, benchmark: Benchmark, home: Path) -> Iterator[dict[str, A
     path = home / "written.jsonl"
     known = {row["id"]: row for row in map(json.loads, complete_lines(path))}
     for i, sample in enumerate(benchmark.samples):
-        row = known.get(sample.id) or {"id": sample.id, "query": sample.query}
+        row: dict[str, Any] = known.get(sample.id) or {"id": sample.id, "query": sample.query}
         if sample.id not in known:
             filters = {"doc_id": [corpus.stored[name] for name in sample.documents]}
             for name in ["verbatim", *(("written", "standard") if i % 2 == 0 else ("standard", "written"))]:

@@ -36,7 +36,7 @@ from scipy.stats import binomtest
 
 from bench import report
 from bench.answers.replies import open_product
-from bench.conflicts.corpora import FILINGS, read_filings, read_project, read_unrelated
+from bench.conflicts.corpora import FILINGS, HOME, read_filings, read_project, read_unrelated
 from bench.conflicts.recall import SPLIT, measure_recall
 from bench.stats import kappa, mean
 from discorag import DiscoRAG
@@ -54,7 +54,6 @@ from eval.sample import DocSpan
 from interfaces.audit import read_documents
 
 OUT = Path("bench/results/conflicts.json")
-HOME = Path(".disco-rag/bench/conflicts")
 PLANTED = Path(__file__).with_name("planted")
 QUESTIONS = 150
 """Of RAMDocs."""
@@ -145,29 +144,29 @@ def read_texts(rag: DiscoRAG, corpus: str, texts: list[GivenText]) -> list[Audit
     return rag.run(lambda: read_documents(store, rag.backends.encoder, scope, store.manifests(scope)))
 
 
-def recall(_: DiscoRAG) -> dict[str, Any]:
+def recall(rag: DiscoRAG) -> dict[str, Any]:
     """Changes that are found, of each part of the projects."""
-    return {part: measure_recall(part, HOME) for part in SPLIT}
+    return {part: measure_recall(rag, part) for part in SPLIT}
 
 
-def unrelated_false(_: DiscoRAG) -> dict[str, Any]:
+def unrelated_false(rag: DiscoRAG) -> dict[str, Any]:
     """Contradictions between texts on different matters, all false, per 100,000 words."""
     found: Counter[Tier] = Counter()
     words = 0
-    for documents in read_unrelated(HOME).values():
+    for documents in read_unrelated(rag).values():
         found.update(f.tier for f in audit(documents) if f.verdict is Verdict.CONTRADICTS)
         words += _words(documents)
     return {"words": words} | {tier.value: round(found[tier] * 1e5 / words, 2) for tier in Tier}
 
 
-def filings(_: DiscoRAG) -> dict[str, Any]:
+def filings(rag: DiscoRAG) -> dict[str, Any]:
     """Sure contradictions between a company's annual reports."""
-    return score_filings(audit)
+    return score_filings(rag, audit)
 
 
-def score_filings(find: Find) -> dict[str, Any]:
+def score_filings(rag: DiscoRAG, find: Find) -> dict[str, Any]:
     """How many sure contradictions are reported, and how many of them were read as genuine."""
-    found = [f for name in FILINGS for f in find(read_filings(name, HOME))]
+    found = [f for name in FILINGS for f in find(read_filings(rag, name))]
     sure = [f for f in found if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS]
     read = {row["digest"]: "genuine" if is_genuine(row) else "not genuine" for row in MARKS if "digest" in row}
     marks = Counter(read.get(quotes_digest(f), "not read") for f in sure)
@@ -218,7 +217,8 @@ def ablation(rag: DiscoRAG) -> dict[str, Any]:
         "random trees": lambda documents: [f for f in audit(documents) if _agree(f, _has_random_scope)],
     }
     return {
-        name: {"filings": score_filings(find), "ramdocs": score_ramdocs(rag, find)} for name, find in variants.items()
+        name: {"filings": score_filings(rag, find), "ramdocs": score_ramdocs(rag, find)}
+        for name, find in variants.items()
     }
 
 
@@ -254,7 +254,7 @@ def _relations(sentence: str) -> tuple[Relation, ...]:
 
 def cost(rag: DiscoRAG) -> dict[str, Any]:
     """Processor seconds for a million words: of encoding every sentence once, and of the rest of an audit."""
-    documents = [d for version in read_project("scrapy", HOME) for d in version]
+    documents = [d for version in read_project(rag, "scrapy") for d in version]
     scale = 1e6 / _words(documents)
     bodies = [s.body for d in documents for s in d.sentences]
     some = random.Random(0).sample(bodies, ENCODED)
@@ -286,12 +286,11 @@ KEYS: dict[str, Callable[[DiscoRAG], dict[str, Any]]] = {f.__name__: f for f in 
 def main(
     keys: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(KEYS)}; default: all.")] = None,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
-    home: Annotated[Path, typer.Option(help="Folder of the store.")] = HOME,
 ) -> None:
     """Measure, write, show."""
     if unknown := set(keys or ()) - KEYS.keys():
         raise typer.BadParameter(f"{sorted(unknown)} are unknown; known are {', '.join(KEYS)}.")
-    with open_product(home) as rag:
+    with open_product(HOME) as rag:
         figures = {key: KEYS[key](rag) for key in keys or KEYS}
     Console().print(report.table(report.write(out, figures).figures))
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import typer
 
+from bench.answers.replies import open_product
 from bench.conflicts.corpora import read_folder
 from discorag.conflicts.audit import audit
 from discorag.conflicts.statements import AuditDocument
@@ -36,10 +37,11 @@ app = typer.Typer(help="Findings for blind readers.")
 def draw(out: Path, folders: list[Path], home: Path = Path(".disco-rag/bench/marks")) -> None:
     """Write shuffled pairs: sure contradictions and replacements, and others; alike ones once."""
     sure, others = list[tuple[dict[str, Any], str]](), list[tuple[dict[str, Any], str]]()
-    for folder in folders:
-        documents = {d.id: d for d in read_folder(folder.name, folder, home)}
+    with open_product(home) as rag:
+        read = {folder.name: {d.id: d for d in read_folder(rag, folder)} for folder in folders}
+    for name, documents in read.items():
         for finding in (group[0] for group in group_findings(audit(list(documents.values())))):
-            row = {"folder": folder.name, "tier": finding.tier, "verdict": finding.verdict}
+            row = {"folder": name, "tier": finding.tier, "verdict": finding.verdict}
             is_sure = finding.tier is Tier.SURE and finding.verdict is not Verdict.DIFFERS
             (sure if is_sure else others).append((row | {"quotes": _quotes(finding)}, _pair(finding, documents)))
     rng = random.Random(0)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.conflicts.corpora import read_project
+from discorag import DiscoRAG
 from discorag.conflicts.audit import audit
 from discorag.conflicts.statements import AuditDocument, Statement, normalise, read_statements
 from discorag.conflicts.values import ValueKind
@@ -29,11 +30,11 @@ _REWORDED = 0.5
 _OTHER = {"one": "four", "two": "five", "three": "six", "True": "False", "False": "True", "true": "false"}
 
 
-def measure_recall(part: str, home: Path) -> dict[str, Any]:
+def measure_recall(rag: DiscoRAG, part: str) -> dict[str, Any]:
     """Of the changes of a part of the projects, how many are found, sure or possible."""
     counts: Counter[str] = Counter()
     for name in SPLIT[part]:
-        old, new = read_project(name, home)
+        old, new = read_project(rag, name)
         found = audit([*old, *new])
         for _, before, after in (change for change in _READ["changes"] if change[0] == name):
             counts["real " + _tier(f for f in found if _quotes(f, before, after))] += 1

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,8 +11,9 @@ from pathlib import Path
 from statistics import median
 from threading import Thread
 
-from bench.promises import ROOT, Figures, Trial
+from bench.promises import Figures, Trial
 from bench.server import ApiServer, Home, ended, note, upload
+from bench.trust.product import PROGRAM, environment
 from discorag.config import StoreSettings
 from discorag.store.store import open_store
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, sample
@@ -29,19 +28,19 @@ def two_ingests(trial: Trial, new_database: Callable[[], str]) -> Figures:
     for number in range(FILES):
         (folder / f"{number}.md").write_bytes(note(number))
     for run in range(trial.count):
-        own = {"DISCO_RAG_DATABASE_URL": new_database(), "DISCO_RAG_PARSER__KIND": "rules", "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", "from interfaces.cli.main import main; main()", "ingest", str(folder)]
+        database = new_database()
+        own = {"DATABASE_URL": database, "PARSER__KIND": "rules"}
         ingests = [
             subprocess.Popen(
-                command,
-                env=os.environ | own | {"DISCO_RAG_HOME": str(trial.folder / f"home-{run}-{at}")},
+                [*PROGRAM, "ingest", str(folder)],
+                env=environment(trial.folder / f"{run}-{at}" / "store", own),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
             for at in range(2)
         ]
         counts["failed"] += sum(ingest.wait() != 0 for ingest in ingests)
-        with open_store(StoreSettings.model_validate({"database_url": own["DISCO_RAG_DATABASE_URL"]})) as store:
+        with open_store(StoreSettings.model_validate({"database_url": database})) as store:
             report = store.check()
             with store.database.read() as db:
                 uris = db.exec_driver_sql("SELECT uri FROM documents").scalars().all()

@@ -21,7 +21,6 @@ from discorag.conflicts.values import Value
 from discorag.models.loops import raise_if_cancelled
 from discorag.schema.values import Vectors
 
-NEIGHBOURS = 8
 NEAR = 0.6
 """Least cosine of two statements that are compared."""
 CLOSE = 0.55
@@ -89,9 +88,9 @@ class Comparison:
     rows: NDArray[np.bool_]
     columns: NDArray[np.bool_]
 
-    def holds(self, one: int, other: int) -> bool:
-        """Whether these two documents are compared."""
-        return bool((self.rows[one] and self.columns[other]) or (self.rows[other] and self.columns[one]))
+    def partners(self, document: int) -> NDArray[np.bool_]:
+        """Whether each document is compared with this one, shape (documents,)."""
+        return (self.rows[document] & self.columns) | (self.columns[document] & self.rows)
 
 
 def align_corpus(
@@ -101,7 +100,7 @@ def align_corpus(
     words = Words(statements)
     for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
         left, right = statements[i], statements[j]
-        if not compared.holds(left.document, right.document):
+        if not compared.partners(left.document)[right.document]:
             continue
         if normalise(left.text) in documents[right.document].texts:
             continue
@@ -115,35 +114,37 @@ def align_corpus(
 def _mutual_neighbours(
     statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of statements that are each other's nearest of the other's document."""
-    owners = np.array([s.document for s in statements], dtype=np.int64)
-    fields = np.array([s.names_a_default for s in statements], dtype=np.bool_)
-    rows, columns = compared.rows[owners] & ~fields, compared.columns[owners] & ~fields
-    best: dict[tuple[int, int], tuple[float, int]] = {}
-    for mine, theirs in ((rows, columns), (columns & ~rows, rows)):
-        for i, j, score in _neighbours(np.flatnonzero(mine), np.flatnonzero(theirs), owners, vectors):
-            for one, other in ((i, j), (j, i)):
-                key, found = (one, int(owners[other])), (score, -other)
-                best[key] = max(best.get(key, found), found)
-    for (i, document), (_, j) in sorted(best.items()):
-        if document > owners[i] and best[-j, int(owners[i])][1] == -i:
-            yield i, -j
+    """Pairs of statements that are each other's nearest of the other's document, whatever other documents there are."""
+    own = [i for i, s in enumerate(statements) if not s.names_a_default]
+    ids, owners = (np.array(column, dtype=np.int64) for column in (own, [statements[i].document for i in own]))
+    for document in sorted({s.document for s in statements}):
+        rows = ids[owners == document]
+        is_other = (owners > document) & compared.partners(document)[owners]
+        columns, first = ids[is_other], np.flatnonzero(np.diff(owners[is_other], prepend=-1))
+        size = max(1, _BLOCK // max(1, len(rows)))
+        cuts = np.searchsorted(first, np.arange(size, len(columns), size))  # only between documents
+        for some in np.split(np.arange(len(columns)), np.unique(first[cuts[cuts < len(first)]])):
+            raise_if_cancelled()
+            starts = first[np.isin(first, some)] - some[:1]
+            for i, j in _mutual(vectors[rows], vectors[columns[some]], starts):
+                yield int(rows[i]), int(columns[some[j]])
 
 
-def _neighbours(
-    rows: NDArray[np.int64], columns: NDArray[np.int64], owners: NDArray[np.int64], vectors: Vectors
-) -> Iterator[tuple[int, int, float]]:
-    """For each of the rows its nearest columns of other documents, with their cosines."""
-    size = max(1, _BLOCK // max(1, len(columns)))
-    for start in range(0, len(rows) if len(columns) else 0, size):
-        raise_if_cancelled()
-        block = rows[start : start + size]
-        cosines = vectors[block] @ vectors[columns].T
-        cosines[owners[block, None] == owners[None, columns]] = -1
-        nearest = np.argpartition(-cosines, min(NEIGHBOURS, len(columns)) - 1, axis=1)[:, :NEIGHBOURS]
-        for row, column in np.argwhere(np.take_along_axis(cosines, nearest, axis=1) >= NEAR):
-            at = nearest[row, column]
-            yield int(block[row]), int(columns[at]), float(cosines[row, at])
+def _mutual(rows: Vectors, columns: Vectors, starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Rows and columns that are each other's nearest; rows are of one document, columns of those that begin at
+    ``starts``.
+    """
+    nearest, highest = np.zeros(len(columns), dtype=np.int64), np.full(len(columns), NEAR, dtype=rows.dtype)
+    best = np.zeros((len(rows), len(starts)), dtype=rows.dtype)
+    step = max(1, _BLOCK // max(1, len(columns)))
+    for at in range(0, len(rows) if len(columns) else 0, step):
+        cosines = rows[at : at + step] @ columns.T
+        best[at : at + step] = np.maximum.reduceat(cosines, starts, axis=1)
+        nearer = np.flatnonzero(cosines.max(axis=0) > highest)
+        nearest[nearer], highest[nearer] = at + cosines[:, nearer].argmax(axis=0), cosines[:, nearer].max(axis=0)
+    document = np.searchsorted(starts, np.arange(len(columns)), side="right") - 1
+    for j in np.flatnonzero((highest > NEAR) & (highest == best[nearest, document])):
+        yield int(nearest[j]), int(j)
 
 
 def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]:

@@ -73,7 +73,7 @@ def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, st
     found = {
         "entity": registrant[1] if registrant else release[1] if release else "",
         "period": (period[1] or period[2]) if period else year[1] if year else "",
-        "version": version[1] if version else "",
+        "version": release[2] if release else version[1] if version else "",
         "date": date[1] if date else "",
         "status": (status[1] or status[2]).casefold() if status else "",
     }

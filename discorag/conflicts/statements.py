@@ -165,6 +165,12 @@ class AuditDocument:
         """Whether the titles are the same but for numbers."""
         return bool(self._series) and self._series == other._series
 
+    def is_other_release_than(self, other: Self) -> bool:
+        """Whether the two are known to speak for one entity or under one title, at two versions."""
+        one, two = self.identity, other.identity
+        is_one_thing = self.is_version_of(other) or (bool(one.entity) and one.entity == two.entity)
+        return is_one_thing and bool(one.version) and bool(two.version) and one.version != two.version
+
     @cached_property
     def names(self) -> frozenset[str]:
         """Words that it writes with a capital inside sentences, and never without one."""

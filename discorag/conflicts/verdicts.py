@@ -168,7 +168,9 @@ def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
 def _is_sure(pair: Alignment, slot: tuple[Value, Value], left: AuditDocument, right: AuditDocument) -> bool:
     """Whether near-identical sentences speak of one subject: "The median age was 40 years" does not say whose."""
     statements = (pair.left, pair.right)
-    if pair.has_other_subject or any(s.is_example for s in statements) or left.shared_names(right) < SOME_SUBJECT:
+    if pair.has_other_subject or left.shared_names(right) < SOME_SUBJECT:
+        return False
+    if any(s.is_example for s in statements) and not left.is_other_release_than(right):
         return False
     if slot[0].kind is ValueKind.VERSION and len(set(map(subject_of_version, statements, slot))) > 1:
         return False
@@ -200,11 +202,13 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
     only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
     named = all(pair.names) and only_names and set(pair.names[0]) != set(pair.names[1])
     denied = bool(NEGATED.search(pair.left.text)) != bool(NEGATED.search(pair.right.text)) and not all(pair.names)
-    if pair.overlap < CLOSE_WORDING or not (named or opposed or denied):
+    is_renamed = named and documents[pair.left.document].is_other_release_than(documents[pair.right.document])
+    if not is_renamed and (pair.overlap < CLOSE_WORDING or not (named or opposed or denied)):
         return None
     names = (" ".join(pair.names[0]), " ".join(pair.names[1]))
     verdict, reason = _explain(pair, documents, names if named else opposed)
-    return _finding(pair, documents, verdict, Tier.POSSIBLE, "name" if named else "polarity", reason, None)
+    tier = Tier.SURE if is_renamed else Tier.POSSIBLE
+    return _finding(pair, documents, verdict, tier, "name" if named else "polarity", reason, None)
 
 
 def _explain(

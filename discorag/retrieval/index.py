@@ -128,7 +128,7 @@ class TreeIndex:
 
         def bm25() -> Floats:
             """Of every node, from the terms of the leaves below it and of what stands above these."""
-            terms = TermCounts.joined([outlines[d].terms for d in trees])
+            terms = TermCounts.join([outlines[d].terms for d in trees])
             return Bm25(terms).scores(query.text, forest.tree.groups)
 
         nodes = fuse_scores(by, lambda: forest.join([cosines[d] for d in trees]), bm25)

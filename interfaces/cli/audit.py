@@ -37,13 +37,15 @@ def audit(
     if other is not None and other == name:
         hint = "Name the first one's corpus with --corpus."
         raise InputError(f"Both folders would be stored as corpus {name!r}.", hint=hint)
+    unread = 0
     with DiscoRAG(read_settings()) as rag:
         for path in filter(None, (folder, against)):
             with Bar("Ingest") as ingest:
                 result = rag.ingest_for_audit(path, corpus=name if path is folder else None, progress=ingest.on_event)
-            for skipped in (o for o in result.outcomes if o.status is Status.SKIPPED):
-                note = name_and_note(one_line(skipped.uri, 200), one_line(skipped.note, 400))
-                err.print(Text(f"Skipped: {note}"), soft_wrap=True)
+            for outcome in (o for o in result.outcomes if o.status in {Status.SKIPPED, Status.FAILED}):
+                note = name_and_note(one_line(outcome.uri, 200), one_line(outcome.note, 400))
+                err.print(Text(f"{outcome.status.value.capitalize()}: {note}"), soft_wrap=True)
+                unread += outcome.status is Status.FAILED
         with Bar("Audit") as bar:
             report = rag.audit(corpus=name, against=other, progress=bar.show)
     report = report.since(since.date()) if since else report
@@ -56,5 +58,7 @@ def audit(
             print_json(report)
         case "sarif":
             print_json(audit_sarif(report))
-    if report.contradictions:
+    if unread:
+        err.print(Text(f"Not complete: {unread} of the files could not be read."), soft_wrap=True)
+    if unread or report.contradictions:
         raise typer.Exit(1)

@@ -15,7 +15,7 @@ COMMANDS = {
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question, every sentence with its sources; or a file of questions.",
     "show": "Show a document's trees.",
-    "audit": "Find where documents disagree, and why; exit code 1 if a contradiction is sure.",
+    "audit": "Find where documents disagree, and why; exit code 1 if a contradiction is sure or a file unreadable.",
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
     "estimate": "Estimate what an ingest would do and cost, without storing anything.",

@@ -173,6 +173,26 @@ def differences() -> Iterator[tuple[str, str]]:
                 yield "docs/science.md", f"| {suite} | `{metric}` | {row['n']} | {' | '.join(cells)} |"
 
 
+COMPARED = ("full", "standard", "standard-hybrid", "product", "lead")
+MAIN = {
+    "asqa": ("str_em", "rougeLsum"),
+    "hotpotqa": ("contains_answer", "fact_recall@300"),
+    "lay-summaries": ("rougeLsum", "sari"),
+    "loong-en": ("document_recall@10",),
+    "loong-zh": ("document_recall@10",),
+    "qasper": ("answer_f1", "disretrieval_recall@300"),
+}
+
+
+def expected() -> Iterator[tuple[str, str]]:
+    for file in Path("eval/expected").glob("dev-*.json"):
+        found = json.loads(file.read_text("utf-8"))
+        systems, suite = found["systems"], found["suite"].partition("/")[0]
+        for metric in MAIN[suite]:
+            means = (f"{systems[name][metric]['value']:.1f}" if name in systems else "–" for name in COMPARED)
+            yield "eval/README.md", f"| {suite} | {found['n']} | `{metric}` | {' | '.join(means)} |"
+
+
 def controls() -> Iterator[tuple[str, str]]:
     found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["controls"]
     for metric in ("answer_f1", "rougeLsum", "gold_used"):
@@ -234,19 +254,27 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
+CONTROLLED = ("trees - random-trees", "trees - filler", "graph - permuted-graph", "plan - other-plan")
+
+
 def reader() -> Iterator[tuple[str, str]]:
     f, page = result("reader")["figures"], "docs/science.md"
-    for name, trained in f["all"]["mrr"].items():
-        cells = ("{value} [{low}, {high}]".format(**row) for row in (f["untrained"][name], trained))
+    untrained, trained = f["untrained"], f["trained"]["all"]
+    for name, found in untrained["all"]["mrr"].items():
+        cells = ("{value} [{low}, {high}]".format(**row) if row else "–" for row in (found, trained["mrr"].get(name)))
         yield page, f"| {name} | {' | '.join(cells)} |"
+    for suite, row in untrained.items():
+        pairs = (row["differences"].get(pair) for pair in CONTROLLED)
+        cells = ("{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**pair) if pair else "–" for pair in pairs)
+        yield page, f"| {suite} | {row['n']} | {' | '.join(cells)} |"
     for other in ("random-trees", "neighbours"):
-        yield page, "{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**f["all"]["differences"][f"trees - {other}"])
-    yield page, f"{f['all']['n']} questions of FairytaleQA"
+        yield page, "{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**trained["differences"][f"trees - {other}"])
+    yield page, f"{untrained['all']['n']} questions of FairytaleQA"
 
 
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
-    *(retrieval, archive, differences, controls, tune, bills, table8, reader),
+    *(retrieval, archive, differences, expected, controls, tune, bills, table8, reader),
 ]
 
 

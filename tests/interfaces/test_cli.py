@@ -199,6 +199,9 @@ def test_a_failed_document_gives_exit_code_1_and_is_named_once(tmp_path: Path) -
     assert f"failed{bad}" in told
     assert f"{bad}:{bad}" not in told
     assert "1 added" in text
+    audited = run(tmp_path, "audit", str(tmp_path / "t"), ok=1)
+    assert "0 contradictions" in audited
+    assert "Not complete: 1 of the files could not be read." in audited
 
 
 def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which_stages_it_did_not(home: Path) -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any, TypeVar
 
 from discorag.discourse.parse.inline import Layout, unescape
@@ -220,13 +221,13 @@ class LlmEngine:
         k = len(inputs.chunks)
         if k < 2:
             return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks)))
-        request = self._request("relate", "graph", inputs, lambda text: graph_of(inputs, text), graph_tokens(k))
+        request = self._request("relate", inputs, lambda text: graph_of(inputs, text), graph_tokens(k))
         return self._outcome("relate", await self.model.complete(replace(request, schema=graph_schema(k))))
 
     async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
         """One paragraph that cites the chunks (fig. 12); wrong citations are reported and left out."""
         limit = plan_tokens(len(inputs.chunks))
-        request = self._request("plan", "plan", inputs, lambda text: plan_of(text, inputs), limit)
+        request = self._request("plan", inputs, lambda text: plan_of(text, inputs), limit)
         outcome = self._outcome("plan", await self.model.complete(replace(request, cut=whole_sentences)))
         unknown = unknown_passages(references(outcome.text), [c.text for c in inputs.chunks])
         failures = [
@@ -237,24 +238,14 @@ class LlmEngine:
             )
             for r in unknown
         ]
-        if not references(outcome.value.paragraph):
-            uncited = InvalidOutputError("The plan cites no passage.")
-            failures.append(Failure.of("plan", uncited, fallback="the plan as it stands"))
         return replace(outcome, failures=(*outcome.failures, *failures))
 
     async def answer(self, inputs: AnswerInputs, *, structured: bool) -> AsyncIterator[str | Outcome[str]]:
         """Pieces of the answer as they come, at last the checked answer (fig. 18; fig. 14 when not structured)."""
+        ask, prompts = self.templates.own_words.render(), self.templates.instructions(self.layout)
         limit = self.sampling.for_answer(len(inputs.chunks))
-        ask = self.templates.own_words.render()
-        prompts = self.templates.instructions(self.layout)
-        request = self._request(
-            "generate",
-            "answer",
-            inputs,
-            lambda text: answer_of(text, inputs, ask, prompts),
-            limit,
-            structured=structured,
-        )
+        read = partial(answer_of, inputs=inputs, ask=ask, prompts=prompts)
+        request = self._request("generate", inputs, read, limit, structured=structured)
         shown = Shown()
         async for piece in self.model.stream(replace(request, cut=whole_sentences)):
             if text := shown.push(piece) if isinstance(piece, str) else shown.rest():
@@ -263,15 +254,9 @@ class LlmEngine:
                 yield self._outcome("generate", piece)
 
     def _request(
-        self,
-        stage: str,
-        turn: str,
-        inputs: AnswerInputs,
-        parse: Callable[[str], T],
-        limit: int,
-        *,
-        structured: bool = True,
+        self, stage: str, inputs: AnswerInputs, parse: Callable[[str], T], limit: int, *, structured: bool = True
     ) -> Request[T]:
+        turn = {"relate": "graph", "plan": "plan", "generate": "answer"}[stage]
         current = inputs if turn == "graph" else _current(inputs)
         return Request(
             stage=stage,

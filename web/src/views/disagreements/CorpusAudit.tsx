@@ -4,7 +4,7 @@ import { lastAudit, settleFinding } from "../../api/calls";
 import { problemOf, type Problem } from "../../api/client";
 import type { DocumentsRead } from "../../api/open";
 import { runAudit } from "../../api/stream";
-import type { Audit, Finding, Tier, Verdict } from "../../api/types";
+import type { Audit, Finding, Side, Tier, Verdict } from "../../api/types";
 import { plural } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
@@ -13,7 +13,8 @@ import { Empty, ProblemNote } from "../../ui/Notes";
 import { CorpusChoice } from "../../ui/QuestionBar";
 import { FindingPair } from "./FindingPair";
 
-const SHOWN = 50;
+/** Pairs of documents of one kind that are shown at first. */
+const SHOWN = 20;
 
 const KINDS: { tier: Tier; verdict: Verdict; name: string; about: string }[] = [
   { tier: "sure", verdict: "contradicts", name: "Contradictions", about: "The same statement with a different value." },
@@ -33,69 +34,65 @@ function standing({ documents, changed }: Audit): string {
 }
 
 interface ListProps {
+  name: string;
+  about: string;
   findings: Finding[];
   report: Audit;
   corpus: string;
   settle: ((finding: Finding, note: string | null) => void) | null;
 }
 
-/** Findings in order, the first ones at first. */
-function List({ findings, report, corpus, settle }: ListProps) {
+/** The findings of each pair of documents, in the order of its first one. */
+function byDocuments(findings: Finding[]): [Finding, ...Finding[]][] {
+  const pairs: [Finding, ...Finding[]][] = [];
+  for (const finding of findings) {
+    const pair = pairs.find(([{ left, right }]) => left.doc_id === finding.left.doc_id && right.doc_id === finding.right.doc_id);
+    if (pair) pair.push(finding);
+    else pairs.push([finding]);
+  }
+  return pairs;
+}
+
+const named = ({ title, identity }: Side) => (identity ? `${title} (${identity})` : title);
+
+/** Findings of one kind, by pair of documents; the first pairs at first. */
+function Part({ name, about, findings, report, corpus, settle }: ListProps) {
   const [most, setMost] = useState(SHOWN);
+  const pairs = useMemo(() => byDocuments(findings), [findings]);
   return (
-    <>
-      <ul>
-        {findings.slice(0, most).map((finding) => (
-          <FindingPair key={finding.id} finding={finding} note={report.settled[finding.id] ?? null} corpus={corpus} settle={settle} />
-        ))}
-      </ul>
-      {findings.length > most && (
+    <section className="findings" aria-label={name}>
+      <h2>
+        {name} <span className="quiet small">{findings.length.toLocaleString("en")}</span>
+      </h2>
+      <p className="quiet small">{about}</p>
+      {pairs.slice(0, most).map((pair) => (
+        <section key={pair[0].id} className="pair">
+          <h3>
+            <bdi>{named(pair[0].left)}</bdi> and <bdi>{named(pair[0].right)}</bdi>
+          </h3>
+          <ul>
+            {pair.map((finding) => (
+              <FindingPair key={finding.id} finding={finding} note={report.settled[finding.id] ?? null} corpus={corpus} settle={settle} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {pairs.length > most && (
         <Button className="button" onPress={() => setMost(most + SHOWN)}>
           Show more
         </Button>
       )}
-    </>
+    </section>
   );
 }
 
-function Findings({ report, corpus, settle }: Omit<ListProps, "findings">) {
-  const [withSettled, setWithSettled] = useState(false);
-  const [open, settled] = useMemo(() => {
-    const isSettled = ({ id }: Finding) => report.settled[id] !== undefined;
-    return [report.findings.filter((f) => !isSettled(f)), report.findings.filter(isSettled)];
-  }, [report]);
+/** What is shown of a report: the open findings by kind, then the settled ones. */
+function partsOf({ findings, settled }: Audit) {
+  const isSettled = ({ id }: Finding) => settled[id] !== undefined;
+  const open = findings.filter((f) => !isSettled(f));
   const kinds = KINDS.map((kind) => ({ ...kind, findings: open.filter((f) => f.tier === kind.tier && f.verdict === kind.verdict) }));
-  return (
-    <>
-      {!open.length && report.changed === 0 && (
-        <Empty title="No disagreements were found">
-          <p>No two of these documents make the same statement with different values. Other kinds of conflict may be missed.</p>
-        </Empty>
-      )}
-      {kinds
-        .filter(({ findings }) => findings.length)
-        .map(({ name, about, findings }) => (
-          <section key={name} className="findings" aria-label={name}>
-            <h2>
-              {name} <span className="quiet small">{findings.length.toLocaleString("en")}</span>
-            </h2>
-            <p className="quiet small">{about}</p>
-            <List findings={findings} report={report} corpus={corpus} settle={settle} />
-          </section>
-        ))}
-      {settled.length > 0 && (
-        <section className="findings" aria-label="Settled">
-          <h2>
-            Settled <span className="quiet small">{settled.length.toLocaleString("en")}</span>
-          </h2>
-          <Button className="button" aria-expanded={withSettled} onPress={() => setWithSettled(!withSettled)}>
-            {withSettled ? "Hide settled ones" : "Show settled ones"}
-          </Button>
-          {withSettled && <List findings={settled} report={report} corpus={corpus} settle={settle} />}
-        </section>
-      )}
-    </>
-  );
+  const others = { name: "Settled", about: "Neither counted nor shown with an answer.", findings: findings.filter(isSettled) };
+  return [...kinds, others].filter((part) => part.findings.length);
 }
 
 /** Where the documents of a corpus disagree with each other, whatever was asked. */
@@ -144,9 +141,14 @@ export function CorpusAudit({ corpus }: { corpus: string }) {
       {problem && <ProblemNote problem={problem} />}
       {stored.problem && <ProblemNote problem={stored.problem} again={stored.again} />}
       {report && !report.documents.length && <Empty title="This corpus is empty" />}
-      {report && !at && report.documents.length > 0 && (
-        <Findings report={report} corpus={corpus} settle={canWrite ? (finding, note) => void settle(finding, note) : null} />
+      {report?.changed === 0 && !report.findings.length && report.documents.length > 0 && !at && (
+        <Empty title="No disagreements were found">
+          <p>No two of these documents make the same statement with different values. Other kinds of conflict may be missed.</p>
+        </Empty>
       )}
+      {report && !at && partsOf(report).map((part) => (
+        <Part key={part.name} {...part} report={report} corpus={corpus} settle={canWrite ? (finding, note) => void settle(finding, note) : null} />
+      ))}
     </>
   );
 }
