@@ -245,6 +245,12 @@ def archive() -> Iterator[tuple[str, str]]:
         yield science, f"| {' | '.join(cells)} |"
     for name in ("planned - standard", "planned - shuffled", "planned - extractive"):
         yield science, f"| {' | '.join(signed(small[name][key]) for key in ('both', 'one_as_whole', 'unsupported'))} |"
+    written = found["written"]["figures"]
+    for name in ("standard", "written", "verbatim"):
+        both, not_supported = ("{} [{}, {}]".format(*written[name][key]) for key in ("both", "not_supported"))
+        yield science, f"| {both} | {not_supported} | {written[name]['sentences']} | {written[name]['seconds']} |"
+    for difference in written["written - standard"].values():
+        yield science, signed(difference)
     for difference in found["follow"]["figures"].values():
         yield science, signed(difference)
     tokens = found["tokens"]["figures"]

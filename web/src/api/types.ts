@@ -103,6 +103,7 @@ export interface EvidenceSpan {
   text: string;
   page: number | null;
   also_in: string[];
+  is_context: boolean;
 }
 
 export interface Failure {
