@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from threading import Thread
@@ -55,23 +54,6 @@ class Home:
         return environment(self.folder / "store", own | dict(settings))
 
 
-@dataclass
-class Log:
-    """The last lines that the process wrote, but for those about requests."""
-
-    others: deque[str] = field(default_factory=lambda: deque[str](maxlen=50))
-
-    def add(self, line: str) -> None:
-        """Take in a line."""
-        try:
-            said: dict[str, Any] = json.loads(line)
-        except ValueError:
-            self.others.append(line.rstrip())
-            return
-        if said.get("event") != "request":
-            self.others.append(line.rstrip()[:2000])
-
-
 class ApiServer:
     """A running server; leaving the ``with`` ends it.
 
@@ -85,7 +67,9 @@ class ApiServer:
     """
 
     def __init__(self, home: Home, settings: Mapping[str, str] | None = None, *, workers: int = 1) -> None:
-        self.home, self.port, self.log = home, free_port(), Log()
+        self.home, self.port = home, free_port()
+        self.log = deque[str](maxlen=50)
+        """The last lines that the process wrote, except those about requests."""
         more = ("--workers", str(workers)) if workers > 1 else ()
         self._command = [*PROGRAM, "serve", "--port", str(self.port), *more]
         self._environment = home.environment(settings or {})
@@ -133,10 +117,6 @@ class ApiServer:
         """Whether the process lives."""
         return self._process.poll() is None
 
-    def signal(self, number: Signals) -> None:
-        """Send a signal."""
-        self._process.send_signal(number)
-
     def end(self, number: Signals = SIGTERM) -> int:
         """Send a signal and wait.
 
@@ -144,7 +124,7 @@ class ApiServer:
             The exit code; minus the signal's number if that ended it.
         """
         if self._process.poll() is None:
-            self.signal(number)
+            self._process.send_signal(number)
         code = self._process.wait(PATIENCE_S)
         self._reader.join()
         return code
@@ -158,7 +138,8 @@ class ApiServer:
     def _read(self) -> None:
         assert self._process.stderr is not None
         for line in self._process.stderr:
-            self.log.add(line)
+            if '"event": "request"' not in line:
+                self.log.append(line.rstrip()[:2000])
 
     def _wait(self) -> None:
         end = time.monotonic() + PATIENCE_S
@@ -169,7 +150,7 @@ class ApiServer:
             except httpx.TransportError:
                 time.sleep(0.1)
         self.end(SIGKILL)
-        raise InvariantError(f"The server did not start: {list(self.log.others)}")
+        raise InvariantError(f"The server did not start: {list(self.log)}")
 
 
 def note(number: int) -> bytes:

@@ -51,7 +51,7 @@ def run(trial: Trial) -> Figures:
     home = Home.create(trial.folder / "home", [ATTACKER, OTHER])
     with ApiServer(home) as server, server.client(ATTACKER) as attacker, server.client(OTHER) as other:
         found = poison_all(attacker, other, poisons(trial.count, trial.seed), trial, server.process)
-        errors = [line for line in server.log.others if "Traceback" in line or '"error"' in line]
+        errors = [line for line in server.log if "Traceback" in line or '"error"' in line]
     return found | {"errors_logged": len(errors), "errors_first": errors[:3]}
 
 

@@ -39,7 +39,7 @@ def kill_while_sending(
             time.sleep(rng.uniform(0.0, 1.0))
             kill(server, rng)
             if not server.is_running:
-                raise InvariantError(f"The server ended: {list(server.log.others)}")
+                raise InvariantError(f"The server ended: {list(server.log)}")
             trial.tick()
         fates = {name: ended(client, job, PATIENCE_S) for name, job in jobs.items()}
         listed = client.get("/documents", params={"limit": 1000}).raise_for_status().json()["documents"]
