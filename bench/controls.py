@@ -4,6 +4,7 @@
 
 * ``random-trees``: every span of sentences cut anywhere, chosen as from DISRetrieval's trees.
 * ``right-branching``: every sentence joined to all that follow.
+* ``unified``: the author's headings and paragraphs, RST trees inside paragraphs.
 * ``snapped-random``: the author's headings and paragraphs, as in ``snapped``, and random trees inside paragraphs.
 * ``snapped-rst``: the same with parsed RST trees inside paragraphs.
 * ``slide``: all runs of 2, 4, 8 and 16 sentences.
@@ -14,17 +15,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Unit, join_texts
-from discorag.retrieval.builders.base import Builder, Built, Source, sentence_leaves
+from discorag.discourse.parse.parser import Parses, Unit, UnitParser, embedded_version, join_texts
+from discorag.retrieval.builders.base import Builder, Built, Source, paragraph_leaves, sentence_leaves
 from discorag.retrieval.builders.baselines import Cut, build_binary_tree, cut_splits
-from discorag.retrieval.builders.discourse import UnifiedBuilder
-from discorag.retrieval.builders.node_text import Concat, NodeText
+from discorag.retrieval.builders.discourse import graft, section_branches
+from discorag.retrieval.builders.node_text import Concat, Growth, NodeText
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, window_tree
 from discorag.retrieval.registry import (
     RETRIEVERS,
@@ -178,6 +179,27 @@ async def _select_beside(query: TreeQuery, selector: Callable[..., Nodes]) -> Se
     return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, owners=owners))
 
 
+@dataclass(frozen=True)
+class UnifiedBuilder:
+    """The author's headings and paragraphs over a binary tree of the parser's over each paragraph's sentences."""
+
+    parser: UnitParser
+    cache: MutableMapping[str, RstTree] = field(default_factory=dict[str, RstTree])
+    name: str = "unified"
+
+    @property
+    def version(self) -> str:
+        """With the parser's."""
+        return f"{self.name}-1/{embedded_version(self.parser)}/{Concat().version}"
+
+    async def build(self, source: Source) -> Built:
+        """A tree of one root over all sentences."""
+        growth = Growth(list(sentence_leaves(source)), Concat())
+        roots = await graft(growth, Parses(self.parser, self.cache), paragraph_leaves(source), "sentence")
+        await growth.add(section_branches(source.hierarchy, roots, len(growth.nodes)))
+        return await growth.finish(self.name)
+
+
 def register_controls() -> None:
     """Add the controls to the product's retrievers, once in a process."""
     if "random-trees" in RETRIEVERS:
@@ -192,6 +214,8 @@ def register_controls() -> None:
         control = replace(windows, builder=name, build=build)
         register_retriever(name, control, help="a control: snapped with other trees inside paragraphs")
 
+    unified = replace(trees, builder="unified", build=_unified, summaries=False)
+    register_retriever("unified", unified, help="a control: headings and paragraphs, RST inside paragraphs")
     slide = replace(windows, builder="slide", build=_slide)
     register_retriever("slide", slide, help="a control: all runs of 2, 4, 8 and 16 sentences")
     for name, selector, help in (
@@ -206,8 +230,12 @@ def _slide(_: TreeTools) -> SlideBuilder:
 
 
 def _snapped_random(_: TreeTools) -> TreeWindowBuilder:
-    return TreeWindowBuilder(UnifiedBuilder(RandomUnits(), Concat()))
+    return TreeWindowBuilder(UnifiedBuilder(RandomUnits()))
 
 
 def _snapped_rst(tools: TreeTools) -> TreeWindowBuilder:
-    return TreeWindowBuilder(UnifiedBuilder(tools.parser, Concat(), cache=tools.parses))
+    return TreeWindowBuilder(_unified(tools))
+
+
+def _unified(tools: TreeTools) -> UnifiedBuilder:
+    return UnifiedBuilder(tools.parser, tools.parses)

@@ -106,7 +106,7 @@ class Measurement:
         def cosines(query: Vectors) -> Any:
             return forest.join([o.cosines(found @ query) for o, found in zip(outlines, vectors, strict=True)])
 
-        return forest, cosines, Bm25(TermCounts.joined([outline.terms for outline in outlines]))
+        return forest, cosines, Bm25(TermCounts.join([outline.terms for outline in outlines]))
 
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""

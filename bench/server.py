@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -20,7 +18,7 @@ from typing import Any, Self
 import httpx
 import psutil
 
-from bench.promises import ROOT
+from bench.trust.product import PROGRAM, environment
 from discorag.schema.errors import InvariantError
 from interfaces.http.access import Role, new_key
 from tests.servers.loopback import free_port, workers_of
@@ -46,18 +44,15 @@ class Home:
         return cls(folder, {tenant: key for tenant, (key, _) in made.items()})
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """The process's environment: nothing of the user's own settings, and ``settings`` without their prefix."""
+        """The process's; ``settings`` as for `bench.trust.product.environment`."""
         own = {
-            "STORE__PATH": str(self.folder / "store"),
             "API__UPLOADS": str(self.folder / "uploads"),
             "API__KEYS": str(self.folder / "keys.toml"),
             "API__REQUESTS_PER_MINUTE": "1000000",
             "API__QUOTA__QUESTIONS_PER_MINUTE": "1000000",
             "API__QUOTA__JOBS": "1000000",
         }
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("DISCO_RAG_")}
-        ours = {f"DISCO_RAG_{k}": v for k, v in (own | dict(settings)).items()}
-        return kept | ours | {"PYTHONPATH": str(ROOT), "DISCO_RAG_SECRETS": str(self.folder / "secrets")}
+        return environment(self.folder / "store", own | dict(settings))
 
 
 @dataclass
@@ -91,9 +86,8 @@ class ApiServer:
 
     def __init__(self, home: Home, settings: Mapping[str, str] | None = None, *, workers: int = 1) -> None:
         self.home, self.port, self.log = home, free_port(), Log()
-        program = [sys.executable, "-c", "from interfaces.cli.main import main; main()"]
         more = ("--workers", str(workers)) if workers > 1 else ()
-        self._command = [*program, "serve", "--port", str(self.port), *more]
+        self._command = [*PROGRAM, "serve", "--port", str(self.port), *more]
         self._environment = home.environment(settings or {})
         self._start()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import zlib
 from collections.abc import Sequence
 
@@ -10,15 +9,15 @@ _HEAD = b"%PDF-1.7\n"
 _PAGE = 792
 
 
-def pdf(content: bytes, *, pages: int = 1, filters: int = 1, box: Sequence[int] = (0, 0, 612, _PAGE)) -> bytes:
+def pdf(content: bytes, *, pages: int = 1, filters: int = 1) -> bytes:
     """A document whose pages all show the same content, compressed ``filters`` times."""
     packed = content
     for _ in range(filters):
         packed = zlib.compress(packed, 9)
     named = " ".join(["/FlateDecode"] * filters)
     kids = " ".join(f"{5 + i} 0 R" for i in range(pages))
-    edges = " ".join(map(str, box))
-    page = f"<< /Type /Page /Parent 2 0 R /MediaBox [{edges}] /Contents 4 0 R /Resources << /Font << /F 3 0 R >> >> >>"
+    shown = "/Contents 4 0 R /Resources << /Font << /F 3 0 R >> >>"
+    page = f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 {_PAGE}] {shown} >>"
     return write_pdf(
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -58,21 +57,6 @@ def grid(rows: int, columns: int, outside: int = 0) -> bytes:
     return pdf("\n".join(drawn).encode())
 
 
-def glyphs(count: int, rng: random.Random) -> bytes:
-    """So many letters, each at a place of its own."""
-    places = (f"1 0 0 1 {rng.randrange(600)} {rng.randrange(_PAGE)} Tm (a) Tj" for _ in range(count))
-    return pdf(("BT /F 6 Tf " + " ".join(places) + " ET").encode())
-
-
-def rules(count: int, rng: random.Random) -> bytes:
-    """So many rectangles across each other, each of which might be a cell."""
-    drawn = (
-        f"{rng.randrange(500)} {rng.randrange(700)} {rng.randrange(2, 300)} {rng.randrange(2, 300)} re S"
-        for _ in range(count)
-    )
-    return pdf(("0.2 w " + " ".join(drawn) + " BT /F 8 Tf 20 20 Td (The tide rises.) Tj ET").encode())
-
-
 def bomb(megabytes: int) -> bytes:
     """A content stream that is small on disk and this large when it is unpacked."""
     return pdf(b"q Q " * (megabytes * 250_000), filters=2)
@@ -81,20 +65,3 @@ def bomb(megabytes: int) -> bytes:
 def many_pages(pages: int) -> bytes:
     """Pages that all show the same text."""
     return pdf(b"BT /F 9 Tf 20 700 Td (The tide rises twice a day, and falls.) Tj ET", pages=pages)
-
-
-def vast() -> bytes:
-    """A page of a square kilometre, with a word in a corner of it."""
-    return pdf(b"BT /F 9000 Tf 20 700 Td (tide) Tj ET", box=(0, 0, 2_834_000, 2_834_000))
-
-
-def circle() -> bytes:
-    """A tree of pages that is its own child."""
-    pages = b"<< /Type /Pages /Kids [2 0 R 3 0 R] /Count 2 /Parent 3 0 R >>"
-    return write_pdf([b"<< /Type /Catalog /Pages 2 0 R >>", pages, b"<< /Type /Pages /Kids [2 0 R] /Count 1 >>"])
-
-
-def nested(depth: int) -> bytes:
-    """A catalogue with an array in an array in an array ..."""
-    deep = b"[" * depth + b"]" * depth
-    return write_pdf([b"<< /Type /Catalog /Pages 2 0 R /X " + deep + b" >>", b"<< /Type /Pages /Kids [] /Count 0 >>"])

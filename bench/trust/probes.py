@@ -74,7 +74,7 @@ class Owner:
         self.documents = {d["name"]: d["doc_id"] for d in listed}
         for doc_id in self.documents.values():
             trees = self.client.get(f"/trees/{doc_id}", params={"corpus": CORPUS}).raise_for_status().json()
-            self.chunks += [tree["chunk"]["id"] for tree in trees]
+            self.chunks += [tree["id"] for tree in trees]
         for question in QUESTIONS:
             made = self.client.post("/threads", json={"corpus": CORPUS}).raise_for_status().json()["id"]
             asked = {"query": f"{question} {self.word}", "corpus": CORPUS, "thread": made}
@@ -151,10 +151,12 @@ def draw(operation: Operation, who: Owner, other: Owner, rng: random.Random) -> 
             "model": values["name"],
             "corpus": values["corpus"],
         }
-        more: dict[str, Json] = {"/ask": {"filters": {"doc_id": [values["doc_id"]]}}}.get(operation.path, {})
-        example = {name: known.get(name, value) for name, value in operation.body.items()}
-        rest = {"json": example | (more if rng.random() < _OWN else {})}
+        body = {name: known.get(name, value) for name, value in operation.body.items()}
+        if operation.path == "/ask":
+            body |= rng.choice(({}, {"filters": {"doc_id": [values["doc_id"]]}}, {"thread": values["thread_id"]}))
+        rest = {"json": body}
     used = tuple(value for name, value in ids.items() if name in operation.parameters)
+    used += (rest["json"]["thread"],) if "thread" in rest.get("json", {}) else ()
     return Probe(operation, path, params, rest, used)
 
 

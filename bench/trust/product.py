@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.promises import ROOT
 
 PATIENCE_S = 300.0
-_PROGRAM = "from interfaces.cli.main import main; main()"
+PROGRAM = (sys.executable, "-c", "from interfaces.cli.main import main; main()")
 _QUIET = {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_WAIT_POLICY": "passive"}
 _CRASHES = frozenset({132, 133, 134, 135, 136, 139})
 """What a shell says of a process that a signal ended; 135 is SIGBUS."""
@@ -56,7 +56,7 @@ def run_python(store: Path, *arguments: str, settings: Mapping[str, str] | None 
 
 def command(store: Path, *arguments: str) -> Ended:
     """Run ``disco-rag`` with these arguments over the store."""
-    return run_python(store, "-c", _PROGRAM, *arguments)
+    return run_python(store, *PROGRAM[1:], *arguments)
 
 
 def write_texts(folder: Path, count: int, revision: int = 0) -> list[Path]:

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from discorag.models.fitted import Fitted
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError
 from discorag.text.sentences import CJK
@@ -46,11 +45,11 @@ class Logistic(BaseModel):
         return float(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
 
 
-class Calibration(Fitted):
+class Calibration(BaseModel):
     """The decisions that rest on the logits of one reranker.
 
     Args:
-        fitted_on: Its version.
+        fitted_on: Its version, under its role: ``{"reranker": "ms-marco-MiniLM-L-12-v2@1225ccd6"}``.
         answers: Whether the evidence answers the question; its inputs are the logit of
             `discorag.generation.relevance.read_evidence` and the `absent_share`. Below its ``threshold`` the question
             is refused.
@@ -60,6 +59,9 @@ class Calibration(Fitted):
         relevant: Logit from which a sentence is about the question at all.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fitted_on: dict[str, str]
     answers: Logistic
     sure: float
     gap: float
@@ -134,9 +136,15 @@ def find_calibration(reranker: str, file: Path | None = None) -> Calibration:
         ConfigError: There is none for it, or the file cannot be read.
     """
     known = [read_calibration(source) for source in (file, PACKAGED) if source]
-    found = next((c for c in known if c.matches(reranker=reranker)), known[0])
-    found.check(reranker=reranker)
-    return found
+    for calibration in known:
+        if calibration.fitted_on == {"reranker": reranker}:
+            return calibration
+    fitted_on = known[0].fitted_on["reranker"]
+    raise ConfigError(
+        f"These weights were fitted on the reranker {fitted_on}; the configured one is {reranker}.",
+        hint=f"Set DISCO_RAG_RERANKER__MODEL to {fitted_on.partition('@')[0]}, or fit them again (docs/answers.md) and "
+        "set DISCO_RAG_CALIBRATION.",
+    )
 
 
 def read_calibration(file: Path) -> Calibration:

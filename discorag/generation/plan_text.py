@@ -136,14 +136,8 @@ class Wording:
             return f"再说{words.chinese}{f'（{name}）' if name else ''}：{gist}"
         return f"then {words.english}{f', in {name}' if name else ''}: {gist}"
 
-    def likewise(self, name: str, gist: str, *, turn: int) -> str:
-        """One more of the same kind; ``turn`` counts them, so that no two in a row begin alike."""
-        if self.chinese:
-            return f"{('同样', '还有')[turn % 2]}{name}：{gist}"
-        return f"{' '.join(filter(None, (('likewise', 'and')[turn % 2], name)))}: {gist}"
-
     def next(self, words: Words | None, name: str, gist: str, *, turn: int) -> str:
-        """A further main point; ``turn`` as for `likewise`."""
+        """A further main point; ``turn`` counts them, so that no two in a row begin alike."""
         if self.chinese:
             what = f"{words.chinese}（{name}）" if words and name else words.chinese if words else name
             return f"{('然后', '接着', '另外')[turn % 3]}说{what}：{gist}"
@@ -213,8 +207,6 @@ class _Writer:
     wording: Wording
     turn: int = -1  # main points after the first
     named: tuple[str, str] = ("", "")  # document and section
-    phrase: str = ""  # of the last clause
-    repeated: int = -1  # how often it was
     relation: Words | None = None  # of the last main point
 
     def write(self, selection: Selection) -> str:
@@ -231,7 +223,6 @@ class _Writer:
 
     def _main_point(self, selected: SelectedSentence, before: SelectedSentence | None) -> str:
         name, gist = self._name_and_gist(selected)
-        self.phrase, self.repeated = "", -1
         if before is None:
             return self.wording.start(name, gist)
         last, self.relation = self.relation, self._relation(selected.index, before.index)
@@ -242,16 +233,9 @@ class _Writer:
     def _companion(self, selected: SelectedSentence) -> str:
         name, gist = self._name_and_gist(selected)
         relation = None if selected.of is None else self._relation(selected.index, selected.of)
-        words = None if selected.role is Role.OPPOSES else relation or SUPPORT
-        contradicts = words is None and self._contradicts(selected)
-        last, self.phrase = self.phrase, words.english if words else str(contradicts)
-        if last == self.phrase:
-            self.repeated += 1
-            return self.wording.likewise(name, gist, turn=self.repeated)
-        self.repeated = -1
-        if words is None:
-            return self.wording.against(name, gist, contradicts=contradicts)
-        return self.wording.then(words, name, gist)
+        if selected.role is Role.OPPOSES:
+            return self.wording.against(name, gist, contradicts=self._contradicts(selected))
+        return self.wording.then(relation or SUPPORT, name, gist)
 
     def _name_and_gist(self, selected: SelectedSentence) -> tuple[str, str]:
         """The source, or the section of the source named last, and what the sentence says."""

@@ -21,6 +21,8 @@ QUESTIONS = 16
 """Questions in the cache: those in progress, each of which four stages encode."""
 
 
+_AT_ONCE = 4096
+"""Texts that are encoded together: one vector in the cache keeps all of them in memory."""
 _KEY = 16  # bytes
 _LAYOUT = "2:"
 
@@ -71,6 +73,12 @@ class MemoEncoder:
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), d); only texts that are not in the cache are encoded, each once."""
+        found = np.empty((len(texts), self.dimension), np.float32)
+        for i in range(0, len(texts), _AT_ONCE):
+            found[i : i + _AT_ONCE] = await self._encode(texts[i : i + _AT_ONCE])
+        return found
+
+    async def _encode(self, texts: Sequence[str]) -> list[Vectors]:
         keys = [_key(text) for text in texts]
         with self._lock:
             known = {key: self._memory[key] for key in keys if key in self._memory}
@@ -80,9 +88,7 @@ class MemoEncoder:
             known.update(zip(missing, vectors, strict=True))
         with self._lock:
             self._memory.update(known)
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        return np.stack([known[key] for key in keys])
+        return [known[key] for key in keys]
 
     def remember(self, units: str) -> None:
         """Load what `pack_vectors` wrote for this encoder; an empty text, or one of another layout, is ignored."""

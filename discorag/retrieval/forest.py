@@ -47,7 +47,7 @@ class Forest:
     @cached_property
     def tree(self) -> TreeArrays:
         """All nodes as one tree; the spans of leaves are those in their documents."""
-        return TreeArrays.joined(self._trees)
+        return TreeArrays.join(self._trees)
 
     def node(self, number: int) -> RetrievalNode:
         """A node of `tree` as it stands in its document's tree, if texts were read."""

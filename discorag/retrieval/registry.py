@@ -120,7 +120,6 @@ for _name, _help in {
     "bisection": "halves of halves of the sentences (a baseline of DISRetrieval)",
     "windows": "seven neighbours at a time (a baseline of RAPTOR)",
     "discourse": "DISRetrieval: RST over the sentences of each paragraph, then over the paragraphs",
-    "unified": "ours: headings and paragraphs, RST inside paragraphs",
     "raptor": "RAPTOR: clusters and their summaries, the best nodes of all layers",
     "raptor-traversal": "RAPTOR: the same from the roots down, layer by layer",
     "htsir": "HTSIR: the author's sections and their summaries, reranked",

@@ -9,7 +9,7 @@ import numpy as np
 
 from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder
-from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder, UnifiedBuilder
+from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
 from discorag.retrieval.builders.node_text import Concat, NodeText, Tau
 from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes
@@ -113,12 +113,6 @@ BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(to
 DISCOURSE = TreeRetriever(
     "discourse",
     lambda tools: DiscourseBuilder(tools.parser, text_of(tools), cache=tools.parses),
-    _ALGORITHM_1,
-    summaries=True,
-)
-UNIFIED = TreeRetriever(
-    "unified",
-    lambda tools: UnifiedBuilder(tools.parser, text_of(tools), cache=tools.parses),
     _ALGORITHM_1,
     summaries=True,
 )

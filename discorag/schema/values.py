@@ -75,9 +75,9 @@ def unit(vectors: Vectors) -> Vectors:
 
     No vector may have length zero.
     """
-    exact = vectors.astype(np.float64)
-    squares = (exact * exact).sum(axis=-1, keepdims=True)
-    return np.where(abs(squares - 1) <= _EXACT, vectors, exact / np.sqrt(squares)).astype(np.float32)
+    squares = np.einsum("...d,...d->...", vectors, vectors, dtype=np.float64)[..., np.newaxis]
+    wrong = abs(squares - 1) > _EXACT
+    return np.divide(vectors, np.sqrt(squares), out=vectors.astype(np.float32), where=wrong, casting="same_kind")
 
 
 _IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"

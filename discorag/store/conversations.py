@@ -91,7 +91,9 @@ class Threads:
 
     def turns(self, thread: Thread) -> list[Turn]:
         """The answered questions of a thread, the earliest first."""
-        query = select(N.c.question, N.c.text, N.c.reply).where(N.c.thread == thread.id).order_by(N.c.number)
+        query = (
+            select(N.c.question, N.c.text, N.c.reply).join(T).where(_is(thread.tenant, thread.id)).order_by(N.c.number)
+        )
         with self._database.read() as db:
             return [Turn.model_validate(row._mapping) for row in db.execute(query)]
 

@@ -55,7 +55,7 @@ class TreeArrays:
         return cls(_ints(words), _ints(spans), _ints(ends), _ints(children), below)
 
     @classmethod
-    def joined(cls, trees: Sequence[TreeArrays]) -> TreeArrays:
+    def join(cls, trees: Sequence[TreeArrays]) -> TreeArrays:
         """That of several documents: first all leaves, then each document's inner nodes."""
         leaves = _before([t.leaves for t in trees])
         inner = _before([t.inner for t in trees]) + sum(t.leaves for t in trees)
@@ -69,7 +69,7 @@ class TreeArrays:
             np.concatenate([t.spans for t in trees]),
             np.concatenate([_ints([0]), *(t.child_ends[1:] + at for t, at in zip(trees, edges, strict=True))]),
             np.concatenate(moved),
-            Runs.joined([t.below for t in trees], leaves),
+            Runs.join([t.below for t in trees], leaves),
         )
 
     @property

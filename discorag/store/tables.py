@@ -241,9 +241,9 @@ def unpack(packed: bytes) -> memoryview:
     return data
 
 
-def pack_text(text: str) -> bytes:
-    """Text, compressed."""
-    return pack(zlib.compress(text.encode("utf-8", "surrogatepass"), 1))
+def pack_text(text: str | bytes) -> bytes:
+    """Text, or its UTF-8, compressed."""
+    return pack(zlib.compress(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text, 1))
 
 
 def unpack_text(packed: bytes) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import to_json
 from sqlalchemy import delete, func, insert, select, update
 
 from discorag.models.loops import raise_if_cancelled
@@ -164,16 +165,18 @@ class DocumentTrees(Documents):
 
 
 def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version: str) -> dict[str, Any]:
-    outline, body = Outline.of(tree, vectors), tree.model_dump_json()
-    key = stable_id(manifest.doc_id, manifest.fingerprint, version, body, digest(vectors.tobytes()))
+    body = to_json(tree)  # as bytes, and not for long: of a long document it is the most
+    of_body, compressed = digest(body), pack_text(body)
+    del body
+    packed = pack_vectors(unit(vectors))
     return {
         "builder": tree.builder,
         "version": version,
-        "key": key,
+        "key": stable_id(manifest.doc_id, manifest.fingerprint, version, of_body, digest(packed)),
         "nodes": len(tree.nodes),
-        "outline": outline.pack(),
-        "vectors": pack_vectors(unit(vectors)),
-        "body": pack_text(body),
+        "outline": Outline.of(tree, vectors).pack(),
+        "vectors": packed,
+        "body": compressed,
     }
 
 

@@ -35,7 +35,7 @@ class Runs:
     stops: Ints
 
     @classmethod
-    def joined(cls, parts: Sequence[Runs], leaves: Ints) -> Runs:
+    def join(cls, parts: Sequence[Runs], leaves: Ints) -> Runs:
         """Groups of several texts' leaves; ``leaves`` says how many lie before each text."""
         before = np.cumsum([0, *(len(p.starts) for p in parts)])[:-1]
         return cls(
@@ -76,7 +76,7 @@ class TermCounts:
         return cls(ends, np.array(ids, np.uint32), np.array(counts, np.uint32))
 
     @classmethod
-    def joined(cls, parts: Sequence[TermCounts]) -> TermCounts:
+    def join(cls, parts: Sequence[TermCounts]) -> TermCounts:
         """Those of several sequences of texts, one after another."""
         before = np.cumsum([0, *(len(p.ids) for p in parts)], dtype=np.uint32)
         ends = [np.zeros(1, np.uint32), *(p.ends[1:] + at for p, at in zip(parts, before[:-1], strict=True))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, partial
 
 from discorag.schema.errors import ConfigError
 from eval.errors import MetricUnavailableError
@@ -97,10 +97,10 @@ def build(names: Sequence[str], models: MetricModels) -> Metrics:
     """
     ready: list[Metric] = []
     missing: dict[str, str] = {}
-    shared = _Shared(models)
+    judge, reader = cache(lambda: LoongJudge(models)), cache(lambda: Reader(models.reader))  # opened once, if asked for
     for name in names:
         try:
-            ready.append(_one(name, models, shared))
+            ready.append(_one(name, models, judge, reader))
         except MetricUnavailableError as error:
             missing[name] = _public(str(error), models)
     own_wording = any(isinstance(metric, Judged) and not metric.judge.comparable for metric in ready)
@@ -114,28 +114,13 @@ def _public(reason: str, models: MetricModels) -> str:
     return reason
 
 
-class _Shared:
-    """The judge and the reader, opened once for all metrics that ask them."""
-
-    def __init__(self, models: MetricModels) -> None:
-        self._models = models
-
-    @cached_property
-    def judge(self) -> LoongJudge:
-        return LoongJudge(self._models)
-
-    @cached_property
-    def reader(self) -> Reader:
-        return Reader(self._models.reader)
-
-
-def _one(name: str, models: MetricModels, shared: _Shared) -> Metric:
+def _one(name: str, models: MetricModels, judge: Callable[[], LoongJudge], reader: Callable[[], Reader]) -> Metric:
     if name in PLAIN:
         return PLAIN[name]
     if name in DISAMBIG:
-        return DISAMBIG[name](shared.reader)
+        return DISAMBIG[name](reader())
     if name in JUDGED:
-        return Judged(shared.judge, name)
+        return Judged(judge(), name)
     if name in OTHERS:
         return OTHERS[name](models)
     stem, _, budget = name.partition("@")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Self
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from discorag.config import HOW_TO_NAME_A_MODEL
 from discorag.schema.errors import DiscoRagError
@@ -22,46 +18,6 @@ from eval.sample import Benchmark, Sample
 from eval.suite import System, find_system
 
 
-class RunProgress:
-    """A progress bar over answers with the cost so far; a context manager.
-
-    Args:
-        console: Where it is drawn.
-        label: Suite.
-        total: Answers wanted.
-        done: Answers that an earlier session has recorded.
-    """
-
-    def __init__(self, console: Console, label: str, total: int, done: int) -> None:
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[cost]}"),
-            console=console,
-        )
-        self._task = self._bar.add_task(label, total=total, completed=done, cost="")
-        self._in = self._out = self._failures = self._errors = 0
-
-    def count(self, record: Record) -> None:
-        """Take one record."""
-        usage = record.ledger.usage
-        self._in, self._out = self._in + usage.tokens_in, self._out + usage.tokens_out
-        self._failures += len(record.ledger.failures)
-        self._errors += bool(record.error)
-        cost = f"{self._in:,} tokens in, {self._out:,} out, {self._failures} failures, {self._errors} without answer"
-        self._bar.update(self._task, advance=1, cost=cost)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-
 @dataclass
 class Runner:
     """One run of one suite.
@@ -72,7 +28,7 @@ class Runner:
         systems: What is compared.
         metrics: How answers are scored.
         folder: Where records go.
-        progress: Told of every record.
+        on_record: Called with every record.
         concurrency: Questions under way at once.
     """
 
@@ -81,7 +37,7 @@ class Runner:
     systems: Sequence[System]
     metrics: Sequence[Metric]
     folder: RunFolder
-    progress: RunProgress
+    on_record: Callable[[Record], None]
     concurrency: int = 4
 
     async def run(self) -> None:
@@ -135,7 +91,7 @@ class Runner:
         if keep:
             record = await self._score(sample, record)
             self.folder.append(record)
-            self.progress.count(record)
+            self.on_record(record)
         return record
 
     async def _score(self, sample: Sample, record: Record) -> Record:

@@ -32,7 +32,7 @@ from eval.running.bill import Bill, CountingModel
 from eval.running.corpus import Corpus, ingest
 from eval.running.folder import RunFolder, load_run
 from eval.running.record import Record, Run
-from eval.running.runner import Runner, RunProgress, find_skipped
+from eval.running.runner import Runner, find_skipped
 from eval.running.summary import summarise
 from eval.sample import Benchmark, Sample
 from eval.suite import Suite, System, find_system, narrow_to
@@ -161,14 +161,15 @@ class Session:
     async def _answer(self, folder: RunFolder, wanted: Sequence[System], concurrency: int) -> None:
         corpus = await self.corpus(self.rag)
         total, done = len(self.benchmark.samples) * len(wanted), len(folder.records())
-        with RunProgress(self.console, self.suite.label, total, done) as progress:
+        with Bar(self.suite.label, console=self.console) as bar:
+            bar.show(done, total)
             runner = Runner(
                 benchmark=self.benchmark,
                 answerer=Answerer(self.suite, corpus, self.rag, self.benchmark.samples),
                 systems=wanted,
                 metrics=self.metrics.ready,
                 folder=folder,
-                progress=progress,
+                on_record=bar.advance,
                 concurrency=concurrency,
             )
             await runner.run()

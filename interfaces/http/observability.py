@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
@@ -53,22 +52,15 @@ def log_as_json(*, texts: bool, audit: Path | None = None) -> None:
 
 
 def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
-    """Raises `ConfigError` if the file cannot be written."""
+    """Append it to this file, also after that was moved. Raises `ConfigError` if it cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handler = _AuditFile(file, encoding="utf-8")
+        handler = WatchedFileHandler(file, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"The audit log cannot be written: {error}.", hint="Check DISCO_RAG_API__AUDIT.") from error
     handler.setFormatter(formatter)
     logger = logging.getLogger(LOGGER)
     logger.handlers, logger.propagate = [handler], False
-
-
-class _AuditFile(WatchedFileHandler):
-    """A log file that is reopened after it was moved. Each line is one write, so that readers never see half of one."""
-
-    def _open(self) -> TextIOWrapper:
-        return TextIOWrapper(open(self.baseFilename, "ab", buffering=0), self.encoding, write_through=True)
 
 
 def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:

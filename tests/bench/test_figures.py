@@ -151,6 +151,18 @@ def retrieval() -> Iterator[tuple[str, str]]:
     yield page, f"{signed(trees['fairytaleqa'])} on FairytaleQA and {signed(trees['qmsum'])} on QMSum"
 
 
+def trust() -> Iterator[tuple[str, str]]:
+    f, page = result("trust"), "docs/reliability.md"
+    poison, before = f["poison"], f["large"]["before"]
+    yield page, f"a file took {poison['alone_s']} s alone and {poison['block_of_others_s']} s more at worst"
+    yield (
+        page,
+        f"within ten minutes {poison['count'] - poison['not_ended']} of the {poison['count']} poison files ended",
+    )
+    for runs in (before["search_ms_of_three_runs"], f["large"]["search_ms_of_four_runs"]):
+        yield page, f"{fixed(min(runs), 1)} to {fixed(max(runs), 1)} ms"
+
+
 SUMMARISED = (
     *(("asqa", metric) for metric in ("str_em", "rougeLsum", "gold_used")),
     *(("fairytaleqa", metric) for metric in ("gold_used", "gold_precision")),
@@ -171,6 +183,26 @@ def differences() -> Iterator[tuple[str, str]]:
                 ablations = (row[f"full - no-{part}"] for part in ("tree", "graph", "plan"))
                 cells = ["0" if len(v) == 1 else "{:+.1f} [{:+.1f}, {:+.1f}]".format(*v) for v in ablations]
                 yield "docs/science.md", f"| {suite} | `{metric}` | {row['n']} | {' | '.join(cells)} |"
+
+
+COMPARED = ("full", "standard", "standard-hybrid", "product", "lead")
+MAIN = {
+    "asqa": ("str_em", "rougeLsum"),
+    "hotpotqa": ("contains_answer", "fact_recall@300"),
+    "lay-summaries": ("rougeLsum", "sari"),
+    "loong-en": ("document_recall@10",),
+    "loong-zh": ("document_recall@10",),
+    "qasper": ("answer_f1", "disretrieval_recall@300"),
+}
+
+
+def expected() -> Iterator[tuple[str, str]]:
+    for file in Path("eval/expected").glob("dev-*.json"):
+        found = json.loads(file.read_text("utf-8"))
+        systems, suite = found["systems"], found["suite"].partition("/")[0]
+        for metric in MAIN[suite]:
+            means = (f"{systems[name][metric]['value']:.1f}" if name in systems else "–" for name in COMPARED)
+            yield "eval/README.md", f"| {suite} | {found['n']} | `{metric}` | {' | '.join(means)} |"
 
 
 def controls() -> Iterator[tuple[str, str]]:
@@ -213,6 +245,12 @@ def archive() -> Iterator[tuple[str, str]]:
         yield science, f"| {' | '.join(cells)} |"
     for name in ("planned - standard", "planned - shuffled", "planned - extractive"):
         yield science, f"| {' | '.join(signed(small[name][key]) for key in ('both', 'one_as_whole', 'unsupported'))} |"
+    written = found["written"]["figures"]
+    for name in ("standard", "written", "verbatim"):
+        both, not_supported = ("{} [{}, {}]".format(*written[name][key]) for key in ("both", "not_supported"))
+        yield science, f"| {both} | {not_supported} | {written[name]['sentences']} | {written[name]['seconds']} |"
+    for difference in written["written - standard"].values():
+        yield science, signed(difference)
     for difference in found["follow"]["figures"].values():
         yield science, signed(difference)
     tokens = found["tokens"]["figures"]
@@ -234,19 +272,27 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
+CONTROLLED = ("trees - random-trees", "trees - filler", "graph - permuted-graph", "plan - other-plan")
+
+
 def reader() -> Iterator[tuple[str, str]]:
     f, page = result("reader")["figures"], "docs/science.md"
-    for name, trained in f["all"]["mrr"].items():
-        cells = ("{value} [{low}, {high}]".format(**row) for row in (f["untrained"][name], trained))
+    untrained, trained = f["untrained"], f["trained"]["all"]
+    for name, found in untrained["all"]["mrr"].items():
+        cells = ("{value} [{low}, {high}]".format(**row) if row else "–" for row in (found, trained["mrr"].get(name)))
         yield page, f"| {name} | {' | '.join(cells)} |"
+    for suite, row in untrained.items():
+        pairs = (row["differences"].get(pair) for pair in CONTROLLED)
+        cells = ("{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**pair) if pair else "–" for pair in pairs)
+        yield page, f"| {suite} | {row['n']} | {' | '.join(cells)} |"
     for other in ("random-trees", "neighbours"):
-        yield page, "{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**f["all"]["differences"][f"trees - {other}"])
-    yield page, f"{f['all']['n']} questions of FairytaleQA"
+        yield page, "{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**trained["differences"][f"trees - {other}"])
+    yield page, f"{untrained['all']['n']} questions of FairytaleQA"
 
 
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
-    *(retrieval, archive, differences, controls, tune, bills, table8, reader),
+    *(trust, retrieval, archive, differences, expected, controls, tune, bills, table8, reader),
 ]
 
 

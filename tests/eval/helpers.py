@@ -15,7 +15,7 @@ from eval.running.answerer import Answerer
 from eval.running.corpus import ingest
 from eval.running.folder import RunFolder
 from eval.running.record import Record
-from eval.running.runner import Runner, RunProgress
+from eval.running.runner import Runner
 from eval.running.session import Place, Session
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 from eval.suite import Suite, find_system, load_suite
@@ -67,8 +67,8 @@ async def answer_toy(
 ) -> tuple[Record, ...]:
     """Run these systems on the benchmark, as far as they are not recorded below ``home``."""
     answerer = Answerer(suite("nq-open-oracle", **changes), await ingest(rag, benchmark, home), rag, benchmark.samples)
-    with RunFolder.open(home / "run", "k1") as folder, RunProgress(QUIET, "toy", 0, 0) as progress:
+    with RunFolder.open(home / "run", "k1") as folder:
         folder.write_run(a_run())
         chosen = [find_system(n) for n in names]
-        await Runner(benchmark, answerer, chosen, metrics, folder, progress, concurrency).run()
+        await Runner(benchmark, answerer, chosen, metrics, folder, lambda _: None, concurrency).run()
         return folder.records()

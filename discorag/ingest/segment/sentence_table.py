@@ -31,6 +31,7 @@ _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
 _LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
 """Words from which a sentence says something even if nothing ends it: transcripts and filings often lack the stop."""
 _STATED = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.ROW, UnitKind.CODE, UnitKind.TURN})
+_CHUNKS_AT_ONCE = 512  # whose units are encoded together: their vectors take twice the memory of what is kept of them
 _AT_ONCE = 1000  # texts that are tokenized: the places of their tokens take far more memory than they
 
 
@@ -180,10 +181,18 @@ async def sentence_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> Sentenc
 
 
 async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> list[Chunk]:
-    """The chunks with the vectors of their units, as `sentence_table` will ask for them; all are encoded together."""
-    texts = await asyncio.to_thread(lambda: [_encoded(sentences_in([c]), encoder) for c in chunks])
-    vectors = await encoder.encode_documents([text for of_chunk in texts for text in of_chunk])
-    return await asyncio.to_thread(_with_vectors, chunks, texts, vectors)
+    """The chunks with the vectors of their units, as `sentence_table` will ask for them."""
+    found = list[Chunk]()
+    for i in range(0, len(chunks), _CHUNKS_AT_ONCE):
+        some = chunks[i : i + _CHUNKS_AT_ONCE]
+        texts = await asyncio.to_thread(_encoded_of_each, some, encoder)
+        vectors = await encoder.encode_documents([text for of_chunk in texts for text in of_chunk])
+        found += await asyncio.to_thread(_with_vectors, some, texts, vectors)
+    return found
+
+
+def _encoded_of_each(chunks: Sequence[Chunk], encoder: Encoder) -> list[list[str]]:
+    return [_encoded(sentences_in([chunk]), encoder) for chunk in chunks]
 
 
 def _with_vectors(chunks: Sequence[Chunk], texts: Sequence[list[str]], vectors: Vectors) -> list[Chunk]:

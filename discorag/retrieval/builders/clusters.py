@@ -128,7 +128,7 @@ def _split(
     chosen = vectors[members]
     if len(np.unique(chosen.round(6), axis=0)) <= sizes.dimensions + 1:
         return [members]
-    parts = _mixture(_reduce(chosen, min(neighbors, len(chosen) - 1), sizes), sizes)
+    parts = find_soft_clusters(_reduce(chosen, min(neighbors, len(chosen) - 1), sizes), sizes)
     return [members[part] for part in parts]
 
 
@@ -175,7 +175,7 @@ def _umap() -> Any:
     return umap_
 
 
-def _mixture(points: NDArray[np.float64], sizes: ClusterSizes) -> list[NDArray[np.int64]]:
+def find_soft_clusters(points: NDArray[np.float64], sizes: ClusterSizes) -> list[NDArray[np.int64]]:
     """Soft clusters: the Gaussian mixture with the lowest BIC, and of each component the points that it may hold."""
     with extra("raptor"):
         from sklearn.mixture import GaussianMixture

@@ -43,12 +43,8 @@ class DiscourseBuilder:
         growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
         parses = Parses(self._parser, {} if self._cache is None else self._cache)
         roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
-        await self._join(growth, parses, source, roots)
-        return await growth.finish(self.name, parsed=parses.parsed, reused=parses.reused)
-
-    async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
-        """One tree over the paragraphs' roots."""
         await graft(growth, parses, [roots], "paragraph")
+        return await growth.finish(self.name, parsed=parses.parsed, reused=parses.reused)
 
 
 async def graft(growth: Growth, parses: Parses, groups: Sequence[Sequence[int]], kind: Unit) -> list[int]:
@@ -81,26 +77,11 @@ def _branches_over(
     return branches, roots
 
 
-class UnifiedBuilder(DiscourseBuilder):
-    """Document over sections over paragraphs, as many as there are; a binary RST tree over a paragraph's sentences.
+class ParagraphBuilder(BisectionBuilder):
+    """Document over sections over paragraphs, as many as there are; halves of halves of a paragraph's sentences.
 
     A section's heading is its first child, and the node carries it. A node with a single child is left out, and the
-    child takes its place. Arguments are those of `DiscourseBuilder`; the parser joins the sentences of a paragraph.
-
-    Source: RDR² section 3.1 (headings and passages) above DISRetrieval section 3.1, phase 1 (paragraphs).
-    """
-
-    name = "unified"
-
-    async def _join(self, growth: Growth, parses: Parses, source: Source, roots: list[int]) -> None:
-        """The author's headings above the paragraphs' roots."""
-        await growth.add(await asyncio.to_thread(_sections, source.hierarchy, roots, len(growth.nodes)))
-
-
-class ParagraphBuilder(BisectionBuilder):
-    """`UnifiedBuilder`'s tree with halves of halves instead of RST trees, so that nothing is parsed.
-
-    Windows that follow such a tree find as much evidence as windows along `UnifiedBuilder`'s (`docs/retrieval.md`).
+    child takes its place. RST trees inside paragraphs find no more evidence (`docs/retrieval.md`).
     """
 
     name = "paragraphs"
@@ -116,11 +97,11 @@ def _halves_and_sections(source: Source, first: int) -> list[Branch]:
     """The nodes of every paragraph's halves, then those above the paragraphs."""
     groups = paragraph_leaves(source)
     branches, roots = _branches_over((cut_splits(len(group), halve) for group in groups), groups, first)
-    sections = _sections(source.hierarchy, roots, first + len(branches))
+    sections = section_branches(source.hierarchy, roots, first + len(branches))
     return [replace(branch, relation="") for branch in branches] + sections
 
 
-def _sections(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:
+def section_branches(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:
     """The nodes above the paragraphs, whose roots are ``roots``; children before parents, the document last."""
     branches: list[Branch] = []
     paragraphs = iter(reversed(roots))

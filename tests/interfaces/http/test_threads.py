@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from discorag.schema.errors import StoreError
-from discorag.store.conversations import Threads, Turn
+from discorag.store.conversations import Threads
 from interfaces.http.access import Role
 from tests.interfaces.http.conftest import Served
 from tests.interfaces.http.parts import QUERY, write_keys
@@ -61,19 +60,6 @@ def test_nobody_reaches_another_tenants_thread(served: Served, tmp_path: Path, m
     assert reply.status_code == 404
     assert thread not in listed(client, headers=other)
     assert thread in listed(client, headers=own)
-
-
-def test_a_thread_that_is_deleted_during_a_question_stays_deleted_and_a_reply_of_another_version_is_left_out(
-    client: TestClient,
-) -> None:
-    threads: Threads = cast("FastAPI", client.app).state.service.threads
-    thread = threads.get("default", made(client))
-    turn = Turn(question=QUERY, text="It does.", reply="{}")
-    threads.add_turn(thread, turn)
-    assert client.get(f"/threads/{thread.id}/turns").json() == []
-    client.delete(f"/threads/{thread.id}")
-    threads.add_turn(thread, turn)
-    assert thread.id not in listed(client)
 
 
 def test_an_answer_that_cannot_be_stored_is_sent_and_counted(

@@ -18,7 +18,7 @@ from discorag.discourse.parse.rules import RuleParser
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source, chunk_leaves, units_of
 from discorag.retrieval.builders.baselines import BisectionBuilder, WindowBuilder
-from discorag.retrieval.builders.discourse import DiscourseBuilder, UnifiedBuilder
+from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder
 from discorag.retrieval.builders.node_text import Concat, Tau
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, Summary
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, windows_along
@@ -188,7 +188,7 @@ _TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n
 
 async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
     source = source_of(_TEXT)
-    tree = checked(source, (await UnifiedBuilder(RightBranchingUnits(), Concat()).build(source)).tree)
+    tree = checked(source, (await ParagraphBuilder(Concat()).build(source)).tree)
     assert below(tree) == {(2, 3), (5, 6), (1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5, 6, 7)}
     headings = {tree.leaves_of[i]: n.heading for i, n in enumerate(tree.nodes) if n.heading}
     assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}

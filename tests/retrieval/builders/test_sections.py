@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
 from discorag.retrieval.builders.base import Built, Source
-from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes, _mixture, clusters_of
+from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes, clusters_of, find_soft_clusters
 from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes, theme_starts
 from discorag.retrieval.builders.summaries import Summary
 from discorag.schema.document import Document
@@ -172,7 +172,7 @@ async def test_three_topics_told_in_turns_are_found() -> None:
 def test_a_point_between_two_clusters_is_in_both_and_others_are_in_one() -> None:
     rng = np.random.default_rng(0)
     left, right = (rng.normal(scale=0.5, size=(60, 2)) + np.array([x, 0.0]) for x in (-2.0, 2.0))
-    clusters = _mixture(np.vstack([left, right, np.zeros((1, 2))]), ClusterSizes(threshold=0.001))
+    clusters = find_soft_clusters(np.vstack([left, right, np.zeros((1, 2))]), ClusterSizes(threshold=0.001))
     assert [120 in members for members in clusters] == [True, True]
     assert [members[:3].tolist() for members in sorted(clusters, key=lambda c: int(c[0]))] == [[0, 1, 2], [60, 61, 62]]
 

@@ -34,7 +34,6 @@ export const BUILDERS: Record<string, string> = {
   "flat-sentences": "Sections, paragraphs, sentences (single)",
   "flat-chunks": "Sections and passages of 100 words",
   discourse: "RST over the document (DISRetrieval)",
-  unified: "Sections, RST inside paragraphs",
   bisection: "Halves of halves",
   windows: "Neighbours, seven at a time",
   clusters: "Clusters and summaries (RAPTOR)",

@@ -22,7 +22,7 @@ export function rows(nodes: ShownNode[], above: string, parent: number | null, t
   return left > 0 ? [...shown, { id: `${above}/${MORE}`, node: null, left, parent }] : shown;
 }
 
-const SENTENCES = new Set(["snapped", "slide", "flat-sentences", "discourse", "unified", "bisection"]);
+const SENTENCES = new Set(["snapped", "slide", "flat-sentences", "discourse", "bisection"]);
 
 export const unitOf = (builder: string): string => (SENTENCES.has(builder) ? "sentence" : "passage");
 
