@@ -209,24 +209,6 @@ class AnswerOptions(Options):
     )
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
     beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
-    tree_tokens: int | None = Field(
-        default=None,
-        ge=16,
-        le=MOST_TOKENS,
-        description="Output limit of a tree call, in tokens. None: by the length of the text.",
-    )
-    graph_tokens: int | None = Field(
-        default=None,
-        ge=16,
-        le=MOST_TOKENS,
-        description="Output limit of the graph call, in tokens. None: by the number of chunks.",
-    )
-    plan_tokens: int | None = Field(
-        default=None,
-        ge=16,
-        le=MOST_TOKENS,
-        description="Output limit of the plan call, in tokens. None: by the number of chunks.",
-    )
     answer_tokens: int | None = Field(
         default=None,
         ge=16,

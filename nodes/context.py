@@ -119,7 +119,7 @@ class AnswerContext(AnswerOptions, _Scoped):
     @property
     def limits(self) -> Limits:
         """How a language model that parses is asked."""
-        return Limits(self.temperature, self.tree_tokens, self.beam_width)
+        return Limits(self.temperature, self.beam_width)
 
     async def llm(self, choice: str, stage: str = "generate") -> LlmEngine | PaperEngine | None:
         """The prompted engine if ``choice`` asks for it; None means the local engine.
@@ -153,8 +153,6 @@ class AnswerContext(AnswerOptions, _Scoped):
         return Sampling(
             temperature=self.temperature,
             beam_width=self.beam_width,
-            graph_tokens=self.graph_tokens,
-            plan_tokens=self.plan_tokens,
             answer_tokens=self.answer_tokens,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -13,7 +13,7 @@ from bench.answers.sets import Run
 from bench.report import package_version
 from discorag import DiscoRAG
 from discorag.config import LlmSettings, Settings, StoreSettings
-from discorag.schema.answer import Answer
+from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.values import digest
 from eval.running.corpus import Corpus, ingest
 from eval.sample import Benchmark, DocSpan, Sample
@@ -139,12 +139,13 @@ def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark
         benchmark: Whose documents the evidence must equal.
     """
     evidence = [e for s in answer.sentences for e in s.evidence]
+
+    def places(spans: Sequence[EvidenceSpan]) -> tuple[DocSpan, ...]:
+        return tuple(DocSpan(doc=known[e.doc_id], span=e.span) for e in spans if not e.is_context)
+
     return Reply(
         id=sample_id,
-        sentences=tuple(
-            Sentence(text=s.text, evidence=tuple(DocSpan(doc=known[e.doc_id], span=e.span) for e in s.evidence))
-            for s in answer.sentences
-        ),
+        sentences=tuple(Sentence(text=s.text, evidence=places(s.evidence)) for s in answer.sentences),
         refused=answer.abstained,
         answerable=answer.answerable,
         conflicts=tuple(Conflict(relation=d.relation, a=d.a.text, b=d.b.text) for d in answer.disagreements),

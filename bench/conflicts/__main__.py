@@ -11,7 +11,6 @@ other sets only score.
 - ``unrelated_false``: contradictions per 100,000 words of tales and papers, each on a matter of its own.
 - ``filings``: sure contradictions between a company's annual reports; how many were read as genuine (`marks.json`).
 - ``precision_by_hand``: of the findings that two blind readers marked (`marks.json`), those that both call genuine.
-- ``ablation``: the filings, the edits and RAMDocs with less of the audit.
 - ``cost``: processor time for a million words.
 """
 
@@ -21,9 +20,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
@@ -41,12 +38,9 @@ from bench.conflicts.recall import SPLIT, measure_recall
 from bench.stats import kappa, mean
 from discorag import DiscoRAG
 from discorag.conflicts.audit import audit
-from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.statements import AuditDocument
-from discorag.conflicts.verdicts import CONDITION, Finding, Side, Tier, Verdict
-from discorag.discourse.parse.trained.parser import TrainedParser
+from discorag.conflicts.verdicts import Finding, Tier, Verdict
 from discorag.ingest.texts import GivenText
-from discorag.schema.discourse import Relation
 from discorag.schema.values import digest
 from eval.datasets.wikicontradict import load_wikicontradict
 from eval.options import data_folder
@@ -60,13 +54,8 @@ QUESTIONS = 150
 MARKS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("marks.json").read_text("utf-8"))
 """A pair of sentences each, with both readers' marks (`bench.conflicts.marks`); of filings, whose licence is unknown, a
 digest."""
-SCOPE = frozenset({Relation.CONDITION, Relation.ATTRIBUTION, Relation.CONCESSION, Relation.CIRCUMSTANCE})
-"""Relations that limit what a sentence says."""
 ENCODED = 500
 """Sentences by which the time of an encoding is measured."""
-_PARSER, _DRAWN = TrainedParser(), Counter[Relation]()
-
-Find = Callable[[Sequence[AuditDocument]], list[Finding]]
 
 
 def planted(rag: DiscoRAG) -> dict[str, Any]:
@@ -107,17 +96,12 @@ def holds(gold: Iterable[DocSpan], finding: Finding) -> bool:
 
 def ramdocs(rag: DiscoRAG) -> dict[str, Any]:
     """Share of pairs of documents between which a contradiction is reported, by tier."""
-    return score_ramdocs(rag, audit)
-
-
-def score_ramdocs(rag: DiscoRAG, find: Find) -> dict[str, Any]:
-    """The same, however the findings are made."""
     lines = (data_folder() / "contradiction/ramdocs/RAMDocs_test.jsonl").read_text("utf-8").splitlines()[:QUESTIONS]
     hits: dict[str, list[tuple[bool, bool]]] = {"agree": [], "namesakes": [], "wrong": []}
     for number, line in enumerate(track(lines, "RAMDocs")):
         documents: list[dict[str, Any]] = json.loads(line)["documents"]
         texts = [GivenText(d["text"], f"{i}", {"title": f"document-{i}"}) for i, d in enumerate(documents)]
-        contradictions = [f for f in find(read_texts(rag, f"ram-{number}", texts)) if f.verdict is Verdict.CONTRADICTS]
+        contradictions = [f for f in audit(read_texts(rag, f"ram-{number}", texts)) if f.verdict is Verdict.CONTRADICTS]
         pairs = {t: {frozenset((f.left.title, f.right.title)) for f in contradictions if f.tier is t} for t in Tier}
         for (i, a), (j, b) in combinations(enumerate(documents), 2):
             if kind := _kind(a, b):
@@ -160,13 +144,8 @@ def unrelated_false(rag: DiscoRAG) -> dict[str, Any]:
 
 
 def filings(rag: DiscoRAG) -> dict[str, Any]:
-    """Sure contradictions between a company's annual reports."""
-    return score_filings(rag, audit)
-
-
-def score_filings(rag: DiscoRAG, find: Find) -> dict[str, Any]:
-    """How many sure contradictions are reported, and how many of them were read as genuine."""
-    found = [f for name in FILINGS for f in find(read_filings(rag, name))]
+    """Sure contradictions between a company's annual reports, and how many of them were read as genuine."""
+    found = [f for name in FILINGS for f in audit(read_filings(rag, name))]
     sure = [f for f in found if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS]
     read = {row["digest"]: "genuine" if is_genuine(row) else "not genuine" for row in MARKS if "digest" in row}
     marks = Counter(read.get(quotes_digest(f), "not read") for f in sure)
@@ -207,51 +186,6 @@ def quotes_digest(finding: Finding) -> str:
     return digest("\n".join(sorted((finding.left.quote, finding.right.quote))))[:16]
 
 
-def ablation(rag: DiscoRAG) -> dict[str, Any]:
-    """Filings and RAMDocs with less of the audit, or with conditions that hide findings."""
-    variants: dict[str, Find] = {
-        "no identity": lambda documents: audit([replace(d, identity=DocumentIdentity()) for d in documents]),
-        "no explicit times": lambda documents: list(map(_without_times, audit(documents))),
-        "cue words": lambda documents: [f for f in audit(documents) if _agree(f, _has_cue)],
-        "RST trees": lambda documents: [f for f in audit(documents) if _agree(f, _has_scope)],
-        "random trees": lambda documents: [f for f in audit(documents) if _agree(f, _has_random_scope)],
-    }
-    return {
-        name: {"filings": score_filings(rag, find), "ramdocs": score_ramdocs(rag, find)}
-        for name, find in variants.items()
-    }
-
-
-def _without_times(finding: Finding) -> Finding:
-    """A contradiction where only the times of the two sentences explained the difference."""
-    return finding.model_copy(update={"verdict": Verdict.CONTRADICTS} if "they speak of" in finding.reason else {})
-
-
-def _agree(finding: Finding, has: Callable[[Side], bool]) -> bool:
-    return has(finding.left) == has(finding.right)
-
-
-def _has_cue(side: Side) -> bool:
-    return bool(CONDITION.search(side.quote))
-
-
-def _has_scope(side: Side) -> bool:
-    return not SCOPE.isdisjoint(_relations(side.quote))
-
-
-def _has_random_scope(side: Side) -> bool:
-    """A tree of the same size whose relations are drawn from those of all trees so far."""
-    size = len(_relations(side.quote))
-    return not SCOPE.isdisjoint(random.Random(side.quote).choices(sorted(_DRAWN.elements()), k=size) if size else ())
-
-
-@cache
-def _relations(sentence: str) -> tuple[Relation, ...]:
-    found = tuple(split.relation for split in _PARSER.parse_text(sentence).splits)
-    _DRAWN.update(found)
-    return found
-
-
 def cost(rag: DiscoRAG) -> dict[str, Any]:
     """Processor seconds for a million words: of encoding every sentence once, and of the rest of an audit."""
     documents = [d for version in read_project(rag, "scrapy") for d in version]
@@ -279,7 +213,7 @@ def _words(documents: Iterable[AuditDocument]) -> int:
     return sum(len(s.text.split()) for d in documents for s in d.sentences)
 
 
-MEASURED = (planted, wikicontradict, ramdocs, recall, unrelated_false, filings, precision_by_hand, ablation, cost)
+MEASURED = (planted, wikicontradict, ramdocs, recall, unrelated_false, filings, precision_by_hand, cost)
 KEYS: dict[str, Callable[[DiscoRAG], dict[str, Any]]] = {f.__name__: f for f in MEASURED}
 
 

@@ -39,9 +39,6 @@ def experiments(server: PostgresServer, new: Callable[[], str]) -> dict[str, Exp
         "two_ingests": Experiment(
             "two ingests of one folder", 3, {"lost": 0, "doubled": 0}, lambda trial: shared.two_ingests(trial, new)
         ),
-        "two_writers": Experiment(
-            "two writers of one document", 200, {"wrong": 0}, lambda trial: shared.two_writers(trial, new())
-        ),
         "leaks": Experiment(
             "requests with another tenant's ids, to two workers", 600, {"leaks": 0, "server_errors": 0}, leaks
         ),

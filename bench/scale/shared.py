@@ -9,14 +9,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
-from threading import Thread
 
 from bench.promises import Figures, Trial
 from bench.server import ApiServer, Home, ended, note, upload
 from bench.trust.product import PROGRAM, environment
 from discorag.config import StoreSettings
 from discorag.store.store import open_store
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, sample
 
 TENANT, FILES, QUESTIONS_AT_ONCE = "one", 20, 4
 
@@ -50,26 +48,6 @@ def two_ingests(trial: Trial, new_database: Callable[[], str]) -> Figures:
         counts["differences"] += len(report.differences)
         trial.tick()
     return {figure: counts[figure] for figure in ("lost", "doubled", "differences", "failed")}
-
-
-def two_writers(trial: Trial, database: str) -> Figures:
-    """``trial.count`` times two connections store different versions of one document at once: one is there, whole."""
-    settings, wrong = StoreSettings.model_validate({"database_url": database}), 0
-    with open_store(settings, (ENCODER, DIMENSION)) as one, open_store(settings, (ENCODER, DIMENSION)) as other:
-        for run in range(trial.count):
-            versions = [sample("a.md", [f"{run} v{v} {i}" for i in range(5)], seed=v) for v in range(2)]
-            writers = [Thread(target=v.put_in, args=(s,)) for v, s in zip(versions, (one, other), strict=True)]
-            for writer in writers:
-                writer.start()
-            for writer in writers:
-                writer.join()
-            stored = one.manifests(SCOPE)
-            try:
-                assert_whole(other, next(v for v in versions if [v.manifest] == stored))
-            except (AssertionError, StopIteration):
-                wrong += 1
-            trial.tick()
-    return {"wrong": wrong}
 
 
 def workers(trial: Trial, database: str) -> Figures:

@@ -35,12 +35,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         {"wrong": 0, "silent": 0, "crashed": 0, "unrestored": 0},
         lambda trial: damages.damage_database(damages.Intact.create(trial.folder), trial),
     ),
-    "backup_damages": Experiment(
-        "backups with bytes flipped, pages zeroed or swapped, rows deleted, halved or cut",
-        200,
-        {"silent": 0},
-        lambda trial: damages.damage_backups(damages.Intact.create(trial.folder), trial),
-    ),
     "disk_full": Experiment(
         "disks of 300 to 1,200 MB that fill up during ingest and ask, at up to 200 MB/s, then have room again",
         20,

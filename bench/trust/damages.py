@@ -1,7 +1,7 @@
-"""Damages of the index, of the database and of backups: whatever is read differently must be said.
+"""Damages of the index and of the database: whatever is read differently must be said.
 
 A damaged index must not show at all. A damaged database may be refused, or its check may fail; nothing that differs
-may be read as if it were right. A damaged backup is not restored.
+may be read as if it were right.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -25,8 +24,8 @@ from bench.trust.content import Content, differing, missing, read
 from bench.trust.pipeline import look, start
 from bench.trust.product import Ended, command, environment, write_texts
 from discorag.config import StoreSettings
-from discorag.schema.errors import DiscoRagError, InvariantError
-from discorag.store.backup import backup, restore
+from discorag.schema.errors import InvariantError
+from discorag.store.backup import backup
 from discorag.store.store import open_store
 
 DOCUMENTS = 10
@@ -190,32 +189,3 @@ def damage_database(intact: Intact, trial: Trial) -> Figures:
         trial.tick()
     figures = {"wrong": len(wrong), "silent": len(silent), "crashed": len(crashed), "unrestored": unrestored}
     return figures | {"harmless": harmless, "were": [*wrong, *silent, *crashed][:15]}
-
-
-def damage_backups(intact: Intact, trial: Trial) -> Figures:
-    """``trial.count`` damages of a backup; whether any of them is restored."""
-    rng = random.Random(trial.seed)
-    saved, modes = trial.folder / "saved", {**OF_DATABASE, "cut": _cut}
-    with open_store(StoreSettings(path=intact.store)) as store:
-        backup(store.database, saved)
-    silent, refused = list[str](), Counter[str]()
-    for number, name in enumerate(islice(cycle(modes), trial.count)):
-        damaged, into = trial.folder / "damaged.backup", trial.folder / f"restored-{number}"
-        shutil.copyfile(saved, damaged)
-        modes[name](damaged, rng)
-        if damaged.read_bytes() == saved.read_bytes():
-            continue
-        try:
-            restore(StoreSettings(path=into), damaged)
-            silent.append(name)
-        except DiscoRagError as error:
-            refused[error.kind] += 1
-        shutil.rmtree(into, ignore_errors=True)
-        trial.tick()
-    return {"silent": len(silent), "refused": dict(refused), "silent_were": silent}
-
-
-def _cut(file: Path, rng: random.Random) -> None:
-    """A few bytes at the end less."""
-    with file.open("r+b") as content:
-        content.truncate(file.stat().st_size - rng.randint(1, 5000))

@@ -81,7 +81,7 @@ def poison_all(
         "others_not_done": sum(status != "done" for _, status in took),
         "alone_s": round(usual, 2),
         "poison": dict(Counter(fates.values())),
-        "not_ended": sorted(jobs.keys() - fates.keys()),
+        "not_ended": len(jobs.keys() - fates.keys()),
     }
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from langchain_core.messages import AIMessage
 
 from discorag.config import LlmSettings
-from discorag.models.breaker import Breaker, breaker_of
 from discorag.models.deadline import each_in_time, in_time
-from discorag.models.endpoint import typed_errors
+from discorag.models.endpoint import Breaker, breaker_of, typed_errors
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
 from discorag.models.providers import VARIABLES, Connection, connect
@@ -85,7 +84,7 @@ class ChatClient:
 
         Raises:
             ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint; or, at once, after
-                several calls in a row without an answer (`discorag.models.breaker`).
+                several calls in a row without an answer (`Breaker`).
             ConfigError: There is no such provider.
         """
         async with self._connect() as connection:

@@ -4,7 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -49,17 +49,14 @@ class OnnxCrossEncoder:
     50 tokens). So a pair's logits depend on nothing but the pair. Threads may share an instance.
 
     Args:
-        folder: Where the two files are, or a function that finds it; called, and the files read, at the first use.
+        folder: Where the two files are, which are read at the first use.
         max_tokens: Window of a pair, special tokens included.
         cut: Which text is cut to fit into the window: the second (a passage behind a query) or the first (a premise
             before a hypothesis). The other text is cut only where it alone fills more than half of the window.
-        threads: Threads of one forward pass.
     """
 
-    def __init__(
-        self, folder: Path | Callable[[], Path], max_tokens: int = 320, *, cut: Cut = "second", threads: int = 1
-    ) -> None:
-        self._folder, self._max_tokens, self._threads = folder, max_tokens, threads
+    def __init__(self, folder: Path, max_tokens: int = 320, *, cut: Cut = "second") -> None:
+        self._folder, self._max_tokens = folder, max_tokens
         self._cut: Cut = cut
         self._lock = Lock()  # fast tokenizers must not be shared by threads
         self._tokenizer: Tokenizer | None = None
@@ -94,14 +91,13 @@ class OnnxCrossEncoder:
 
     def _load(self) -> Tokenizer:
         if self._tokenizer is None:
-            folder = self._folder() if callable(self._folder) else self._folder
             try:
-                tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-                self._session = open_session(folder / "model.onnx", threads=self._threads)
+                tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+                self._session = open_session(self._folder / "model.onnx")
             except Exception as error:  # both libraries raise nothing narrower
                 reason = next(iter(str(error).splitlines()), type(error).__name__)
                 hint = "Name a folder that holds model.onnx and tokenizer.json."
-                raise ConfigError(f"The model in '{folder}' cannot be loaded: {reason}", hint=hint) from error
+                raise ConfigError(f"The model in '{self._folder}' cannot be loaded: {reason}", hint=hint) from error
             tokenizer.no_padding()
             tokenizer.no_truncation()
             self._tokenizer = tokenizer

@@ -81,7 +81,7 @@ def packaged_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
 @cache
 def _packaged_model() -> OnnxCrossEncoder:
     """One for the process: it holds 34 MB of weights."""
-    return OnnxCrossEncoder(lambda: packaged_folder(MS_MARCO_MINILM.name))
+    return OnnxCrossEncoder(packaged_folder(MS_MARCO_MINILM.name))
 
 
 def named_reranker(settings: RerankerSettings) -> CrossEncoderReranker:

@@ -85,12 +85,14 @@ class TreeIndex:
                 await self._build(doc_id)
 
     async def _build(self, doc_id: str) -> None:
-        document = await asyncio.to_thread(self._store.document, self._scope, doc_id)
-        hierarchy = await asyncio.to_thread(build_hierarchy, document)
-        built = await self._builder.build(Source(document, hierarchy))
+        built = await self._builder.build(await asyncio.to_thread(self._source, doc_id))
         vectors = await node_vectors(built.tree, self._encoder, self._vectors)
         await asyncio.to_thread(self._store.put_tree, self._scope, doc_id, built.tree, vectors, version=self.version)
         self.built.append(built)
+
+    def _source(self, doc_id: str) -> Source:
+        document = self._store.document(self._scope, doc_id)
+        return Source(document, build_hierarchy(document))
 
     async def scores(self, query: SearchQuery, doc_ids: Sequence[str], *, by: NodeScores, texts: bool) -> Scores:
         """All nodes of these documents, which have their trees, in the order in which they are read.

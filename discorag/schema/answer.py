@@ -77,7 +77,7 @@ class EvidenceSpan(BaseModel, frozen=True):
 
     ``title`` is the document's, after the end of its path where another source has the same title. ``page`` is the
     one-based page on which it starts, None where the source has no pages; ``also_in``, the names of other files with
-    the same content.
+    the same content. ``is_context``: it is a heading, a table's header or a speaker that the sentence is read with.
     """
 
     chunk_id: str
@@ -87,9 +87,10 @@ class EvidenceSpan(BaseModel, frozen=True):
     text: str
     page: int | None = None
     also_in: tuple[str, ...] = ()
+    is_context: bool = False
 
     @classmethod
-    def of(cls, chunk: Chunk, span: Span) -> Self:
+    def of(cls, chunk: Chunk, span: Span, *, is_context: bool = False) -> Self:
         """The stretch ``span`` of a chunk, in document offsets."""
         return cls(
             chunk_id=chunk.id,
@@ -99,6 +100,7 @@ class EvidenceSpan(BaseModel, frozen=True):
             text=chunk.slice(span),
             page=chunk.page_at(span.start),
             also_in=chunk.also_in,
+            is_context=is_context,
         )
 
 

@@ -165,14 +165,14 @@ class DocumentTrees(Documents):
 
 
 def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version: str) -> dict[str, Any]:
-    body, packed = to_json(tree), pack_vectors(unit(vectors))  # the body as bytes: of a long document it is the most
-    key = stable_id(manifest.doc_id, manifest.fingerprint, version, digest(body), digest(packed))
-    compressed = pack_text(body)
+    body = to_json(tree)  # as bytes, and not for long: of a long document it is the most
+    of_body, compressed = digest(body), pack_text(body)
     del body
+    packed = pack_vectors(unit(vectors))
     return {
         "builder": tree.builder,
         "version": version,
-        "key": key,
+        "key": stable_id(manifest.doc_id, manifest.fingerprint, version, of_body, digest(packed)),
         "nodes": len(tree.nodes),
         "outline": Outline.of(tree, vectors).pack(),
         "vectors": packed,

@@ -250,7 +250,7 @@ def _answer(
                 text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
                 support=found.support,
                 evidence=tuple(
-                    EvidenceSpan.of(inputs.chunks[u.chunk - 1], span)
+                    EvidenceSpan.of(inputs.chunks[u.chunk - 1], span, is_context=span != u.span)
                     for u in found.units
                     for span in (u.span, *(u.read_with if sentence.bare.startswith(u.prefix) else ()))
                 ),

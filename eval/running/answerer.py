@@ -182,7 +182,8 @@ class Answerer:
         chunks = self._rag.backends.store.chunks(scope, [h.chunk_id for h in result.hits])
         chunks = [c for c in chunks if not c.stands_for]  # summaries have no place in a document
         chunks = chunks if trees else [c.model_copy(update={"tree": None}) for c in chunks]
-        used = tuple(self._corpus.place(e.doc_id, e.span) for s in answer.sentences for e in s.evidence)
+        spans = [e for s in answer.sentences for e in s.evidence if not e.is_context]
+        used = tuple(self._corpus.place(e.doc_id, e.span) for e in spans)
         plan = answer.plan.paragraph if answer.plan else None
         return Record(
             sample=sample.id,

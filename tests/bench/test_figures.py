@@ -151,6 +151,18 @@ def retrieval() -> Iterator[tuple[str, str]]:
     yield page, f"{signed(trees['fairytaleqa'])} on FairytaleQA and {signed(trees['qmsum'])} on QMSum"
 
 
+def trust() -> Iterator[tuple[str, str]]:
+    f, page = result("trust"), "docs/reliability.md"
+    poison, before = f["poison"], f["large"]["before"]
+    yield page, f"a file took {poison['alone_s']} s alone and {poison['block_of_others_s']} s more at worst"
+    yield (
+        page,
+        f"within ten minutes {poison['count'] - poison['not_ended']} of the {poison['count']} poison files ended",
+    )
+    for runs in (before["search_ms_of_three_runs"], f["large"]["search_ms_of_four_runs"]):
+        yield page, f"{fixed(min(runs), 1)} to {fixed(max(runs), 1)} ms"
+
+
 SUMMARISED = (
     *(("asqa", metric) for metric in ("str_em", "rougeLsum", "gold_used")),
     *(("fairytaleqa", metric) for metric in ("gold_used", "gold_precision")),
@@ -233,6 +245,12 @@ def archive() -> Iterator[tuple[str, str]]:
         yield science, f"| {' | '.join(cells)} |"
     for name in ("planned - standard", "planned - shuffled", "planned - extractive"):
         yield science, f"| {' | '.join(signed(small[name][key]) for key in ('both', 'one_as_whole', 'unsupported'))} |"
+    written = found["written"]["figures"]
+    for name in ("standard", "written", "verbatim"):
+        both, not_supported = ("{} [{}, {}]".format(*written[name][key]) for key in ("both", "not_supported"))
+        yield science, f"| {both} | {not_supported} | {written[name]['sentences']} | {written[name]['seconds']} |"
+    for difference in written["written - standard"].values():
+        yield science, signed(difference)
     for difference in found["follow"]["figures"].values():
         yield science, signed(difference)
     tokens = found["tokens"]["figures"]
@@ -274,7 +292,7 @@ def reader() -> Iterator[tuple[str, str]]:
 
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
-    *(retrieval, archive, differences, expected, controls, tune, bills, table8, reader),
+    *(trust, retrieval, archive, differences, expected, controls, tune, bills, table8, reader),
 ]
 
 

@@ -95,8 +95,6 @@ def test_a_damaged_store_is_never_read_differently_without_a_word(
         patch.delitem(damages.OF_DATABASE, "flip")
         found = damages.damage_database(whole, Trial(places.home, 2, seed=1))  # zero, swap
     assert (found["wrong"], found["silent"], found["crashed"], found["unrestored"]) == (0, 0, 0, 0), found
-    found = damages.damage_backups(whole, Trial(places.home, 12))
-    assert found["silent"] == 0, found
 
 
 @pytest.mark.server

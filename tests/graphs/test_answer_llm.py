@@ -147,7 +147,7 @@ def test_an_endpoint_that_fails_is_not_asked_again_and_the_verbatim_answer_stays
 def test_a_prompt_beyond_the_context_is_refused_before_it_is_sent(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model()) as server:
         rag = opened(pipeline, server, texts, context_tokens=512)
-        result = rag.ask(QUERY, graph_tokens=500, plan_tokens=500, answer_tokens=500)
+        result = rag.ask(QUERY, answer_tokens=500)
         assert server.requests == []
     assert [(f.stage, f.kind) for f in result.ledger.failures] == [
         ("rerank", "ContextTooLongError"),

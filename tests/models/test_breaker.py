@@ -65,7 +65,7 @@ async def test_after_the_pause_exactly_one_call_tries_and_its_answer_lets_all_th
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock, down = [0.0], True
-    monkeypatch.setattr("discorag.models.breaker.monotonic", lambda: clock[0])
+    monkeypatch.setattr("discorag.models.endpoint.monotonic", lambda: clock[0])
 
     def model(body: dict[str, Any]) -> Scripted:
         return Scripted("down", status=503) if down else Scripted("well")

@@ -1,15 +1,11 @@
 """Reading GUM: texts as people see them, trees as they are bracketed; Parseval."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from discorag.schema.discourse import Nuclearity
 from discorag.schema.errors import ConfigError, InvariantError
-from discorag.schema.values import Span
 from tests.training.gum_corpus import DIS, corpus
-from training.parser.dis import GoldSplit
 from training.parser.gold import merge_units, restrict
 from training.parser.gum import GumDocument, load_gum
 from training.parser.parseval import Counter, Node
@@ -68,26 +64,6 @@ def test_a_sentence_is_represented_by_its_most_nuclear_unit(document: GumDocumen
         (0, 1, 3, "organization-heading"),
         (1, 2, 3, "causal-cause"),
     ]
-
-
-def test_neighbouring_sentences_hang_together_as_their_lowest_common_parent_says(document: GumDocument):
-    units, tree = merge_units(replace(document, conversion="parents"), document.sentences)
-    assert units == list(document.sentences)
-    assert [(s.start, s.mid, s.end, s.nuclearity.value, s.label) for s in tree] == [
-        (0, 1, 3, "SN", "organization-heading"),
-        (1, 2, 3, "NS", "causal-cause"),
-    ]
-
-
-def test_the_two_conversions_part_where_a_sentence_is_no_subtree(document: GumDocument):
-    """EDUs [a [b c]] d with the nuclei c and d, sentences ab and cd: a and c stand for them, or the root joins them."""
-    nodes = [(0, 3, 4, "NN", "top"), (0, 1, 3, "SN", "middle"), (1, 2, 3, "SN", "low")]
-    splits = tuple(GoldSplit(a, m, b, Nuclearity(n), label) for a, m, b, n, label in nodes)
-    spans = tuple(Span(start=2 * i, end=2 * i + 1) for i in range(4))
-    halves = [Span(start=0, end=3), Span(start=4, end=7)]
-    odd = replace(document, edus=spans, splits=splits)
-    assert [s.label for s in merge_units(odd, halves)[1]] == ["middle"]
-    assert [s.label for s in merge_units(replace(odd, conversion="parents"), halves)[1]] == ["top"]
 
 
 _GOLD = [Node(0, 30, "NS", "elaboration"), Node(0, 20, "NN", "joint"), Node(20, 30, "SN", "causal")]

@@ -17,7 +17,7 @@ from tests.vllm.server import CONTEXT_TOKENS, VllmServer
 
 QUESTION = "Why are some tides higher than others?"
 LLM: dict[str, Any] = {"relater": "llm", "planner": "llm", "generator": "llm"}
-LIMITS: dict[str, Any] = {"graph_tokens": 200, "plan_tokens": 100, "answer_tokens": 150, "tree_tokens": 200}
+LIMITS: dict[str, Any] = {"answer_tokens": 150}
 MARK = re.compile(r"\|\s*\d+\s*[<>=]|</?chunk|&(?:amp|lt|gt);")
 PROMPTED = ("relate", "plan", "generate")
 

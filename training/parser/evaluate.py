@@ -1,39 +1,30 @@
 """Score parsers on GUM: ``python -m training.parser.evaluate``; prints a table and writes JSON.
 
-Rows are right-branching by layout, a trained parser and, with ``--engine llm``, a prompted one on the configured
-endpoint (``DISCO_RAG_MODEL``), end to end over documents and over the trained parser's windows.
+Rows are right-branching by layout, and a trained parser.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from discorag.config import HOW_TO_NAME_A_MODEL, read_settings
-from discorag.discourse.parse.prompted import LlmParser
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, Network, describe
-from discorag.models.gateway import gateway_from
 from discorag.schema.discourse import Nuclearity
-from discorag.schema.errors import ConfigError
-from prompts import load as load_prompt
 from training.parser.calibration import calibration_error
-from training.parser.gum import Conversion, GumDocument, load_gum
+from training.parser.gum import GumDocument, load_gum
 from training.parser.parseval import Counter, Node, Parseval
-from training.parser.prompted import Prompted, cut_into_windows, score_prompted, whole_documents
 from training.parser.record import RECORD, Record
 from training.parser.score import CASES, count_cases, gold_nodes
 
 OUT = Path("bench/results/parser.json")
-_PROMPTED_TOKENS = 16_384
 
 
 def right_branching(documents: Sequence[GumDocument]) -> Parseval:
@@ -96,26 +87,6 @@ def _round(scores: Parseval) -> dict[str, float]:
     return {name: round(value, 2) for name, value in scores if value is not None}
 
 
-def evaluate_prompted(documents: Sequence[GumDocument]) -> dict[str, Any]:
-    """The scores of the ``llm`` engine's parser on the configured endpoint.
-
-    Raises:
-        ConfigError: There is none.
-    """
-    gateway = gateway_from(read_settings(), "parser")
-    if gateway is None:
-        raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
-    parser = LlmParser(gateway, load_prompt("tree"), max_tokens=_PROMPTED_TOKENS)
-    cases = {"end_to_end": whole_documents(documents), "window_end_to_end": cut_into_windows(documents, Network())}
-
-    async def ask() -> dict[str, Prompted]:
-        return {name: await score_prompted(parser, texts) for name, texts in cases.items()}
-
-    found = asyncio.run(ask())
-    counts = {name: {"asked": p.asked, "failed": p.failed} for name, p in found.items()}
-    return {"model": gateway.name, "texts": counts} | {name: _round(p.scores) for name, p in found.items()}
-
-
 def scores_table(rows: Mapping[str, Mapping[str, Any]], title: str) -> Table:
     """The table for people."""
     table = Table("parser", "case", title=title)
@@ -134,16 +105,11 @@ def main(
     split: Annotated[str, typer.Option(help="dev, or test for the final table.")] = "dev",
     parser: Annotated[Path, typer.Option(help="Folder of a trained parser.")] = PACKAGED_FOLDER,
     out: Annotated[Path | None, typer.Option(help="Result file.")] = None,
-    engine: Annotated[Literal["trained", "llm"], typer.Option(help="llm adds a prompted parser.")] = "trained",
-    conversion: Annotated[Conversion, typer.Option(help="To sentences; parents: as DISRetrieval has it.")] = "promoted",
 ) -> None:
     """Measure, show, write."""
-    console, documents = Console(), load_gum(gum, split, conversion=conversion)
+    console, documents = Console(), load_gum(gum, split)
     rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": _round(right_branching(documents))}}
     rows[describe(parser).name] = measure(parser, documents)
-    if engine == "llm":
-        console.print("llm ...")
-        rows["llm"] = evaluate_prompted(documents)
     console.print(scores_table(rows, f"GUM {split}, {len(documents)} documents: original Parseval F1, 15 classes"))
     if out:
         out.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from discorag.schema.discourse import Nuclearity
 from discorag.schema.values import Span
@@ -34,43 +33,17 @@ def heights(splits: Sequence[GoldSplit], n: int) -> list[int]:
 
 
 def merge_units(document: GumDocument, units: Sequence[Span]) -> tuple[list[Span], list[GoldSplit]]:
-    """The tree over larger units, by the document's conversion; units in which no EDU starts are left out.
+    """The tree over larger units; units in which no EDU starts are left out.
 
-    Many sentences and paragraphs are no complete subtree, so whole subtrees cannot be merged. ``promoted``: the EDU
-    that is promoted highest stands for its unit. ``parents``: two neighbours hang together as their lowest common
-    parent says, and the neighbours whose parent is highest are parted first (DISRetrieval section 3.1, which says
-    how the relation of neighbours is found, and not in which order they are joined).
+    Many sentences and paragraphs are no complete subtree, so whole subtrees cannot be merged: the EDU that is promoted
+    highest stands for its unit.
     """
     starts = [e.start for e in document.edus]
     inside = [(u, range(bisect_left(starts, u.start), bisect_left(starts, u.end))) for u in units]
     kept = [(u, edus) for u, edus in inside if edus]
-    if document.conversion == "parents":
-        splits = _by_parents(document.splits, [edus for _, edus in kept])
-    else:
-        top = heights(document.splits, len(document.edus))
-        splits = restrict(document.splits, [min(edus, key=lambda e: top[e]) for _, edus in kept])
+    top = heights(document.splits, len(document.edus))
+    splits = restrict(document.splits, [min(edus, key=lambda e: top[e]) for _, edus in kept])
     return [u for u, _ in kept], splits
-
-
-def _by_parents(splits: Sequence[GoldSplit], units: Sequence[range]) -> list[GoldSplit]:
-    """A tree over units of EDUs, in pre-order, from the lowest node over every two neighbours."""
-    above = [_over(splits, a.start, b.stop) for a, b in pairwise(units)]
-    found: list[GoldSplit] = []
-    left = [(0, len(units))]
-    while left:
-        start, end = left.pop()
-        if end - start > 1:
-            mid = min(range(start + 1, end), key=lambda m: above[m - 1][0])
-            node = above[mid - 1][1]
-            found.append(GoldSplit(start, mid, end, node.nuclearity, node.label))
-            left += [(mid, end), (start, mid)]
-    return found
-
-
-def _over(splits: Sequence[GoldSplit], start: int, end: int) -> tuple[int, GoldSplit]:
-    """The lowest node over EDUs ``[start, end)``, and its depth."""
-    over = [s for s in splits if s.start <= start and end <= s.end]  # pre-order: from the root down
-    return len(over), over[-1]
 
 
 def paragraph_spans(sentences: Sequence[Span], paragraphs: Sequence[int]) -> Iterator[Span]:

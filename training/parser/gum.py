@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
@@ -18,10 +17,6 @@ from training.parser.dis import GoldSplit, read_dis
 
 SHARED_GENRES = frozenset({"academic", "bio", "court", "interview", "news", "voyage"})
 """The genres whose texts may be redistributed (BY, BY-SA)."""
-
-
-Conversion = Literal["promoted", "parents"]
-"""See `training.parser.gold.merge_units`."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,6 @@ class GumDocument:
         sentences: Character spans of its sentences; no EDU crosses their borders.
         paragraphs: Indices into ``sentences`` at which a paragraph starts, 0 included.
         splits: The gold tree, n - 1 splits of n EDUs in pre-order.
-        conversion: How trees over sentences and paragraphs are made of it.
     """
 
     id: str
@@ -44,7 +38,6 @@ class GumDocument:
     sentences: tuple[Span, ...]
     paragraphs: tuple[int, ...]
     splits: tuple[GoldSplit, ...]
-    conversion: Conversion = "promoted"
 
     @property
     def genre(self) -> str:
@@ -52,9 +45,7 @@ class GumDocument:
         return self.id.split("_")[1]
 
 
-def load_gum(
-    folder: Path, split: str, *, genres: frozenset[str] | None = None, conversion: Conversion = "promoted"
-) -> list[GumDocument]:
+def load_gum(folder: Path, split: str, *, genres: frozenset[str] | None = None) -> list[GumDocument]:
     """The documents of ``train``, ``dev`` or ``test`` that are in ``folder``, those of ``genres`` only if given.
 
     Raises:
@@ -65,8 +56,7 @@ def load_gum(
         raise ConfigError(f"There is no GUM corpus in {folder}.", hint="Point DISCO_RAG_DATA at the folder above gum/.")
     section = (folder / "splits.md").read_text(encoding="utf-8").split(f"## {split}\n")[1].split("\n## ")[0]
     names = [name for name in re.findall(r"GUM_\w+", section) if (folder / "rst" / f"{name}.dis").is_file()]
-    found = (_document(folder, n) for n in names if genres is None or n.split("_")[1] in genres)
-    return [replace(document, conversion=conversion) for document in found]
+    return [_document(folder, n) for n in names if genres is None or n.split("_")[1] in genres]
 
 
 def _document(folder: Path, name: str) -> GumDocument:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,13 +17,16 @@ import typer
 
 from discorag.config import HOW_TO_NAME_A_MODEL, read_settings
 from discorag.discourse.parse.as_printed import PaperParser
-from discorag.discourse.parse.parser import join_texts
+from discorag.discourse.parse.parser import TreeParser, join_texts
 from discorag.models.gateway import gateway_from
-from discorag.schema.discourse import Relation
-from discorag.schema.errors import ConfigError
+from discorag.schema.discourse import Nuclearity, RstTree
+from discorag.schema.document import Chunk
+from discorag.schema.errors import ConfigError, ModelError
+from discorag.schema.values import Span
+from discorag.text.sentences import sentence_spans
 from prompts import load as load_prompt
-from training.parser.dis import read_dis
-from training.parser.prompted import Case, score_prompted
+from training.parser.dis import GoldSplit, read_dis
+from training.parser.parseval import Counter, Node
 
 _CLASSES = {
     "Attribution": "attribution",
@@ -55,9 +59,8 @@ def class_of_label(label: str) -> str:
     return _BY_WORD.get(name) or _BY_WORD[name.partition("-")[0]]
 
 
-def class_of_relation(relation: Relation) -> str:
-    """The class of one of Disco-RAG's relations."""
-    return class_of_label(relation.value)
+Case = tuple[str, str, Sequence[Span], Sequence[GoldSplit]]
+"""Id and text; the gold EDUs in offsets of the text, and the tree over them."""
 
 
 def load_rst_dt(folder: Path) -> list[Case]:
@@ -79,6 +82,30 @@ def _case(file: Path) -> Case:
     return file.name.partition(".")[0], text, edus, splits
 
 
+async def _parse(parser: TreeParser, case: Case) -> RstTree | None:
+    """The parser's tree of a text; None if it gave none."""
+    id, text, _, _ = case
+    span = Span(start=0, end=len(text))
+    chunk = Chunk(id=id, doc_id=id, order=0, span=span, text=text, sentences=sentence_spans(text))
+    try:
+        return (await parser.parse(chunk)).value
+    except ModelError:
+        return None
+
+
+def count_nodes(counter: Counter, tree: RstTree | None, case: Case) -> None:
+    """Count a parser's nodes; a text without a tree counts as one without nodes."""
+    _, _, gold, splits = case
+    edus = tree.edus if tree else ()
+    found = [_node(edus, s.start, s.end, s.nuclearity, s.relation.value) for s in tree.splits] if tree else []
+    counter.add(found, [_node(gold, s.start, s.end, s.nuclearity, s.label) for s in splits])
+    counter.add_starts([e.start for e in edus[1:]], [e.start for e in gold[1:]])
+
+
+def _node(edus: Sequence[Span], start: int, end: int, nuclearity: Nuclearity, label: str) -> Node:
+    return Node(edus[start].start, edus[end - 1].end, nuclearity, class_of_label(label))
+
+
 def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or its TEST.")]) -> None:
     """Ask the configured language model for the tree of every test document, and print F1."""
     test = folder / "TEST" if (folder / "TEST").is_dir() else folder
@@ -87,9 +114,14 @@ def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or 
         raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
     parser = PaperParser(gateway, load_prompt("paper-tree"), beam_width=3)
 
-    found = asyncio.run(score_prompted(parser, cases, of_label=class_of_label, of_relation=class_of_relation))
-    typer.echo(f"{gateway.name}: {found.asked} documents, {found.failed} without a tree")
-    for name, value in found.scores:
+    async def parse_all() -> list[RstTree | None]:
+        return await asyncio.gather(*(_parse(parser, case) for case in cases))  # the gateway limits how many at once
+
+    trees, counter = asyncio.run(parse_all()), Counter()
+    for tree, case in zip(trees, cases, strict=True):
+        count_nodes(counter, tree, case)
+    typer.echo(f"{gateway.name}: {len(cases)} documents, {trees.count(None)} without a tree")
+    for name, value in counter.result():
         typer.echo(f"{name:<12}{value:6.1f}")
 
 

@@ -33,7 +33,7 @@ from discorag.models.hub import local_model
 from discorag.models.packaged import MINILM, file_sha256, packaged_folder
 from training.parser import export
 from training.parser.calibration import fit_confidence
-from training.parser.gum import SHARED_GENRES, Conversion, GumDocument, load_gum
+from training.parser.gum import SHARED_GENRES, GumDocument, load_gum
 from training.parser.losses import loss
 from training.parser.model import Model
 from training.parser.record import RECORD, Record, Source, sources
@@ -217,18 +217,17 @@ def main(
     work: Annotated[Path, typer.Option(help="Checkpoints.")] = Path(".disco-rag/train"),
     out: Annotated[Path, typer.Option(help="Where graphs and record go.")] = PACKAGED_FOLDER,
     seed: int = 1,
-    conversion: Annotated[Conversion, typer.Option(help="To sentences; parents: as DISRetrieval has it.")] = "promoted",
 ) -> None:
     """Train, measure on the development part, keep the best, write it with what it was made of."""
     console, recipe = Console(), Recipe()
     free = SHARED_GENRES if genres == "shared" else None
-    train = load_gum(data / "gum", "train", genres=free, conversion=conversion)
-    dev = load_gum(data / "gum", "dev", conversion=conversion)
+    train = load_gum(data / "gum", "train", genres=free)
+    dev = load_gum(data / "gum", "dev")
     torch.manual_seed(seed)
     silver = load_silver(data / "lay_summaries", Network(teacher)) if teacher else []
     folder = packaged_folder(encoder) if encoder == MINILM.name else local_model(encoder)
     run = prepare_run(folder, recipe, -(-(len(train) + min(len(silver), len(train))) // _DOCUMENTS))
-    trials = work / f"{Path(encoder).name}-{genres}{'-silver' if silver else ''}-{seed}-{conversion}"
+    trials = work / f"{Path(encoder).name}-{genres}{'-silver' if silver else ''}-{seed}"
     trials.mkdir(parents=True, exist_ok=True)
     if (trials / "last.pt").exists():
         run.load(trials / "last.pt")

@@ -226,7 +226,7 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
 def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
     """For the registry. Raises `ConfigError` if no language model is configured."""
     model, template = tools.require_model("parser"), tools.template("paper-tree")
-    return PaperParser(model, template, limits.max_tokens, limits.temperature, limits.beam_width)
+    return PaperParser(model, template, limits.temperature, limits.beam_width)
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class PaperParser(PromptedParser):
             stage="parse",
             messages=self._messages(chunk, PAPER_RELATIONS),
             parse=lambda reply: read(reply, chunk.text, offset=chunk.span.start),
-            max_tokens=self.max_tokens or reply_tokens(chunk.text),
+            max_tokens=reply_tokens(chunk.text),
             temperature=self.temperature,
             beam_width=self.beam_width,
         )

@@ -68,11 +68,10 @@ async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParse
 class Limits:
     """Parameters of calls of a language model that parses; other parsers ignore them.
 
-    Without ``max_tokens`` the limit of a reply is `reply_tokens`. The beam width is that of Disco-RAG section 4.
+    The beam width is that of Disco-RAG section 4.
     """
 
     temperature: float = 0.0
-    max_tokens: int | None = None
     beam_width: int = 3
 
 

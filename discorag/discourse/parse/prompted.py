@@ -56,19 +56,18 @@ class TreeReply(BaseModel):
 
 def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
     """For the registry. Raises `ConfigError` if no language model is configured."""
-    return LlmParser(tools.require_model("parser"), tools.template("tree"), limits.max_tokens, limits.temperature)
+    return LlmParser(tools.require_model("parser"), tools.template("tree"), limits.temperature)
 
 
 @dataclass(frozen=True)
 class PromptedParser(ABC):
     """A `TreeParser` that asks a language model, one call a chunk; subclasses define prompt and reply.
 
-    The prompt's variables are ``relations`` and ``chunk``. Without ``max_tokens`` the limit follows the text.
+    The prompt's variables are ``relations`` and ``chunk``.
     """
 
     model: LanguageModel
     template: Template
-    max_tokens: int | None = None
     temperature: float = 0.0
     kind: ClassVar[str]
 
@@ -110,7 +109,7 @@ class LlmParser(PromptedParser):
             messages=self._messages(chunk, Relation),
             parse=lambda reply: tree_from_reply(reply, chunk.text, offset=chunk.span.start),
             schema=reply_schema(chunk.text),
-            max_tokens=self.max_tokens or reply_tokens(chunk.text),
+            max_tokens=reply_tokens(chunk.text),
             temperature=self.temperature,
         )
 

@@ -48,6 +48,11 @@ SPARE = 128
 """For white space and what a model writes before it starts."""
 
 
+def plan_tokens(k: int) -> int:
+    """Output limit of a plan over ``k`` passages."""
+    return SPARE + min(PLAN_STEP * k, MOST_ANSWER)
+
+
 def graph_tokens(k: int) -> int:
     """A graph over ``k`` passages: every link of every passage, up to ten passages."""
     return SPARE + k * (ROW_TOKENS + LINK_TOKENS * min(max(k - 1, 0), MOST_LINKS))
@@ -164,24 +169,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How a language model is asked: temperature, beam width (1: none), and output limits in tokens.
-
-    None: the limit depends on the size of the task (`discorag.generation.prompted.engine`).
-    """
+    """How a language model is asked: temperature, beam width (1: none), and the answer's limit in tokens, if any."""
 
     temperature: float = 0.0
     beam_width: int = 1
-    graph_tokens: int | None = None
-    plan_tokens: int | None = None
     answer_tokens: int | None = None
-
-    def for_graph(self, k: int) -> int:
-        """Limit of a graph over ``k`` passages."""
-        return self.graph_tokens or graph_tokens(k)
-
-    def for_plan(self, k: int) -> int:
-        """Limit of a plan over ``k`` passages."""
-        return self.plan_tokens or SPARE + min(PLAN_STEP * k, MOST_ANSWER)
 
     def for_answer(self, k: int) -> int:
         """Limit of an answer from ``k`` passages."""
@@ -201,7 +193,7 @@ def readable_chunks(
     sizes = [len(tokens) for tokens in counter.token_offsets([*turns, *map(evidence_block, numbered)])]
     room, sizes = context_tokens - sum(sizes[: len(turns)]), sizes[len(turns) :]
     for k in range(len(sizes), 1, -1):
-        replies = sampling.for_graph(k) + sampling.for_plan(k) + sampling.for_answer(k)
+        replies = graph_tokens(k) + plan_tokens(k) + sampling.for_answer(k)
         if sum(sizes[:k]) + replies <= room:
             return k
     return 1
@@ -229,12 +221,12 @@ class LlmEngine:
         k = len(inputs.chunks)
         if k < 2:
             return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks)))
-        request = self._request("relate", inputs, lambda text: graph_of(inputs, text), self.sampling.for_graph(k))
+        request = self._request("relate", inputs, lambda text: graph_of(inputs, text), graph_tokens(k))
         return self._outcome("relate", await self.model.complete(replace(request, schema=graph_schema(k))))
 
     async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
         """One paragraph that cites the chunks (fig. 12); wrong citations are reported and left out."""
-        limit = self.sampling.for_plan(len(inputs.chunks))
+        limit = plan_tokens(len(inputs.chunks))
         request = self._request("plan", inputs, lambda text: plan_of(text, inputs), limit)
         outcome = self._outcome("plan", await self.model.complete(replace(request, cut=whole_sentences)))
         unknown = unknown_passages(references(outcome.text), [c.text for c in inputs.chunks])

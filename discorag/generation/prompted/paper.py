@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 from discorag.discourse.parse.inline import code_table, escape
 from discorag.generation.compression import shown_text
 from discorag.generation.prompted.conversation import chunk_text
-from discorag.generation.prompted.engine import Sampling, marks_left, outcome_of, strip_marks
+from discorag.generation.prompted.engine import Sampling, graph_tokens, marks_left, outcome_of, plan_tokens, strip_marks
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
@@ -117,7 +117,7 @@ class PaperEngine:
     async def pairs(self, prompt: str, k: int, known: frozenset[str]) -> Outcome[Labels]:
         """A label for every ordered pair of ``k`` chunks, as far as the model gives one; a missing one is counted."""
         pairs = k * (k - 1)
-        limit = max(PAIR_TOKENS * pairs, self.sampling.for_graph(k))
+        limit = max(PAIR_TOKENS * pairs, graph_tokens(k))
         outcome = await self.ask("relate", prompt, partial(pair_labels, k=k, known=known), limit, cut=str)
         missing = pairs - len(outcome.value)
         return replace(outcome, counts={"pairs without a line": missing} if missing else {})
@@ -125,7 +125,7 @@ class PaperEngine:
     async def plan(self, inputs: AnswerInputs) -> Outcome[Plan]:
         """One paragraph from query, chunks, trees and graph (fig. 12)."""
         prompt = self.templates.plan.render(material=self._material(replace(inputs, plan=None)))
-        limit = self.sampling.for_plan(len(inputs.chunks))
+        limit = plan_tokens(len(inputs.chunks))
         read = partial(_without_marks, passages=[c.text for c in inputs.chunks])
         return await self.ask("plan", prompt, lambda text: plan_of(read(text)), limit, cut=whole_sentences)
 
@@ -306,13 +306,13 @@ class Baselines:
         """Plan and answer in one call over the chunks (fig. 15)."""
         prompt = self.engine.templates.retrieve_and_plan.render(material=material(inputs))
         k = len(inputs.chunks)
-        limit = self.engine.sampling.for_plan(k) + self.engine.sampling.for_answer(k)
+        limit = plan_tokens(k) + self.engine.sampling.for_answer(k)
         return await self.engine.ask("generate", prompt, planned_of, limit)
 
     async def hint(self, query: str) -> Outcome[tuple[Plan, tuple[str, ...]]]:
         """A plan and queries from the user's query alone (fig. 16, stage 1)."""
         prompt = self._hint_prompt(query)
-        return await self.engine.ask("plan", prompt, hint_of, self.engine.sampling.for_plan(MAX_QUERIES))
+        return await self.engine.ask("plan", prompt, hint_of, plan_tokens(MAX_QUERIES))
 
     async def answer_after_hint(self, inputs: AnswerInputs) -> Outcome[str]:
         """Answer from what the queries found; stage 1 is the turn before it (fig. 16, stage 2).

@@ -145,13 +145,17 @@ class Unit:
     heading: bool
 
 
-def units_of(source: Source, counter: TokenCounter | None = None) -> list[Unit]:
-    """The document's sentences in text order; with a counter, one that exceeds its window comes in pieces that do not.
+def units_of(
+    source: Source, counter: TokenCounter | None = None, sentences: Sequence[tuple[int, Node]] = ()
+) -> list[Unit]:
+    """The document's sentences in text order, or those given.
+
+    With a counter, one that exceeds its window comes in pieces that do not.
 
     Raises:
         EmptyDocumentError: There is none.
     """
-    text, hierarchy, sentences = source.document.text, source.hierarchy, _sentences(source)
+    text, hierarchy, sentences = source.document.text, source.hierarchy, sentences or _sentences(source)
     counted: list[list[tuple[int, int]]] = [[]] * len(sentences)
     if counter:
         counted = counter.token_offsets([node.span.of(text) for _, node in sentences])

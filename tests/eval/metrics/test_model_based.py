@@ -91,7 +91,7 @@ def nli(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch: Any = importlib.import_module("torch")
     transformers: Any = importlib.import_module("transformers")
     folder = tmp_path_factory.mktemp("nli")
-    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+    for name in ("tokenizer.json", "tokenizer_config.json"):
         (folder / name).write_bytes((MINILM / name).read_bytes())
     config = transformers.BertConfig(
         hidden_size=16,

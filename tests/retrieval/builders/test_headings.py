@@ -85,7 +85,7 @@ async def test_a_paragraph_beyond_the_window_is_cut_between_sentences():
 async def test_a_sentence_beyond_the_window_is_cut_between_words():
     words = [f"w{i}" for i in range(25)]
     tree = await built(" ".join(words), window=12)
-    assert [n.text.split() for n in tree.nodes[: tree.leaves]] == [words[:10], words[10:20], words[20:]]
+    assert [n.text.split() for n in tree.nodes[: tree.leaves]] == [words[i : i + 5] for i in range(0, 25, 5)]
 
 
 @pytest.mark.parametrize("unit", ["unbelievablyLong/", "漢字", "supercalifragilistic", "so_longwords ", "1.2;"])

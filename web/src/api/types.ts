@@ -103,6 +103,7 @@ export interface EvidenceSpan {
   text: string;
   page: number | null;
   also_in: string[];
+  is_context: boolean;
 }
 
 export interface Failure {
@@ -197,9 +198,6 @@ export interface Options {
   refine?: number;
   temperature?: number;
   beam_width?: number;
-  tree_tokens?: number | null;
-  graph_tokens?: number | null;
-  plan_tokens?: number | null;
   answer_tokens?: number | null;
 }
 
