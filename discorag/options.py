@@ -164,7 +164,7 @@ class AnswerOptions(Options):
         default=None,
         min_length=1,
         max_length=20_000,
-        description="Answer by this plan, not by one that is made: a paragraph, whose sentences are the steps; [2.3] "
+        description="Follow this plan instead of making one: a paragraph, whose sentences are the steps; [2.3] "
         "cites the third unit of the second chunk.",
     )
     compress_to: int | None = Field(

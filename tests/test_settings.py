@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
+from nodes.backends import name_model
 
 
 def test_what_is_stored_lies_below_one_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,3 +114,9 @@ def test_secrets_of_others_in_the_folder_are_let_be_and_the_folder_need_not_exis
     assert read_settings().tenant == "default"
     monkeypatch.setenv("DISCO_RAG_SECRETS", str(secrets / "none"))
     assert read_settings().tenant == "default"
+
+
+def test_a_model_can_be_named_next_to_a_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCO_RAG_DATABASE_URL", "postgresql://host/name")
+    named = name_model(read_settings(), "ollama:qwen3:8b")
+    assert (named.llm_for("reader").provider, named.store.database_url) == ("ollama", named.database_url)

@@ -42,7 +42,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         disk_full.run,
     ),
     "poison": Experiment(
-        "files below 50 kB made to be too much, while another tenant uploads a small one a second",
+        "files under 50 kB that cause too much work, while another tenant uploads a small one a second",
         100,
         {"block_of_others_s": 2, "others_not_done": 0, "crashes": 0},
         poison.run,

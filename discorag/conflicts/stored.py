@@ -30,11 +30,9 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
     relevant = (f for f in findings if f.verdict is not Verdict.DIFFERS)
     found = [f for f in relevant if any(_holds(e, side) for e in spans for side in (f.left, f.right))]
     ids = list(dict.fromkeys(side.chunk_id for f in found[:MOST] for side in (f.left, f.right)))
-    documents = store.manifests(scope, [side.doc_id for f in found[:MOST] for side in (f.left, f.right)])
-    names, uris = name_sources({m.uri: m.title for m in documents}), {m.doc_id: m.uri for m in documents}
-    chunks = {
-        c.id: c.model_copy(update={"source": names[uris[c.doc_id]]}) for c in (store.chunks(scope, ids) if ids else ())
-    }
+    read = store.chunks(scope, ids) if ids else ()
+    names = name_sources({c.uri: c.title for c in read})
+    chunks = {c.id: c.model_copy(update={"source": names[c.uri]}) for c in read}
     return [
         Disagreement(
             relation=RELATIONS[finding.verdict],

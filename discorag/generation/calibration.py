@@ -139,7 +139,7 @@ def find_calibration(reranker: str, file: Path | None = None) -> Calibration:
     for calibration in known:
         if calibration.fitted_on == {"reranker": reranker}:
             return calibration
-    fitted_on = known[0].fitted_on["reranker"]
+    fitted_on = known[-1].fitted_on["reranker"]
     raise ConfigError(
         f"These weights were fitted on the reranker {fitted_on}; the configured one is {reranker}.",
         hint=f"Set DISCO_RAG_RERANKER__MODEL to {fitted_on.partition('@')[0]}, or fit them again (docs/answers.md) and "

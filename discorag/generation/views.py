@@ -28,12 +28,12 @@ class AnswerView:
 
     @cached_property
     def sources(self) -> list[EvidenceSpan]:
-        """The passages that sentences rest on, each once, in the order of their numbers."""
-        return list(dict.fromkeys(e for s in self.answer.sentences for e in s.evidence))
+        """The passages that sentences rest on, each once, in the order of their numbers; headings have none."""
+        return list(dict.fromkeys(e for s in self.answer.sentences for e in s.evidence if not e.is_context))
 
     def numbers(self, sentence: AnswerSentence) -> list[int]:
         """The numbers of the sources of a sentence, from 1."""
-        return [self.sources.index(e) + 1 for e in sentence.evidence]
+        return [self.sources.index(e) + 1 for e in sentence.evidence if not e.is_context]
 
     def marks(self, sentence: AnswerSentence) -> str:
         """The numbers of its sources, and its state unless it is supported: ``[1][not verified]``."""
@@ -53,8 +53,9 @@ class AnswerView:
 
     def side(self, source: EvidenceSpan) -> str:
         """One side of a disagreement, by its number if it is a source of the answer."""
-        known = source in self.sources
-        return f"{f'source {self.sources.index(source) + 1}' if known else _position(source)}: {_quote(source)}"
+        place = (source.doc_id, source.span)
+        number = next((n for n, s in enumerate(self.sources, start=1) if (s.doc_id, s.span) == place), None)
+        return f"{f'source {number}' if number else _position(source)}: {_quote(source)}"
 
 
 def answer_markdown(answer: Answer) -> Iterator[str]:

@@ -65,7 +65,7 @@ MINILM, MS_MARCO_MINILM = (PACKAGED[name] for name in ("all-MiniLM-L6-v2", "ms-m
 
 
 def packaged_folder(name: str) -> Path:
-    """Return the folder of a packaged model. Raises `ConfigError` if a file is missing, as in a clone nobody built."""
+    """Return the folder of a packaged model. Raises `ConfigError` if it is not complete."""
     folder = _WEIGHTS / name
     if missing := [file for file in PACKAGED[name].files if not (folder / file).is_file()]:
         hint = 'Install disco-rag again; in a clone of the repository: pip install -e "."'

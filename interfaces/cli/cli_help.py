@@ -21,7 +21,7 @@ COMMANDS = {
     "estimate": "Estimate what an ingest would do and cost, without storing anything.",
     "tune": "Find the settings that serve your own questions best, and what gain to expect from them.",
     "delete": "Delete a document from the store.",
-    "parse": "Print the RST tree of a whole document without storing it, or convert a tree file to another format.",
+    "parse": "Print the RST tree of a whole document without storing it.",
     "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",
     "mcp": "Serve tools to one client of the Model Context Protocol, over standard input and output.",
     "key": "Create an API key. The key is shown once, on standard error; its entry for the key file goes to standard "

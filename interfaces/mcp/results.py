@@ -36,6 +36,16 @@ class Hit(BaseModel):
         return cls(text=document.page_content, **document.metadata)
 
 
+class DocumentPart(BaseModel):
+    """A part of a document's canonical text: ``start`` and ``total`` are in characters."""
+
+    doc_id: str
+    title: str
+    start: int
+    total: int
+    text: str
+
+
 class AuditFindings(BaseModel):
     """Where the documents of a corpus disagree, best first, without what a reader has settled."""
 

@@ -59,7 +59,7 @@ class LocalServer(Server):
         corpus: Corpus = None,
         refresh: Annotated[bool, Field(description="Store unchanged documents again.")] = False,
     ) -> IngestOutput:
-        """Read a file or folder (text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV, JSON) into the store.
+        """Read a file or folder (text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV) into the store.
 
         Changed documents are replaced; of a folder, those that have vanished are deleted.
         """

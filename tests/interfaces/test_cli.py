@@ -290,3 +290,10 @@ def test_the_command_line_starts_without_torch_and_mcp() -> None:
     heavy = {"torch", "transformers", "sentence_transformers", "mcp"}
     code = f"import sys, interfaces.cli.main, interfaces.facade; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_tune_asks_the_questions_of_a_file_with_every_candidate(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interfaces.cli.main.candidates", lambda *_, **__: [{}, {"top_k": 2}])
+    question = {"question": "Does vitamin D prevent flu?", "answers": ["deficiency"]}
+    (home / "questions.jsonl").write_text("\n".join([json.dumps(question)] * 10), encoding="utf-8")
+    assert "top_k=2" in run(home, "tune", "questions.jsonl", "--no-write", "--most-words", "5000")

@@ -73,7 +73,7 @@ _BEGINS = re.compile(r"[|<&`][^\n]{0,40}\Z")  # of what is ours the longest is a
 
 
 def strip_marks(text: str, passages: Sequence[str]) -> str:
-    """``text`` without marks, fences, gaps and escapes that are none of the passages' own."""
+    """``text`` without marks, fences, gaps and escapes that are not the passages' own."""
     held = "\n".join(passages)
     text = _ENTITY.sub(lambda m: m[0] if m[0] in held else unescape(m[0]), text)
     for ours in (_FENCE, _MARK):

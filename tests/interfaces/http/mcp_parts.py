@@ -29,7 +29,7 @@ def data_of(result: CallToolResult) -> dict[str, Any]:
 
 async def read(client: Client, doc_id: str, **more: Any) -> str:
     """The text of a document."""
-    return data_of(await client.call_tool("read_document", {"doc_id": doc_id, **more}))["result"]
+    return data_of(await client.call_tool("read_document", {"doc_id": doc_id, **more}))["text"]
 
 
 @asynccontextmanager

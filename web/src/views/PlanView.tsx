@@ -126,7 +126,7 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
 function Shown({ result, asked }: { result: Reply; asked: Question }) {
   const plan = result.answer.plan?.paragraph;
   if (!plan) return <NoneMade what="plan" answer={result.answer} />;
-  return <Editor key={`${asked.corpus} ${plan}`} result={result} asked={asked} plan={plan} />;
+  return <Editor key={JSON.stringify([asked.query, asked.corpus, asked.switches, plan])} result={result} asked={asked} plan={plan} />;
 }
 
 export default function PlanView() {
