@@ -25,20 +25,6 @@ def encoder() -> PackagedEncoder:
     return PackagedEncoder()
 
 
-async def test_vectors_are_unit_float32_of_the_stated_dimension(encoder: PackagedEncoder) -> None:
-    vectors = await encoder.encode_documents([f"Text number {i}." for i in range(9)])
-    assert vectors.shape == (9, encoder.dimension) == (9, 384)
-    assert vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-
-
-async def test_query_is_nearest_to_the_text_that_answers_it(encoder: PackagedEncoder) -> None:
-    documents = await encoder.encode_documents(["Bread is baked in an oven.", "The dog chased the cat up a tree."])
-    query = await encoder.encode_query("How do you make bread?")
-    assert query.shape == (384,)
-    assert documents[0] @ query > documents[1] @ query + 0.2
-
-
 async def test_text_of_exactly_the_window_is_seen_whole_and_a_longer_one_is_refused(encoder: PackagedEncoder) -> None:
     fits = "word " * 253
     ends = await encoder.encode_documents([fits + "happy", fits + "nuclear"])
@@ -87,19 +73,15 @@ def opened() -> SentenceEncoder:
 
 def copied(folder: Path, **config: object) -> str:
     """MiniLM in a folder of its own, with another configuration of sentence-transformers."""
-    linked(folder)
+    for file in (f for f in packaged_folder(MINILM.name).rglob("*") if f.is_file()):
+        target = folder / file.relative_to(packaged_folder(MINILM.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(file)
     file = folder / "config_sentence_transformers.json"
     old = json.loads(file.read_text("utf-8"))
     file.unlink()
     file.write_text(json.dumps(old | config), "utf-8")
     return str(folder)
-
-
-def linked(folder: Path) -> None:
-    for file in (f for f in packaged_folder(MINILM.name).rglob("*") if f.is_file()):
-        target = folder / file.relative_to(packaged_folder(MINILM.name))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(file)
 
 
 async def test_a_folder_gives_its_models_vectors_and_tokens(encoder: PackagedEncoder, opened: SentenceEncoder) -> None:
