@@ -276,7 +276,7 @@ def test_forms_hide_whose_a_text_is_and_filled_ones_give_means_and_agreement(tmp
     # Theirs: (17 x 1 + 2) / 18 = 1.06
     assert "| Ours | 3.00 | 3.00 | 3.00 | 3.00 |" in table
     assert "| Theirs | 1.06 (p 0.000)" in table
-    assert "| Fleiss' kappa | 0.893 |" in table
+    assert "| Fleiss' kappa | 0.894 |" in table
     with pytest.raises(DataError, match="line 1A: Relevance is ''"):
         table_of_ratings(tmp_path, [form], "Ours")
     filled(form, form, good)
