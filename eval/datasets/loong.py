@@ -118,7 +118,8 @@ class _Library:
             text = normal(read_text(path).removeprefix("\ufeff"))
             if not text:
                 raise DataError(f"{place}: {path} is empty.", hint="Fetch the official file again.")
-            title = _title(text.split("\n", 1)[0]) if path.suffix == ".md" else path.stem
+            line = text.split("\n", 1)[0].replace("<br>", " ").lstrip("# ")
+            title = " ".join(line.split()) if path.suffix == ".md" else path.stem
             self._by_file[file] = self._add(SourceDocument(id=path.name, title=title, text=text))
         return self._by_file[file]
 
@@ -190,13 +191,6 @@ def _prompt(question: _Question) -> str:
     docs = "{docs}" if question.type == "paper" else ""
     prompt = question.prompt_template.replace("{docs}", docs)
     return prompt.replace("{instruction}", question.instruction).replace("{question}", question.question)
-
-
-# --- papers ---------------------------------------------------------------------------------------
-
-
-def _title(line: str) -> str:
-    return " ".join(line.replace("<br>", " ").lstrip("# ").split())
 
 
 # --- spotlight questions --------------------------------------------------------------------------

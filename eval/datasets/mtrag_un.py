@@ -24,7 +24,6 @@ WORDS = 4
 
 
 class _Context(BaseModel):
-    document_id: str
     text: str = Field(pattern=r"\S")
 
 

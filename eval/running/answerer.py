@@ -64,10 +64,10 @@ class Answerer:
             return await asyncio.to_thread(self._lead, sample, system)
         if system.kind == "closed-book":
             return await self._from_memory(sample, system)
-        if system.baseline:
-            return await self._baseline(sample, system)
         context, thread = self._context(system), _thread(sample, system)
-        if system.again:
+        if system.baseline:
+            result = await self._baseline(sample, system)
+        elif system.again:
             update = await self._perturb(sample, system) if system.perturbation else None
             result = await self._branches.again(thread, before=system.again, context=context, update=update)
         else:
@@ -138,17 +138,15 @@ class Answerer:
         await self.forget(other, root.name)
         return record.plan
 
-    async def _baseline(self, sample: Sample, system: System) -> Record:
+    async def _baseline(self, sample: Sample, system: System) -> AskResult:
         asked = self._input_of(sample, system)
-        result = await self._rag.aask(
+        return await self._rag.aask(
             asked["query"],
             instruction=asked.get("instruction", ""),
             filters=asked.get("filters"),
             baseline=system.baseline,
             **self._switches(system),
         )
-        _stop_if_dead(result)
-        return await asyncio.to_thread(self._record_of, sample, system, result)
 
     async def forget(self, sample: Sample, root: str) -> None:
         """Drop the run of the system ``root``, from which others branch off."""
@@ -184,14 +182,13 @@ class Answerer:
         chunks = chunks if trees else [c.model_copy(update={"tree": None}) for c in chunks]
         spans = [e for s in answer.sentences for e in s.evidence if not e.is_context]
         used = tuple(self._corpus.place(e.doc_id, e.span) for e in spans)
-        plan = answer.plan.paragraph if answer.plan else None
         return Record(
             sample=sample.id,
             system=system.name,
             answer=answer.text,
             evidence=tuple(place for c in chunks for place in self._read_of(c, result)),
             used=used,
-            plan=plan or "",
+            plan=answer.plan.paragraph if answer.plan else "",
             unsupported=fmean(not s.supported for s in answer.sentences) if answer.sentences else None,
             ledger=result.ledger,
             seconds=result.seconds,

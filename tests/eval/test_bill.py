@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.models.protocol import Message, Request
 from discorag.schema.errors import Usage
 from eval.running.bill import Bill, CountingModel, write_bills
 from nodes.backends import Backends
@@ -66,30 +65,6 @@ async def test_a_later_call_repeats_the_whole_prompt_of_the_call_before(examples
     assert used["plan"].tokens_cached == used["relate"].tokens_in
     assert used["generate"].tokens_cached == used["plan"].tokens_in
     assert used["plan"].tokens_in > used["relate"].tokens_in > 500
-
-
-async def test_ablations_can_be_billed_without_the_full_system(rag: DiscoRAG, tmp_path: Path) -> None:
-    alone = await bills(rag, tmp_path, "no-graph")
-    together = await bills(rag, tmp_path, "full", "no-graph")
-    assert list(alone) == ["no-graph"]
-    assert alone["no-graph"] == together["no-graph"]
-
-
-# --- the counting model ---------------------------------------------------------------------------
-
-
-def request(*contents: str, stage: str = "generate", max_tokens: int = 1000) -> Request[str]:
-    messages = tuple(Message(role="user", content=c) for c in contents)
-    return Request(stage=stage, messages=messages, parse=str, max_tokens=max_tokens)
-
-
-async def test_a_reply_is_no_longer_than_the_requests_limit(rag: DiscoRAG) -> None:
-    counting = CountingModel(rag.backends.encoder.tokens)
-    # "one two three": 3 tokens. The first call of a conversation repeats nothing.
-    short = await counting.complete(request("one two three", max_tokens=50))
-    assert short.usage == Usage(calls=1, tokens_in=3, tokens_out=50)
-    other = await counting.complete(request("one two three", stage="judge", max_tokens=400))
-    assert other.usage.tokens_out == 400
 
 
 def test_a_bill_scales_to_another_number_of_questions() -> None:

@@ -20,17 +20,6 @@ def context_of(rag: DiscoRAG, **switches: Any) -> AnswerContext:
     return AnswerContext(backends=rag.backends, corpus="vitamin-d", **switches)
 
 
-async def test_a_branch_without_the_plan_keeps_the_first_runs_graph_and_its_cost(rag: DiscoRAG) -> None:
-    branches = Branches()
-    full = await branches.run("q", ASKED, context_of(rag))
-    bare = await branches.again("q", before="plan", context=context_of(rag, use_plan=False))
-    assert full.answer.plan is not None
-    assert bare.answer.plan is None
-    assert bare.graph == full.graph
-    assert bare.ledger.stages[:7] == full.ledger.stages[:7]  # up to relate: the very records
-    assert [s.engine for s in bare.ledger.stages[7:]] == ["off", "local", "auto"]
-
-
 async def test_a_second_branch_starts_from_the_first_run_and_not_from_the_branch_before_it(rag: DiscoRAG) -> None:
     branches = Branches()
     full = await branches.run("q", ASKED, context_of(rag))

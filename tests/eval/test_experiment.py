@@ -21,7 +21,7 @@ from discorag.schema.errors import ConfigError
 from eval.errors import DataError
 from eval.experiments.attention import Attention
 from eval.experiments.definition import OTHERS, Experiment, Point, Printed, experiment_names, load_experiment, state
-from eval.experiments.ratings import Thing, kappa, same_form, table_of_ratings, write_form
+from eval.experiments.ratings import Thing, same_form, table_of_ratings, write_form
 from eval.experiments.run import ExperimentRun
 from eval.experiments.table import lines_of, markdown
 from eval.metrics.base import MetricModels
@@ -276,6 +276,7 @@ def test_forms_hide_whose_a_text_is_and_filled_ones_give_means_and_agreement(tmp
     # Theirs: (17 x 1 + 2) / 18 = 1.06
     assert "| Ours | 3.00 | 3.00 | 3.00 | 3.00 |" in table
     assert "| Theirs | 1.06 (p 0.000)" in table
+    assert "| Fleiss' kappa | 0.894 |" in table
     with pytest.raises(DataError, match="line 1A: Relevance is ''"):
         table_of_ratings(tmp_path, [form], "Ours")
     filled(form, form, good)
@@ -286,16 +287,6 @@ def test_forms_hide_whose_a_text_is_and_filled_ones_give_means_and_agreement(tmp
 def test_no_text_becomes_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:
     form = write_form(tmp_path, "acceptable", [Thing("q", "about", '=HYPERLINK("x")', "plan")], seed=1)
     assert "'=HYPERLINK" in form.read_text("utf-8")
-
-
-def test_fleiss_kappa_is_that_of_its_paper() -> None:
-    # Worked through in Wikipedia's article on the measure: 14 raters, 10 subjects, 5 categories, 0.210.
-    table = [
-        (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
-        (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
-    ]  # fmt: skip
-    ratings = [[value for value, n in enumerate(row) for _ in range(n)] for row in table]
-    assert kappa(ratings) == pytest.approx(0.210, abs=5e-4)
 
 
 # --- attention ------------------------------------------------------------------------------------

@@ -160,14 +160,6 @@ async def test_a_stand_ins_answer_is_never_recorded(
     assert lines(tmp_path) == b""
 
 
-async def test_output_that_a_live_model_got_wrong_is_its_own_failure_and_is_recorded(
-    pipeline: Pipelines, tmp_path: Path
-) -> None:
-    with ScriptedServer(model({"graph": "no JSON"})) as server:
-        (record,) = await answer_toy(pipeline(llm=server.base_url), tmp_path, toy(QUESTIONS[0]), ["full"])
-    assert [(f.stage, f.fallback) for f in record.ledger.failures] == [("relate", "local")]
-
-
 # --- cancelled ------------------------------------------------------------------------------------
 
 

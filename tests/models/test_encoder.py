@@ -25,25 +25,6 @@ def encoder() -> PackagedEncoder:
     return PackagedEncoder()
 
 
-async def test_vectors_are_unit_float32_of_the_stated_dimension(encoder: PackagedEncoder) -> None:
-    vectors = await encoder.encode_documents([f"Text number {i}." for i in range(9)])
-    assert vectors.shape == (9, encoder.dimension) == (9, 384)
-    assert vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-
-
-async def test_query_is_nearest_to_the_text_that_answers_it(encoder: PackagedEncoder) -> None:
-    documents = await encoder.encode_documents(["Bread is baked in an oven.", "The dog chased the cat up a tree."])
-    query = await encoder.encode_query("How do you make bread?")
-    assert query.shape == (384,)
-    assert documents[0] @ query > documents[1] @ query + 0.2
-
-
-async def test_vector_does_not_depend_on_the_batch(encoder: PackagedEncoder) -> None:
-    together = await encoder.encode_documents(["short", "a much longer text than the other one " * 5, "x"])
-    assert np.allclose(together[0], await encoder.encode_query("short"), atol=1e-5)
-
-
 async def test_text_of_exactly_the_window_is_seen_whole_and_a_longer_one_is_refused(encoder: PackagedEncoder) -> None:
     fits = "word " * 253
     ends = await encoder.encode_documents([fits + "happy", fits + "nuclear"])
@@ -86,18 +67,16 @@ TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]
 
 
 @pytest.fixture(scope="module")
-def packaged() -> PackagedEncoder:
-    return PackagedEncoder()
-
-
-@pytest.fixture(scope="module")
 def opened() -> SentenceEncoder:
     return SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
 
 
 def copied(folder: Path, **config: object) -> str:
     """MiniLM in a folder of its own, with another configuration of sentence-transformers."""
-    linked(folder)
+    for file in (f for f in packaged_folder(MINILM.name).rglob("*") if f.is_file()):
+        target = folder / file.relative_to(packaged_folder(MINILM.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(file)
     file = folder / "config_sentence_transformers.json"
     old = json.loads(file.read_text("utf-8"))
     file.unlink()
@@ -105,32 +84,25 @@ def copied(folder: Path, **config: object) -> str:
     return str(folder)
 
 
-def linked(folder: Path) -> None:
-    for file in (f for f in packaged_folder(MINILM.name).rglob("*") if f.is_file()):
-        target = folder / file.relative_to(packaged_folder(MINILM.name))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(file)
-
-
-async def test_a_folder_gives_its_models_vectors_and_tokens(packaged: Encoder, opened: SentenceEncoder) -> None:
-    assert np.allclose(await opened.encode_documents(TEXTS), await packaged.encode_documents(TEXTS), atol=1e-6)
-    assert np.allclose(await opened.encode_query("bread?"), await packaged.encode_query("bread?"), atol=1e-6)
+async def test_a_folder_gives_its_models_vectors_and_tokens(encoder: PackagedEncoder, opened: SentenceEncoder) -> None:
+    assert np.allclose(await opened.encode_documents(TEXTS), await encoder.encode_documents(TEXTS), atol=1e-6)
+    assert np.allclose(await opened.encode_query("bread?"), await encoder.encode_query("bread?"), atol=1e-6)
     assert (await opened.encode_documents([])).shape == (0, opened.dimension) == (0, 384)
-    assert opened.tokens.token_offsets(TEXTS) == packaged.tokens.token_offsets(TEXTS)
+    assert opened.tokens.token_offsets(TEXTS) == encoder.tokens.token_offsets(TEXTS)
     assert opened.tokens.max_tokens == 256
 
 
 @pytest.mark.parametrize(("configured", "sent", "tokens"), [("", "search for: ", 3), ("Query: ", "Query: ", 2)])
 async def test_a_models_own_prompts_are_put_before_texts_where_no_prefix_is_configured(
-    tmp_path: Path, packaged: Encoder, configured: str, sent: str, tokens: int
+    tmp_path: Path, encoder: PackagedEncoder, configured: str, sent: str, tokens: int
 ) -> None:
     prompts = {"query": "search for: ", "document": "passage: "}
     model = copied(tmp_path / "e5", prompts=prompts)
     made = await encoder_from(Settings(encoder=EncoderSettings(model=model, query_prefix=configured)))
-    expected = await packaged.encode_query(f"{sent}bread")
+    expected = await encoder.encode_query(f"{sent}bread")
     assert np.allclose(await made.encode_query("bread"), expected, atol=1e-6)
     [vector] = await made.encode_documents(["bread"])
-    assert np.allclose(vector, await packaged.encode_query("passage: bread"), atol=1e-6)
+    assert np.allclose(vector, await encoder.encode_query("passage: bread"), atol=1e-6)
     assert made.tokens.max_tokens == 256 - tokens
 
 

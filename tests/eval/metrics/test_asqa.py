@@ -72,13 +72,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_reader_answers_with_words_of_the_context(folder: Path) -> None:
-    context = "Acme built the bridge in 1902."
-    answer = Reader(folder).read("Who built it?", context)
-    assert answer
-    assert answer in context
-
-
 def test_nothing_is_read_in_an_empty_answer(folder: Path) -> None:
     assert Reader(folder).read("when?", " ") == ""
 

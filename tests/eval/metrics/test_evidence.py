@@ -9,7 +9,7 @@ from hypothesis import given as forall
 from hypothesis import strategies as st
 
 from discorag.schema.values import Span
-from eval.metrics.base import Given, Metric
+from eval.metrics.base import Given
 from eval.metrics.evidence import (
     DocumentRecall,
     EvidenceRankScore,
@@ -191,19 +191,3 @@ async def test_passages_are_scored_by_rank_and_by_whether_all_points_are_there()
     assert await EvidenceStrEm(9, over_points=min).score(given) == 100
     assert await EvidenceStrEm(3, over_points=min).score(given) == 0
     assert await EvidenceRankScore().score(given) == 100 * (1 / 2 / 1 + 1 / 2 / 2) / 2  # equation 10 of RDR2
-
-
-METRICS = [
-    SpanRecall(9),
-    PartRecall(9, "fact_recall"),
-    GoldHit(9),
-    DocumentRecall(9),
-    EvidenceStrEm(9),
-    EvidenceRankScore(),
-]
-
-
-@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
-async def test_nothing_retrieved_scores_zero(metric: Metric) -> None:
-    gold = at("a", 0, len(TEXT))
-    assert await metric.score(asked((), (gold,), short_answers=[["May"]])) == 0

@@ -110,15 +110,6 @@ async def test_official_file_and_the_datasets_own_prompt_are_used(tmp_path: Path
     assert asks.comparable
 
 
-async def test_prose_is_not_scorable_for_either_metric_and_asked_for_once() -> None:
-    with ScriptedServer(["The answer is quite good, I think."]) as server:
-        asks = judge(server)
-        for metric in (Judged(asks, "judge_score"), Judged(asks, "judge_perfect")):
-            with pytest.raises(NotScorableError, match=r"prose.*quite good"):
-                await metric.score(asked())
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize(
     "bad", [Scripted("Well, [[9", finish_reason="length"), Scripted("  "), Scripted(None, refusal="No.")]
 )
@@ -183,15 +174,6 @@ def test_a_file_that_is_no_judge_prompt_is_refused(tmp_path: Path, content: byte
 def test_a_missing_file_is_named_with_the_option(tmp_path: Path) -> None:
     with pytest.raises(MissingPathError, match=r"none\.txt does not exist.*--judge-prompt"):
         judge_prompt(tmp_path / "none.txt")
-
-
-def test_own_wording_holds_each_value_once_between_its_tags() -> None:
-    filled = judge_prompt(None).render(question="QQ", gold="GG", answer="AA")
-    for value, tag in (("QQ", "question"), ("GG", "gold_answer"), ("AA", "predicted_answer")):
-        assert filled.count(value) == 1
-        assert f"<{tag}>\n{value}\n</{tag}>" in filled
-    assert "Rating: [[score]]" in filled
-    assert "100 words" in filled
 
 
 def test_values_cannot_close_the_fences_of_our_own_wording() -> None:

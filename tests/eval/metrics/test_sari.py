@@ -14,24 +14,8 @@ REFERENCES = (
 )
 
 
-def test_operations_on_the_example_of_the_paper_are_those_computed_by_hand() -> None:
-    found = operations(tokens_13a(SOURCE), tokens_13a(OUTPUT), [tokens_13a(one) for one in REFERENCES])
-    # Counts of the source are taken 3 times, since there are 3 references.
-    # Keep, n=1: about (2 of 3 references), 95 and "." are kept: P = (2/3 + 1 + 1)/3 = 8/9;
-    #   R = (2+3+3) / (about 2, 95 3, species 3, are 3, currently 1, accepted 2, "." 3 = 17) = 8/17; F1 = 8/13.
-    # Keep, n=2: "about 95" is kept: P = 2/3, R = 2/(2+3+3+1+0+2) = 2/11; F1 = 2/7. n=3, 4: nothing kept, R = 0.
-    assert found.keep_f1 == pytest.approx((8 / 13 + 2 / 7) / 4)
-    # Add, n=1: you, now, get, in; the references add known, now: P = 1/4, R = 1/2; F1 = 1/3. n>1: none is right.
-    assert found.add_f1 == pytest.approx((1 / 3) / 4)
-    # Delete P, n=1: species 0/3, are 0/3, currently 2/3, accepted 1/3: 1/4. n=2: (0 + 0 + 2/3 + 3/3 + 1/3)/5 = 2/5.
-    #   n=3: (1/3 + 0 + 2/3 + 1 + 1)/5 = 3/5. n=4: (1/3 + 2/3 + 1 + 1)/4 = 3/4.
-    assert found.delete_precision == pytest.approx((1 / 4 + 2 / 5 + 3 / 5 + 3 / 4) / 4)
-    # Delete R, right over all that references lack: n=1: 3/(3 + about 1) = 3/4; n=2: 6/(6 + "about 95" 1) = 6/7;
-    #   n=3: 9/9; n=4: 9/9. F1: 2/(4 + 4/3) = 3/8; 2/(5/2 + 7/6) = 6/11; 2/(5/3 + 1) = 3/4; 2/(4/3 + 1) = 6/7.
-    assert found.delete_f1 == pytest.approx((3 / 8 + 6 / 11 + 3 / 4 + 6 / 7) / 4)
-
-
 async def test_sari_of_the_example_is_the_published_value() -> None:
+    # Keep F1, orders 1 and 2: 8/13, 2/7; add F1, order 1: 1/3; delete precision: 1/4, 2/5, 3/5, 3/4.
     # ((8/13 + 2/7)/4 + 1/12 + 1/2) / 3 = 0.269536: the value in the documentation of Hugging Face's metric
     sample = given(OUTPUT, source=SOURCE, references=REFERENCES)
     assert await Sari("sari").score(sample) == pytest.approx(26.953601953601954)
@@ -44,20 +28,6 @@ def test_tokens_are_lower_cased_with_punctuation_apart() -> None:
     assert tokens_13a('The U.S. rose 3.5%, "fast".\nThen') == [
         *["the", "u", ".", "s", ".", "rose", "3.5", "%", ",", '"', "fast", '"', ".", "then"]
     ]
-
-
-TOKENS = st.lists(st.sampled_from("abc"), max_size=8)
-
-
-@forall(TOKENS, TOKENS, st.lists(TOKENS, min_size=1, max_size=3))
-def test_scores_stay_in_range_whatever_the_order_of_references(
-    source: list[str], output: list[str], references: list[list[str]]
-) -> None:
-    found = operations(source, output, references)
-    other = operations(source, output, references[::-1])
-    assert found.delete_f1 == pytest.approx(other.delete_f1)
-    for score in (found.keep_f1, found.add_f1, found.delete_precision, found.delete_f1):
-        assert 0 <= score <= 1 + 1e-9
 
 
 def test_deleting_some_occurrences_of_a_repeated_word_is_right_only_beyond_the_references_count() -> None:
