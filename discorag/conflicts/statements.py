@@ -162,7 +162,7 @@ class AuditDocument:
         return [w for w in _TOKEN.findall(self.title.casefold()) if not any(map(str.isdigit, w))]
 
     def is_version_of(self, other: Self) -> bool:
-        """Whether the titles are the same but for numbers."""
+        """Whether the titles differ only in their numbers."""
         return bool(self._series) and self._series == other._series
 
     def is_other_release_than(self, other: Self) -> bool:

@@ -77,7 +77,7 @@ class EvidenceSpan(BaseModel, frozen=True):
 
     ``title`` is the document's, after the end of its path where another source has the same title. ``page`` is the
     one-based page on which it starts, None where the source has no pages; ``also_in``, the names of other files with
-    the same content. ``is_context``: it is a heading, a table's header or a speaker that the sentence is read with.
+    the same content.
     """
 
     chunk_id: str
@@ -87,7 +87,9 @@ class EvidenceSpan(BaseModel, frozen=True):
     text: str
     page: int | None = None
     also_in: tuple[str, ...] = ()
-    is_context: bool = False
+    is_context: bool = Field(
+        default=False, description="Whether it is a heading, header row or speaker that the sentence is read with."
+    )
 
     @classmethod
     def of(cls, chunk: Chunk, span: Span, *, is_context: bool = False) -> Self:

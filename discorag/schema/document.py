@@ -90,7 +90,7 @@ class Document(BaseModel, frozen=True):
 
 
 def name_sources(titles: Mapping[str, str]) -> dict[str, str]:
-    """The title of each place where a document was read, after as much of the place's end as tells equal titles apart.
+    """The title by place; equal titles follow the shortest end of their path that differs.
 
     >>> name_sources({"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"})
     {'/a/v1/weld.md': 'v1/weld.md: Weld', '/a/v2/weld.md': 'v2/weld.md: Weld', '/a/tides.md': 'Tides'}
