@@ -1,0 +1,97 @@
+"""Trains the model of finite verbs: ``python -m training.verbs GUM_FOLDER``, where GUM's CoNLL-U files lie.
+
+It prints how the model does on a quarter of the documents, held out, and writes
+``discorag/ingest/segment/verbs.json``, trained on the other three quarters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from discorag.ingest.segment.reading import SIZE, WEIGHTS, WORD, features
+from discorag.schema.values import digest
+
+EPOCHS, RATE = 4, 0.2
+_CLITIC = re.compile(r"n['’]t|['’]\w+")
+
+Words = Sequence[tuple[str, bool]]
+"""Words and whether each is a finite verb."""
+
+
+def sentences(files: Iterable[Path]) -> Iterator[tuple[str, Words]]:
+    """GUM's type of each sentence, and its words as `discorag.ingest.segment.reading` parts them."""
+    for file in files:
+        kind, words = "", list[tuple[str, bool]]()
+        for line in file.read_text("utf-8").split("\n"):
+            columns = line.split("\t")
+            if line.startswith("# s_type"):
+                kind = line.partition(" = ")[2].strip()
+            elif len(columns) > 5 and columns[0].isdigit():
+                _add(words, columns[1], finite="VerbForm=Fin" in columns[5])
+            elif not line and words:
+                yield kind, words
+                words = []
+
+
+def _add(words: list[tuple[str, bool]], form: str, *, finite: bool) -> None:
+    if words and _CLITIC.fullmatch(form):
+        words[-1] = words[-1][0] + form, words[-1][1] or finite
+    else:
+        words += [(part, finite and not i) for i, part in enumerate(WORD.findall(form))]
+
+
+def trained(labelled: Iterable[Words]) -> NDArray[np.float64]:
+    """Weights by AdaGrad on the logistic loss, rounded as they are stored."""
+    found = [example for words in labelled for example in _examples(words)]
+    weights, squares = np.zeros(SIZE + 1), np.full(SIZE + 1, 1e-6)
+    order = np.random.default_rng(0)
+    for _ in range(EPOCHS):
+        for at in order.permutation(len(found)).tolist():
+            indices, finite = found[int(at)]
+            slope = 1 / (1 + np.exp(-weights[indices].sum())) - finite
+            squares[indices] += slope**2
+            weights[indices] -= RATE * slope / np.sqrt(squares[indices])
+    return np.round(weights, 2)
+
+
+def _examples(words: Words) -> Iterator[tuple[NDArray[np.int64], bool]]:
+    forms = [form for form, _ in words]
+    yield from (
+        (np.array(sorted(features(forms, i))), finite) for i, (form, finite) in enumerate(words) if form[0].isalpha()
+    )
+
+
+def best(weights: NDArray[np.float64], words: Words) -> float:
+    """Log odds of the word that looks most like a finite verb."""
+    return max((float(weights[indices].sum()) for indices, _ in _examples(words)), default=-9.0)
+
+
+def held_out(file: Path) -> bool:
+    """Whether a document is for scoring: one in four, by its name."""
+    return int(digest(file.stem), 16) % 4 == 0
+
+
+def main(folder: Path) -> None:
+    """Train, score and write."""
+    files = sorted(folder.glob("*.conllu"))
+    weights = trained(words for _, words in sentences(f for f in files if not held_out(f)))
+    WEIGHTS.write_text(json.dumps(np.round(100 * weights).astype(int).tolist(), separators=(",", ":")), "utf-8")
+    scored = [(kind, best(weights, words)) for kind, words in sentences(filter(held_out, files))]
+    for threshold in (-4.0, -3.5, -3.0, -2.0):
+        typer.echo(f"{threshold}: " + str({kind: _below(scored, kind, threshold) for kind in ("decl", "imp", "frag")}))
+
+
+def _below(scored: Sequence[tuple[str, float]], kind: str, threshold: float) -> float:
+    of_kind = [score for k, score in scored if k == kind]
+    return round(float(np.mean([score < threshold for score in of_kind])), 3)
+
+
+if __name__ == "__main__":
+    typer.run(main)
