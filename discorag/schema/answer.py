@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Generic, Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from discorag.schema.discourse import ChunkRelation, Drawn, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
