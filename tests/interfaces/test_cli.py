@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import Mock
 from typing import Any
 
 import numpy as np
@@ -293,7 +294,7 @@ def test_the_command_line_starts_without_torch_and_mcp() -> None:
 
 
 def test_tune_asks_the_questions_of_a_file_with_every_candidate(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interfaces.cli.main.candidates", lambda *_, **__: [{}, {"top_k": 2}])
+    monkeypatch.setattr("interfaces.cli.main.candidates", Mock(return_value=[{}, {"top_k": 2}]))
     question = {"question": "Does vitamin D prevent flu?", "answers": ["deficiency"]}
     (home / "questions.jsonl").write_text("\n".join([json.dumps(question)] * 10), encoding="utf-8")
     assert "top_k=2" in run(home, "tune", "questions.jsonl", "--no-write", "--most-words", "5000")
