@@ -276,7 +276,7 @@ def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_un
     (folder / "poison.pdf").write_bytes(endless_pdf())
     (folder / "page.html").write_text("<h1>Tides</h1><p>They rise.</p>")
     store = StoreSettings(kind="memory", path=tmp_path / "store")
-    settings = Settings(store=store, reading=ReadingSettings(convert_seconds=0.5))
+    settings = Settings(store=store, reading=ReadingSettings(convert_seconds=1.5))
     opened = open_store(store, (encoder.version, encoder.dimension))
     with DiscoRAG(backends=Backends(settings, opened, encoder, None)) as rag:
         results = [rag.ingest(folder, parser="rules", refresh=refresh) for refresh in (False, False, False, True)]
@@ -284,7 +284,7 @@ def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_un
     assert kinds == [["ConversionLimitError"], ["ConversionLimitError"], ["RefusedFileError"], ["ConversionLimitError"]]
     assert statuses(results[0]) == {"a.md": "added", "b.txt": "added", "page.html": "added", "poison.pdf": "failed"}
     assert statuses(results[2])["page.html"] == "unchanged"
-    assert "Refused after 2 attempts: it takes more than 0.5 s" in next(
+    assert "Refused after 2 attempts: it takes more than 1.5 s" in next(
         o.note for o in results[2].outcomes if o.uri.endswith("poison.pdf")
     )
 

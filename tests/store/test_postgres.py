@@ -20,6 +20,7 @@ from discorag.store.postgres import PostgresServer as Server
 from discorag.store.rates import Rates
 from discorag.store.store import Store, open_store
 from tests.conftest import EXAMPLES
+from tests.interfaces.http.parts import until
 from tests.servers.postgres import PostgresServer
 from tests.servers.qdrant import QdrantServer
 from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, assert_whole, everything, sample, tree_of
@@ -99,8 +100,8 @@ def test_processes_that_share_database_and_index_find_what_any_of_them_wrote(new
         stores[2].delete(SCOPE, many[1].doc_id)
         expected = {i for piece in (many[0], *many[2:]) for i in piece.ids}
         for store in stores:
-            assert everything(store) == expected
-            assert (store.index_note, store.check().differences) == ("", ())
+            until(lambda store=store: everything(store) == expected and not store.index_note)
+            assert store.check().differences == ()
         with stores[0].database.read() as db:
             assert db.scalar(select(func.count()).select_from(tables.outbox)) == 0
 
