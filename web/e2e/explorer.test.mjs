@@ -114,9 +114,9 @@ test("documents are uploaded and deleted", async () => {
 test("a file that cannot be read says why, and can be tried again", async () => {
   const { page, done } = await opened(browser, "#/documents?corpus=uploads");
   await page.getByLabel("Into corpus").fill("uploads");
-  await page.locator("input[type=file]").setInputFiles({ name: "broken.json", mimeType: "text/plain", buffer: Buffer.from("{") });
-  const job = page.locator(".job", { hasText: "broken.json" });
-  await job.getByText("broken.json: could not be read").waitFor({ timeout: 60_000 });
+  await page.locator("input[type=file]").setInputFiles({ name: "broken.pdf", mimeType: "text/plain", buffer: Buffer.from("%PDF-1.7 broken") });
+  const job = page.locator(".job", { hasText: "broken.pdf" });
+  await job.getByText("broken.pdf: could not be read").waitFor({ timeout: 60_000 });
   await job.getByRole("button", { name: "Retry" }).click();
   await job.getByRole("button", { name: "Dismiss" }).click({ timeout: 60_000 });
   await job.waitFor({ state: "detached" });

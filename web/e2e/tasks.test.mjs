@@ -102,9 +102,9 @@ test("three files of which two are broken: the third is read, and each says what
   const chooser = page.waitForEvent("filechooser");
   await click(page.getByRole("button", { name: "Choose files" }));
   const file = (name, text) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
-  await (await chooser).setFiles([file("a.exe", "MZ"), file("b.json", "{"), file("c.md", "# Quay\n\nThe quay was built in 1904.\n")]);
+  await (await chooser).setFiles([file("a.exe", "MZ"), file("b.pdf", "%PDF-1.7 broken"), file("c.md", "# Quay\n\nThe quay was built in 1904.\n")]);
   await says(page.getByRole("alert"), "a.exe cannot be read: its format is not known.");
-  await says(page.locator(".job"), "b.json: could not be read");
+  await says(page.locator(".job"), "b.pdf: could not be read");
   await says(page.locator(".documents tbody"), "c.md");
   await says(page.locator(".documents th"), /c\.md · 1 kB · 1 passage · .*\d{4}/);
   await click(page.getByRole("button", { name: "Text of c.md" }));
