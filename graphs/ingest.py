@@ -37,7 +37,8 @@ class _Sent(TypedDict):
 async def _document(state: _Sent, runtime: Runtime[IngestContext]) -> Json:
     """One document, when one of the `CONCURRENCY` slots is free.
 
-    ``max_concurrency`` is not used for this: it also holds back the writes of finished documents to the checkpoint.
+    ``max_concurrency`` is not used for this: it also holds back the writes of finished documents to a checkpointer,
+    which LangGraph's server has.
     """
     async with _SLOTS.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(CONCURRENCY)):
         return await ingest_document(state["uri"], ingest_context(runtime))

@@ -193,7 +193,7 @@ def write_settings(file: Path, options: Options) -> None:
     """Write the options into the section ``[answer]`` of a settings file; all else in it stays, comments too.
 
     Raises:
-        ConfigError: The file cannot be read or written, or has no table of this name.
+        ConfigError: The file cannot be read or written, or its ``answer`` is not a table.
     """
     file = file.resolve()  # a link stays
     part = file.with_name(f"{file.name}.part")

@@ -55,9 +55,12 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
     def as_read(chunk: Chunk) -> Chunk:
         backends.encoder.remember(chunk.unit_vectors)
         tree = RstTree.model_validate(trees[chunk.id]) if chunk.id in trees else chunk.tree
-        also_in = tuple(copies.get(chunk.doc_id, chunk.also_in))
-        place = {"source": names.get(chunk.uri, ""), "also_in": also_in}
-        chunk = chunk.model_copy(update={"tree": tree if context.use_tree else None, **place})
+        update = {
+            "tree": tree if context.use_tree else None,
+            "source": names[chunk.uri],
+            "also_in": tuple(copies.get(chunk.doc_id, chunk.also_in)),
+        }
+        chunk = chunk.model_copy(update=update)
         if spans := [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]:
             chunk = narrow(chunk, spans)
         if context.compress_to is not None:

@@ -95,7 +95,7 @@ class Threads:
             select(N.c.question, N.c.text, N.c.reply).join(T).where(_is(thread.tenant, thread.id)).order_by(N.c.number)
         )
         with self._database.read() as db:
-            return [Turn.model_validate(row._mapping) for row in db.execute(query)]
+            return [Turn.model_validate(row) for row in db.execute(query).mappings()]
 
     def forget_old(self) -> None:
         """Delete the threads of all tenants that were not used for `RETENTION_S`."""

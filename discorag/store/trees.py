@@ -165,7 +165,7 @@ class DocumentTrees(Documents):
 
 
 def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version: str) -> dict[str, Any]:
-    body = to_json(tree)  # as bytes, and not for long: of a long document it is the most
+    body = to_json(tree)  # bytes, deleted early: it is most of what a long document takes in memory
     of_body, compressed = digest(body), pack_text(body)
     del body
     packed = pack_vectors(unit(vectors))

@@ -93,7 +93,7 @@ class JobTable:
     def next_files(self, most: int) -> list[QueuedFile]:
         """The first files of every job, ``most`` of each, also those that are held.
 
-        A file does not appear while an earlier one of the same name waits or is held, be its job cancelled.
+        A file does not appear while an earlier one of the same name waits or is held, even for a cancelled job.
         """
         job = select(func.min(Q.c.job).label("id")).cte("waiting", recursive=True)  # step by step along the index
         job = job.union_all(

@@ -118,12 +118,12 @@ async def ask(
     thread = await asyncio.to_thread(served.threads.get, who.tenant, body.thread.hex) if body.thread else None
     if thread:
         turns = await asyncio.to_thread(served.threads.turns, thread)
-        both = ((Message(role="user", content=t.question), Message(role="assistant", content=t.text)) for t in turns)
-        history = [message for turn in both for message in turn]
+        pairs = ((Message(role="user", content=t.question), Message(role="assistant", content=t.text)) for t in turns)
+        history = [message for pair in pairs for message in pair]
         arguments |= {"corpus": _corpus_of(thread, body, served), "history": history}
 
     async def reply(result: AskResult) -> Reply:
-        """Stored before it is sent, for the next question to find it; if that fails, it is sent all the same."""
+        """The reply, stored so that the next question of the thread finds it; it is sent even if that fails."""
         numbered = Reply.to(result, files=body.files)
         if thread:
             try:

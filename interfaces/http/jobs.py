@@ -382,10 +382,9 @@ class Jobs:
             return None
         waiting = await asyncio.to_thread(self._table.next_files, OF_A_JOB + self._at_once)
         self._waiting = {file.job for file in waiting}
-        is_last_place = at_work.total() == self._at_once
         names = {(file.scope, file.name) for file in self._at_work}  # a cancelled one may still be at work
         free = [f for f in waiting if (f.scope, f.name) not in names]
-        if is_last_place:
+        if at_work.total() == self._at_once:  # the last place
             free = [f for f in free if not at_work[f.scope.tenant]]
         for file in sorted(
             free, key=lambda f: (at_work[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job])

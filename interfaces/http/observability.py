@@ -52,7 +52,7 @@ def log_as_json(*, texts: bool, audit: Path | None = None) -> None:
 
 
 def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
-    """Append it to this file, also after that was moved. Raises `ConfigError` if it cannot be written."""
+    """Append it to this file, to a new one once that was moved. Raises `ConfigError` if it cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         handler = WatchedFileHandler(file, encoding="utf-8")

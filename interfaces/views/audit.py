@@ -73,7 +73,7 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
 
 
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings in their order, grouped if they are of one change of name, or of one sentence in many versions."""
+    """Findings in their order, grouped if they come from one change of name, or from one sentence in many versions."""
     groups: list[list[Finding]] = []
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:

@@ -26,7 +26,7 @@ async def verify(
     """Turn the draft into a verified answer; refine it, abstain, or end.
 
     A language model's reply that the passages do not answer is an abstention. Where nothing that it wrote is supported,
-    the verbatim answer is verified in its place; the verdict on that is the one of `nodes.answer.assess`.
+    the verbatim answer is verified in its place, unless `nodes.answer.assess` refused it.
     """
     context, stage = await answer_context(runtime), Stage("verify")
     draft, is_written, may_abstain = state.get("draft", ""), bool(state.get("written_by")), context.abstain == "auto"

@@ -18,7 +18,7 @@ import pytest
 from hatchling.build import build_editable
 from safetensors.numpy import load, save
 
-from hatch_build import MOVED, PACKAGE, PAGE, halved, put_models
+from hatch_build import MOVED, PACKAGE, PAGE, halve_floats, put_models
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
@@ -174,7 +174,7 @@ def test_an_editable_install_takes_the_repositorys_own_folders(tmp_path: Path, m
 
 def test_floats_are_kept_in_16_bits() -> None:
     theirs = {"b": np.array([[0.1, 2]], np.float32), "positions": np.arange(2), "a": np.zeros(3, np.float32)}
-    ours = load(halved(save(theirs)))
+    ours = load(halve_floats(save(theirs)))
     assert ours.keys() == {"a", "b"}
     assert np.array_equal(ours["b"], theirs["b"].astype(np.float16))
 

@@ -62,8 +62,7 @@ export async function removeDocument(corpus: string, id: string): Promise<void> 
   await send(`documents/${id}?${within(corpus)}`, { method: "DELETE" });
 }
 
-export const ask = (question: Question, signal?: AbortSignal): Promise<Reply> =>
-  post("ask", question, "POST", signal);
+export const ask = (question: Question, signal?: AbortSignal): Promise<Reply> => post("ask", question, signal);
 
 export const lastAudit = (corpus: string): Promise<Audit> => get(`audit?${within(corpus)}`);
 

@@ -56,7 +56,7 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await send(path, { signal: signal ?? null })).json() as Promise<T>;
 }
 
-export async function post<T>(path: string, body: unknown, method = "POST", signal?: AbortSignal): Promise<T> {
-  const init = { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  const init = { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
   return (await send(path, { ...init, signal: signal ?? null })).json() as Promise<T>;
 }

@@ -5,7 +5,7 @@ const HERE: Record<string, string> = {
   NotFoundError: "It may have been deleted meanwhile: reload the page.",
 };
 
-const COMMANDS = /DISCO_RAG_|disco-rag |(?:^|\s)--[a-z]|\b(?:GET|POST|DELETE|PATCH) \//;
+const COMMANDS = /DISCO_RAG_|disco-rag |(?:^|\s)--[a-z]|\b(?:GET|POST|DELETE) \//;
 
 export function hintFor(type: string, hint: string): string {
   if (!COMMANDS.test(hint)) return hint;

@@ -33,7 +33,7 @@ function standing({ documents, changed }: Audit): string {
   return `${all}; ${changed.toLocaleString("en")} changed since the last audit.`;
 }
 
-interface ListProps {
+interface PartProps {
   name: string;
   about: string;
   findings: Finding[];
@@ -56,7 +56,7 @@ function byDocuments(findings: Finding[]): [Finding, ...Finding[]][] {
 const named = ({ title, identity }: Side) => (identity ? `${title} (${identity})` : title);
 
 /** Findings of one kind, by pair of documents; the first pairs at first. */
-function Part({ name, about, findings, report, corpus, settle }: ListProps) {
+function Part({ name, about, findings, report, corpus, settle }: PartProps) {
   const [most, setMost] = useState(SHOWN);
   const pairs = useMemo(() => byDocuments(findings), [findings]);
   return (
