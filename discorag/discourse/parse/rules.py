@@ -20,8 +20,6 @@ from discorag.schema.values import Span
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s[^\n]*")
 _HEADING_LENGTH = 80
 _SENTENCE_END = ".!?。！？…:：;；,，、"
-
-
 _Gap = tuple[int, Relation, Nuclearity]
 """What lies between two sentences: its strength, and what joins the sides."""
 _SENTENCES: _Gap = (0, Relation.ELABORATION, Nuclearity.NS)
