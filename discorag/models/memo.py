@@ -19,8 +19,6 @@ from discorag.text.tokens import TokenCounter
 
 QUESTIONS = 16
 """Questions in the cache: those in progress, each of which four stages encode."""
-
-
 _AT_ONCE = 4096
 """Texts that are encoded together: one vector in the cache keeps all of them in memory."""
 _KEY = 16  # bytes
