@@ -112,7 +112,7 @@ def align_corpus(
 def _mutual_neighbours(
     statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of statements that are each other's nearest of the other's document, whatever other documents there are."""
+    """Pairs of statements that are each other's nearest in the other's document, whatever other documents there are."""
     own = [i for i, s in enumerate(statements) if not s.names_a_default]
     ids, owners = (np.array(column, dtype=np.int64) for column in (own, [statements[i].document for i in own]))
     for document in sorted({s.document for s in statements}):
@@ -139,8 +139,9 @@ def _mutual(rows: Vectors, columns: Vectors, starts: NDArray[np.int64]) -> Itera
     for at in range(0, len(rows) if len(columns) else 0, step):
         cosines = rows[at : at + step] @ columns.T
         best[at : at + step] = np.maximum.reduceat(cosines, starts, axis=1)
-        nearer = np.flatnonzero(cosines.max(axis=0) > highest)
-        nearest[nearer], highest[nearer] = at + cosines[:, nearer].argmax(axis=0), cosines[:, nearer].max(axis=0)
+        top = cosines.max(axis=0)
+        nearer = np.flatnonzero(top > highest)
+        nearest[nearer], highest[nearer] = at + cosines[:, nearer].argmax(axis=0), top[nearer]
     document = np.searchsorted(starts, np.arange(len(columns)), side="right") - 1
     for j in np.flatnonzero((highest > NEAR) & (highest == best[nearest, document])):
         yield int(nearest[j]), int(j)
