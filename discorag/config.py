@@ -414,7 +414,7 @@ class Settings(BaseSettings):
         if isinstance(section, StoreSettings):
             url = info.data.get("database_url")
             if section.database_url not in (None, url):
-                raise ValueError("The database is named by DISCO_RAG_DATABASE_URL")
+                raise ValueError("Name the database with DISCO_RAG_DATABASE_URL, not in the store's settings")
             below["database_url"] = url
         return section.model_copy(update=below)
 

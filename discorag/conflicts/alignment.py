@@ -96,12 +96,10 @@ class Comparison:
 def align_corpus(
     documents: Sequence[AuditDocument], statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[Alignment]:
-    """All pairs of a corpus, in the order of their first statement."""
+    """All pairs of a corpus, document by document."""
     words = Words(statements)
-    for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements)]:
+    for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements, compared)]:
         left, right = statements[i], statements[j]
-        if not compared.partners(left.document)[right.document]:
-            continue
         if normalise(left.text) in documents[right.document].texts:
             continue
         if normalise(right.text) in documents[left.document].texts:
@@ -114,7 +112,7 @@ def align_corpus(
 def _mutual_neighbours(
     statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of statements that are each other's nearest of the other's document, whatever other documents there are."""
+    """Pairs of statements that are each other's nearest in the other's document, whatever other documents there are."""
     own = [i for i, s in enumerate(statements) if not s.names_a_default]
     ids, owners = (np.array(column, dtype=np.int64) for column in (own, [statements[i].document for i in own]))
     for document in sorted({s.document for s in statements}):
@@ -131,8 +129,9 @@ def _mutual_neighbours(
 
 
 def _mutual(rows: Vectors, columns: Vectors, starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Rows and columns that are each other's nearest; rows are of one document, columns of those that begin at
-    ``starts``.
+    """Rows and columns that are each other's nearest.
+
+    The rows are of one document, the columns of several, which begin at ``starts``.
     """
     nearest, highest = np.zeros(len(columns), dtype=np.int64), np.full(len(columns), NEAR, dtype=rows.dtype)
     best = np.zeros((len(rows), len(starts)), dtype=rows.dtype)
@@ -140,14 +139,15 @@ def _mutual(rows: Vectors, columns: Vectors, starts: NDArray[np.int64]) -> Itera
     for at in range(0, len(rows) if len(columns) else 0, step):
         cosines = rows[at : at + step] @ columns.T
         best[at : at + step] = np.maximum.reduceat(cosines, starts, axis=1)
-        nearer = np.flatnonzero(cosines.max(axis=0) > highest)
-        nearest[nearer], highest[nearer] = at + cosines[:, nearer].argmax(axis=0), cosines[:, nearer].max(axis=0)
+        top = cosines.max(axis=0)
+        nearer = np.flatnonzero(top > highest)
+        nearest[nearer], highest[nearer] = at + cosines[:, nearer].argmax(axis=0), top[nearer]
     document = np.searchsorted(starts, np.arange(len(columns)), side="right") - 1
     for j in np.flatnonzero((highest > NEAR) & (highest == best[nearest, document])):
         yield int(nearest[j]), int(j)
 
 
-def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]:
+def _same_defaults(statements: Sequence[Statement], compared: Comparison) -> Iterator[tuple[int, int]]:
     """Fields such as "Default: 10" below one heading that is the only one of its name in both documents."""
     fields: dict[str, list[int]] = defaultdict(list)
     for i, statement in enumerate(statements):
@@ -158,7 +158,7 @@ def _same_defaults(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]
         for at, i in enumerate(same):
             for j in same[at + 1 :]:
                 a, b = statements[i].document, statements[j].document
-                if a != b and counts[a] == counts[b] == 1:
+                if a != b and counts[a] == counts[b] == 1 and compared.partners(a)[b]:
                     yield i, j
 
 

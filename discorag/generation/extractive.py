@@ -81,8 +81,8 @@ def _sentences(table: SentenceTable, order: list[int]) -> list[str]:
     before: Sentence | None = None
     for unit in (table.sentences[i] for i in order):
         is_same = before is not None and (before.chunk, before.prefix) == (unit.chunk, unit.prefix)
-        is_heading = unit.kind is not UnitKind.TURN
-        text = unit.body if is_same or (is_heading and not unit.read_with) else unit.plain
+        is_unplaced_heading = unit.kind is not UnitKind.TURN and not unit.read_with
+        text = unit.body if is_same or is_unplaced_heading else unit.plain
         lines.append(with_citation(escape_references(text), f"[{unit.chunk}.{unit.number}]"))
         before = unit
     return lines

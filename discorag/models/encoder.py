@@ -134,7 +134,9 @@ class LocalEncoder(BaseEncoder):
 GRAPH = Path(__file__).with_name("minilm.onnx")
 """Made by `training.minilm_graph`; its weights are read from the model's own file."""
 _REVISION = "gt-0.1.0"
-"""Of its vectors. Their cosine with those of the first package that brought these weights, in 32 bits, is 0.999999."""
+"""Revision of its vectors. It names the first package with these weights, which had 32 bits: the cosine of its vectors
+with ours is 0.999999.
+"""
 _DIMENSION = 384
 _BATCH_TOKENS = 512
 """In one forward pass at most, special tokens included: what bounds its memory, and how long it cannot be stopped."""

@@ -19,10 +19,8 @@ from discorag.text.tokens import TokenCounter
 
 QUESTIONS = 16
 """Questions in the cache: those in progress, each of which four stages encode."""
-
-
 _AT_ONCE = 4096
-"""Texts that are encoded together: one vector in the cache keeps all of them in memory."""
+"""Texts that are encoded together: as long as one of their vectors is in the cache, all of them stay in memory."""
 _KEY = 16  # bytes
 _LAYOUT = "2:"
 

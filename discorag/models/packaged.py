@@ -60,7 +60,7 @@ def _read() -> dict[str, PackagedModel]:
 
 
 PACKAGED: Mapping[str, PackagedModel] = _read()
-"""All of them by name."""
+"""All packaged models by name."""
 MINILM, MS_MARCO_MINILM = (PACKAGED[name] for name in ("all-MiniLM-L6-v2", "ms-marco-MiniLM-L-12-v2"))
 
 

@@ -90,7 +90,7 @@ class Document(BaseModel, frozen=True):
 
 
 def name_sources(titles: Mapping[str, str]) -> dict[str, str]:
-    """The title by place; equal titles follow the shortest end of their path that differs.
+    """The name of each source by its URI: its title; equal titles follow the shortest end of the path that differs.
 
     >>> name_sources({"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"})
     {'/a/v1/weld.md': 'v1/weld.md: Weld', '/a/v2/weld.md': 'v2/weld.md: Weld', '/a/tides.md': 'Tides'}
@@ -218,7 +218,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
             ``tree`` then are places in its own text. Empty where the text is the document's.
         also_in: Names of other files with the same document; known of what a question found, and not stored.
         uri: Where its document was read, which may say for what it speaks; not part of its JSON, empty if not known.
-        source: The title as a source is named by it (`name_sources`); not part of its JSON, empty if not known.
+        source: Its document's name among the sources (`name_sources`); not part of its JSON, empty if not known.
         unit_vectors: Vectors of its units (`discorag.models.memo.pack_vectors`), so that questions do not encode them;
             empty if they are not known. Not part of its JSON.
     """

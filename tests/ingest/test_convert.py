@@ -1,4 +1,4 @@
-"""HTML, CSV, JSON and Word files as Markdown."""
+"""HTML, CSV and Word files as Markdown."""
 
 import tracemalloc
 import zipfile

@@ -20,8 +20,6 @@ from discorag.schema.values import Span
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s[^\n]*")
 _HEADING_LENGTH = 80
 _SENTENCE_END = ".!?。！？…:：;；,，、"
-
-
 _Gap = tuple[int, Relation, Nuclearity]
 """What lies between two sentences: its strength, and what joins the sides."""
 _SENTENCES: _Gap = (0, Relation.ELABORATION, Nuclearity.NS)
@@ -32,7 +30,7 @@ _SECTIONS: _Gap = (3, Relation.JOINT, Nuclearity.NN)
 
 
 class RuleParser:
-    """Deterministic, n log n in the number of sentences."""
+    """Parses a chunk by its layout: always the same way, in time n log n for n sentences."""
 
     name = "rules"
     version = "rules-2"

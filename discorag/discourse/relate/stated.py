@@ -127,7 +127,7 @@ _OPENINGS: Mapping[ChunkRelation, str] = {
     _R.COMPARES_WITH: "however|but|yet|by contrast|in contrast|conversely|on the other hand|on the contrary|whereas"
     "|although|though|nevertheless|nonetheless|even so|despite|similarly|likewise|in comparison|compared (?:with|to)"
     "|但是|然而|不过|相反|虽然|尽管|同样|类似地",
-    _R.EXEMPLIFIES: "for example|for instance|e.g.|to illustrate|例如|比如|举例来说",
+    _R.EXEMPLIFIES: r"for example|for instance|e\.g\.|to illustrate|例如|比如|举例来说",
     _R.RESULTS_FROM: "therefore|thus|hence|consequently|accordingly|as a result|as a consequence|because of this"
     "|due to this|因此|所以|于是",
     _R.CAUSES: "because|due to|owing to|因为|由于|原因是",

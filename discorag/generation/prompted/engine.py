@@ -77,7 +77,7 @@ def strip_marks(text: str, passages: Sequence[str]) -> str:
     held = "\n".join(passages)
     text = _ENTITY.sub(lambda m: m[0] if m[0] in held else unescape(m[0]), text)
     for ours in (_FENCE, _MARK):
-        text = ours.sub(lambda m: m[0] if m[0] in held else "", text)
+        text = ours.sub(lambda m: m[0] if m[0].rstrip() in held else "", text)
     if GAP not in held:
         text = text.replace(GAP, "…")
     return re.sub(r"\n{3,}", "\n\n", text).strip()

@@ -54,7 +54,7 @@ def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
     Glyphs are in the file's order. Of the grids, those of one row or column, or with less than half of their cells
     filled, are not tables.
     """
-    placed = list(_placed(glyphs, grids))
+    placed = list(_place(glyphs, grids))
     inside: dict[Key, list[Glyph]] = defaultdict(list)
     for glyph, cell in placed:
         if cell:
@@ -72,7 +72,7 @@ def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
     return "\n\n".join(parts)
 
 
-def _placed(glyphs: Iterable[Glyph], grids: list[Grid]) -> Iterator[tuple[Glyph, Key | None]]:
+def _place(glyphs: Iterable[Glyph], grids: list[Grid]) -> Iterator[tuple[Glyph, Key | None]]:
     """Each glyph with its cell; white space belongs to the glyph before it."""
     rows = [
         {(g, r, c): cell for c, cell in enumerate(row) if cell}

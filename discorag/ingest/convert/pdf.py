@@ -30,8 +30,8 @@ def from_pdf(data: bytes, path: Path) -> Converted:
     """The text of a PDF in the order in which the file writes it, with the pages' offsets.
 
     Paragraphs are recognised by the gaps between lines; lines that were only wrapped are joined, and so are words that
-    are hyphenated at a line's end. Tables with ruled cells become pipe tables. Of running headers and
-    footers that repeat, the first stays.
+    are hyphenated at a line's end. Tables with ruled cells become pipe tables. Of running headers and footers that
+    repeat, the first stays.
 
     Raises:
         DecodingError: It is locked by a password, damaged, or not a PDF.
@@ -107,8 +107,8 @@ def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:
 
 
 def _tables(page: Page) -> list[Grid]:
-    """What pdfplumber's ``find_tables`` finds, from the top, in PDF coordinates; none where its time would be felt."""
-    from pdfplumber.table import Table, cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
+    """The ruled tables from the top, in PDF coordinates; none where pdfplumber would need too long to find them."""
+    from pdfplumber.table import merge_edges
     from pdfplumber.utils.geometry import filter_edges
 
     straight = [*filter_edges(page.edges, "v"), *filter_edges(page.edges, "h")]
@@ -116,10 +116,9 @@ def _tables(page: Page) -> list[Grid]:
     down = sum(edge["orientation"] == "v" for edge in edges)
     if down * (len(edges) - down) > _MAX_CROSSINGS:
         return []
-    cells = intersections_to_cells(edges_to_intersections(edges, _SNAP, _SNAP))
     height = float(page.height)
 
     def box(cell: tuple[float, ...] | None) -> Box | None:
         return Box(cell[0], height - cell[3], cell[2], height - cell[1]) if cell else None
 
-    return [[[box(cell) for cell in row.cells] for row in Table(page, found).rows] for found in cells_to_tables(cells)]
+    return [[[box(cell) for cell in row.cells] for row in table.rows] for table in page.find_tables()]

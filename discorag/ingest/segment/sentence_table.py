@@ -20,9 +20,10 @@ from discorag.text.sentences import CJK, ITEM, language_of
 
 _HEADING = re.compile(r"^#{1,6}\s")
 _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
-_OPEN = (":", "：", "?", "？", ",", "，")
-_ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _LEADS_IN = (":", "：")
+_ASKS = ("?", "？")
+_OPEN = (*_LEADS_IN, *_ASKS, ",", "，")
+_ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
 _CREDIT = re.compile(r"\w+ by [A-Z]")  # "Written by Ada Berg."
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
@@ -52,7 +53,7 @@ class Sentence:
         header: Of a row, the table's header row.
         markup: What of the text is markup.
         introduces: Whether code or items stand below it that it introduces.
-        read_with: Where the prefix or the header stands, as far as it does in the chunk, outside the unit's own span.
+        read_with: Where the prefix or the header stands in the chunk, outside the unit's own span, if it does.
     """
 
     chunk: int
@@ -78,7 +79,7 @@ class Sentence:
         if self.kind is UnitKind.ROW:
             return bool(_SAYS_A_VALUE.search(self.body))
         words = len(_WORD.findall(self.body))
-        if self.kind is UnitKind.ITEM and not self.text.endswith(_OPEN[:4]):
+        if self.kind is UnitKind.ITEM and not self.text.endswith(_LEADS_IN + _ASKS):
             return words > 2
         if self.body.endswith(_OPEN):
             return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
@@ -93,8 +94,8 @@ class Sentence:
         if text.isupper() or (text.startswith(("(", "（")) and text.endswith((")", "）"))):
             return False
         begins = text[0].isupper() or not (text[0].isalnum() or text.startswith("("))
-        shouted = 2 * sum(word[0].isupper() for word in words) > len(words)
-        written = begins and bool(_ENDING.search(text)) and not (shouted and not _CREDIT.match(text))
+        shouted = 2 * sum(word[0].isupper() for word in words) > len(words) and not _CREDIT.match(text)
+        written = begins and bool(_ENDING.search(text)) and not shouted
         return (written and self.kind is not UnitKind.TURN) or has_verb(text)
 
     @cached_property
@@ -257,7 +258,7 @@ def _in_context(unit: Sentence, introduction: str, lead: Sentence | None) -> Sen
 
 
 def _read_with(unit: Sentence, chunk: Chunk, at: int | None) -> tuple[Span, ...]:
-    """Where the header row, the speaker or the headings stand that a unit is read with, if all are in its chunk."""
+    """Where the header row, the speaker or the headings that a unit is read with stand, if all are in its chunk."""
     first = chunk.span.start
     if unit.kind in {UnitKind.ROW, UnitKind.TURN} and at is not None:
         line = _line_at(chunk, at)
