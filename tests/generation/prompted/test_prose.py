@@ -43,7 +43,9 @@ def test_what_is_ours_goes(said: str, shown: str) -> None:
     assert strip_marks(said, [PASSAGE]).endswith(shown)
 
 
-@pytest.mark.parametrize("own", ["a |1<elab|b", "run |1<elab|", "write &amp; for &", "see <chunk id=1>", "so [...] he said"])
+@pytest.mark.parametrize(
+    "own", ["a |1<elab|b", "run |1<elab|", "write &amp; for &", "see <chunk id=1>", "so [...] he said"]
+)
 def test_what_a_source_writes_itself_stays(own: str) -> None:
     assert strip_marks(f"They {own} again.", [f"They {own}\nagain."]) == f"They {own} again."
 
