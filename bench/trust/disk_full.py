@@ -1,7 +1,7 @@
 """A disk that fills up at random while the command line ingests and asks; then room is made and the same is run again.
 
-The store lies on a tmpfs of its own. What is already stored must stay readable, and after the second run all must be
-as in a store that never met a full disk. Needs root, to mount.
+The store is on a tmpfs of its own. What is already stored must stay readable, and after the second run everything must
+be as in a store whose disk was never full. Needs root, to mount.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from threading import Event, Thread
 
 from bench.promises import Figures, Trial
 from bench.trust.content import Content, differing, missing, read
-from bench.trust.damages import Intact, copied
+from bench.trust.damages import Intact, copy_store
 from bench.trust.pipeline import QUESTIONS, look
 from bench.trust.product import Ended, command, write_texts
 from discorag.schema.errors import InvariantError
@@ -78,7 +78,7 @@ class Filler:
             file.truncate(size)
             try:
                 os.posix_fallocate(file.fileno(), 0, max(1, size))
-            except OSError:  # somebody was faster: it is full all the same
+            except OSError:  # the product was faster: the disk is full all the same
                 return
 
 
@@ -87,7 +87,7 @@ def run(trial: Trial, *, parser: str = "rules", documents: int = DOCUMENTS) -> F
     rng, folder = random.Random(trial.seed), trial.folder / "texts"
     write_texts(folder, documents)
     reference, reading = _ingested(trial.folder / "reference", folder, parser), trial.folder / "reading.json"
-    reading.write_text(look(copied(reference, trial.folder / "seen")).reading.model_dump_json(), encoding="utf-8")
+    reading.write_text(look(copy_store(reference, trial.folder / "seen")).reading.model_dump_json(), encoding="utf-8")
     whole = Intact.of(reference, reading).content
     codes, crashes, lost = Counter[str](), list[str](), list[str]()
     for number in range(trial.count):
