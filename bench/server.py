@@ -17,7 +17,7 @@ from typing import Self
 import httpx
 import psutil
 
-from bench.trust.product import PROGRAM, environment
+from bench.product import PROGRAM, environment
 from discorag.schema.errors import InvariantError
 from interfaces.http.access import Role, new_key
 from tests.servers.loopback import free_port, workers_of
@@ -45,7 +45,7 @@ class Home:
         return cls(folder, {tenant: key for tenant, (key, _) in made.items()})
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """The process's; ``settings`` as for `bench.trust.product.environment`."""
+        """The process's; ``settings`` as for `bench.product.environment`."""
         own = {
             "API__UPLOADS": str(self.folder / "uploads"),
             "API__KEYS": str(self.folder / "keys.toml"),

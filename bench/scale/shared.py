@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
+from bench.product import PROGRAM, environment
 from bench.promises import Figures, Trial
 from bench.server import ApiServer, Home, note, upload, wait_for_job
-from bench.trust.product import PROGRAM, environment
 from discorag.config import StoreSettings
 from discorag.store.store import open_store
 

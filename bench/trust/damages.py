@@ -20,10 +20,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from bench.product import Ended, command, environment, write_texts
 from bench.promises import Figures, Trial
 from bench.trust.content import Content, differing, missing, read
 from bench.trust.pipeline import look, start
-from bench.trust.product import Ended, command, environment, write_texts
 from discorag.config import StoreSettings
 from discorag.schema.errors import InvariantError
 from discorag.store.backup import backup

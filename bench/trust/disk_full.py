@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+from bench.product import Ended, command, write_texts
 from bench.promises import Figures, Trial
 from bench.trust.content import Content, differing, missing, read
 from bench.trust.damages import Intact, copy_store
 from bench.trust.pipeline import QUESTIONS, look
-from bench.trust.product import Ended, command, write_texts
 from discorag.schema.errors import InvariantError
 
 MEGABYTES = (300, 1200)

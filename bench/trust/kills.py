@@ -10,10 +10,10 @@ from pathlib import Path
 from signal import SIGKILL
 from subprocess import TimeoutExpired
 
+from bench.product import write_texts
 from bench.promises import Figures, Trial
 from bench.trust.content import differing, missing
 from bench.trust.pipeline import look, start, wait_until_open
-from bench.trust.product import write_texts
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import InvariantError, NotFoundError

@@ -16,10 +16,10 @@ from statistics import median
 import httpx
 import psutil
 
+from bench.product import write_texts
 from bench.promises import Figures, Trial
 from bench.server import PATIENCE_S, ApiServer, Home, upload, wait_for_job
 from bench.trust.pipeline import QUESTIONS
-from bench.trust.product import write_texts
 
 TENANT, AT_ONCE = "asker", 4
 
