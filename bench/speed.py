@@ -118,7 +118,7 @@ def measure_ingest(rag: DiscoRAG, folder: Path) -> dict[str, float]:
 def process_cpu(command: Sequence[str], home: Path) -> float:
     """Seconds of processor time of a new process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = os.environ | {"DISCO_RAG_STORE__PATH": str(home / "store")}
+    environment = os.environ | {"DISCO_RAG_STORE__PATH": str((home / "store").resolve())}
     subprocess.run(command, check=True, capture_output=True, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

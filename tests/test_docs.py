@@ -91,8 +91,8 @@ def _parse(command: Any, words: list[str]) -> None:
 
 
 def test_the_site_has_every_page() -> None:
-    told = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
-    named = set(re.findall(r"[\w/-]+\.md", str(told)))
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
+    named = set(re.findall(r"[\w/-]+\.md", str(nav)))
     assert named == {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
 
 
