@@ -62,12 +62,11 @@ class Experiment:
 
     def broken(self, figures: Figures) -> list[str]:
         """The figures that break the promise, or are missing."""
-        limits = {name: most for name, most in self.limits.items() if most is not None}
-        return [name for name, most in limits.items() if not _is_kept(figures.get(name), most)]
+        return [name for name, most in self.limits.items() if not _is_kept(figures.get(name), most)]
 
 
-def _is_kept(value: Any, most: float) -> bool:
-    return isinstance(value, (int, float)) and value <= most
+def _is_kept(value: Any, most: float | None) -> bool:
+    return most is None or (isinstance(value, (int, float)) and value <= most)
 
 
 def run_experiments(
@@ -95,17 +94,14 @@ def measure(experiment: Experiment, count: int, tick: Callable[[], None]) -> Fig
     """Run one experiment in a folder of its own. Figures also say of which commit, and how busy the machine was."""
     start, before = time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="trial-", ignore_cleanup_errors=True) as folder:
-        figures = without_places({"count": count} | experiment.run(Trial(Path(folder), count, 0, tick)), folder)
+        figures = _without_places({"count": count} | experiment.run(Trial(Path(folder), count, tick=tick)), folder)
     machine = {"cores": len(os.sched_getaffinity(0)), "load_1min": [round(v, 1) for v in (before, os.getloadavg()[0])]}
     return figures | {"seconds": round(time.monotonic() - start), "commit": package_version()} | machine
 
 
-def without_places(figures: Figures, *folders: str) -> Figures:
-    """The same without the names of these folders and of this one, which say nothing of the product."""
-    text = json.dumps(figures)
-    for folder in (*folders, str(ROOT)):
-        text = text.replace(f"{folder}/", "")
-    return json.loads(text)
+def _without_places(figures: Figures, folder: str) -> Figures:
+    """The same without the names of this folder and of the repository's, which say nothing of the product."""
+    return json.loads(json.dumps(figures).replace(f"{folder}/", "").replace(f"{ROOT}/", ""))
 
 
 def read(results: Path) -> Results:

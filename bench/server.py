@@ -12,18 +12,20 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from threading import Thread
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import httpx
 import psutil
 
-from bench.trust.product import PROGRAM, environment
+from bench.product import PROGRAM, environment
 from discorag.schema.errors import InvariantError
 from interfaces.http.access import Role, new_key
 from tests.servers.loopback import free_port, workers_of
 
 PATIENCE_S = 300.0
 """How long a server may take to start, and to end."""
+REFUSED, NOT_ENDED = "refused", "not ended"
+"""What becomes of a file whose job does not end: the server did not take it; it is not done in time."""
 _POLL_S = 0.25
 
 
@@ -43,7 +45,7 @@ class Home:
         return cls(folder, {tenant: key for tenant, (key, _) in made.items()})
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """The process's; ``settings`` as for `bench.trust.product.environment`."""
+        """The process's; ``settings`` as for `bench.product.environment`."""
         own = {
             "API__UPLOADS": str(self.folder / "uploads"),
             "API__KEYS": str(self.folder / "keys.toml"),
@@ -167,12 +169,15 @@ def upload(client: httpx.Client, name: str, data: bytes, corpus: str = "default"
     return ""
 
 
-def ended(client: httpx.Client, job: str, within_s: float) -> dict[str, Any] | None:
-    """A job when it has ended; None if it has not after so many seconds, or the server does not answer."""
+def wait_for_job(client: httpx.Client, job: str, within_s: float) -> str:
+    """How the job of this id ended: its status, or `REFUSED`, or `NOT_ENDED` so far. Asks at least once."""
+    if not job:
+        return REFUSED
     end = time.monotonic() + within_s
-    while time.monotonic() < end:
+    while True:
         with suppress(httpx.HTTPError, KeyError, ValueError):
             if (found := client.get(f"/ingest/{job}").json()["job"])["ended"]:
-                return found
+                return found["status"]
+        if time.monotonic() >= end:
+            return NOT_ENDED
         time.sleep(_POLL_S)
-    return None

@@ -1,4 +1,4 @@
-"""An encoder for experiments alone: DPR (Karpukhin et al. 2020) has one model for questions, another for passages."""
+"""An encoder for experiments only: DPR (Karpukhin et al. 2020) has one model for questions, another for passages."""
 
 from __future__ import annotations
 
@@ -9,34 +9,20 @@ from discorag.models.encoder import encoder_from
 from discorag.models.protocol import Encoder
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Vectors
-from discorag.text.tokens import TokenCounter
 
 
 class DualEncoder:
-    """An `Encoder` of two. Vectors have unit length: passages are ranked by cosine, DPR's own code takes dot products.
+    """An `Encoder` of two. Vectors have unit length: passages are ranked by cosine; DPR's own code takes dot products.
 
     Args:
         questions: Encodes queries.
-        passages: Encodes everything else; its tokenizer counts.
+        passages: Encodes everything else; tokens are counted by its tokenizer.
     """
 
     def __init__(self, questions: Encoder, passages: Encoder) -> None:
         self._questions, self._passages = questions, passages
-
-    @property
-    def version(self) -> str:
-        """Both."""
-        return f"{self._questions.version} {self._passages.version}"
-
-    @property
-    def tokens(self) -> TokenCounter:
-        """That of the passages."""
-        return self._passages.tokens
-
-    @property
-    def dimension(self) -> int:
-        """The same for both."""
-        return self._passages.dimension
+        self.version = f"{questions.version} {passages.version}"
+        self.tokens, self.dimension = passages.tokens, passages.dimension
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the model for passages."""

@@ -60,7 +60,7 @@ def _plain(model: Any) -> Any:
 def without_encoder(model: Any, weights: Path, prefix: str) -> Any:
     """The graph with the places of the encoder's weights in their file instead of the weights.
 
-    Weights that the file has in 16 bits become floats at loading; of a table only the rows that are looked up do.
+    Weights that the file stores in 16 bits are cast to floats at loading; of a table, only the rows that are looked up.
 
     Args:
         model: The graph; it is changed.
@@ -82,7 +82,7 @@ def without_encoder(model: Any, weights: Path, prefix: str) -> Any:
 
 
 def _read_as_half(graph: Any, tensor: Any) -> None:
-    """Cast a weight in 16 bits to floats: behind the nodes that look rows up in it, else before it is used."""
+    """Cast a weight in 16 bits to floats: after the nodes that look rows up in it, else before it is used."""
     name, half = tensor.name, f"{tensor.name}.half"
     tensor.name, tensor.data_type = half, onnx.TensorProto.FLOAT16
     lookups = [node for node in graph.node if node.op_type in ("Gather", "Transpose") and node.input[0] == name]

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
+from bench.product import PROGRAM, environment
 from bench.promises import Figures, Trial
-from bench.server import ApiServer, Home, ended, note, upload
-from bench.trust.product import PROGRAM, environment
+from bench.server import ApiServer, Home, note, upload, wait_for_job
 from discorag.config import StoreSettings
 from discorag.store.store import open_store
 
@@ -57,7 +57,7 @@ def workers(trial: Trial, database: str) -> Figures:
     costs: dict[int, list[float]] = {1: [], 2: []}
     with ApiServer(home, settings) as server, server.client(TENANT) as client:
         for number in range(FILES):
-            ended(client, upload(client, f"{number}.md", note(number)), 120)
+            wait_for_job(client, upload(client, f"{number}.md", note(number)), 120)
     for _ in range(3):
         for count, found in costs.items():
             with ApiServer(home, settings, workers=count) as server:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from bench.trust.product import Ended, run_python
+from bench.product import Ended, run_python
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError

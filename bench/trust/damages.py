@@ -1,4 +1,4 @@
-"""Damages of the index and of the database: whatever is read differently must be said.
+"""Damage to the index and to the database: whatever is read differently must be reported.
 
 A damaged index must not show at all. A damaged database may be refused, or its check may fail; nothing that differs
 may be read as if it were right.
@@ -15,14 +15,15 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from bench.product import Ended, command, environment, write_texts
 from bench.promises import Figures, Trial
 from bench.trust.content import Content, differing, missing, read
 from bench.trust.pipeline import look, start
-from bench.trust.product import Ended, command, environment, write_texts
 from discorag.config import StoreSettings
 from discorag.schema.errors import InvariantError
 from discorag.store.backup import backup
@@ -86,8 +87,8 @@ MODES: dict[str, Mode] = {"flip": flip, "halve": halve, "delete": delete, "zero"
 OF_DATABASE: dict[str, Mode] = {"flip": flip, "zero": zero, "swap": swap, "halve": halve, "rows": without_rows}
 
 
-def copied(store: Path, to: Path) -> Path:
-    """A copy that takes no more room: files are allocated ahead."""
+def copy_store(store: Path, to: Path) -> Path:
+    """Copy it, sparsely: files are allocated ahead."""
     subprocess.run(["cp", "-r", "--sparse=always", str(store), str(to)], check=True)
     return to
 
@@ -116,7 +117,7 @@ class Intact:
         write_texts(folder / "texts", DOCUMENTS)
         if code := start(store, folder / "texts", "local").wait():
             raise InvariantError(f"The store was not made: {code}.")
-        reading.write_text(look(copied(store, folder / "seen")).reading.model_dump_json(), encoding="utf-8")
+        reading.write_text(look(copy_store(store, folder / "seen")).reading.model_dump_json(), encoding="utf-8")
         return cls.of(store, reading)
 
     def differs(self, got: Content) -> list[str]:
@@ -127,27 +128,28 @@ class Intact:
 def damage_index(intact: Intact, trial: Trial) -> Figures:
     """``trial.count`` damages of a file of the index, every second one while a process has the store open."""
     rng = random.Random(trial.seed)
-    wrong, crashed, lost, told = list[str](), list[str](), 0, 0
+    wrong, crashed, lost, reported = list[str](), list[str](), 0, 0
     modes = islice(cycle(MODES), trial.count)
     for number, name in enumerate(modes):
-        store, running = copied(intact.store, intact.store.parent / "damaged"), bool(number % 2)
+        store, running = copy_store(intact.store, intact.store.parent / "damaged"), bool(number % 2)
         file = rng.choice([p for p in sorted((store / "index").rglob("*")) if p.is_file() and p.stat().st_size])
         what = f"{name} {file.relative_to(store)}{' while open' if running else ''}"
-        got = _read_twice(store, intact, lambda f=file, m=name: MODES[m](f, rng)) if running else None
-        if not running:
-            MODES[name](file, rng)
+        damage = partial(MODES[name], file, rng)
+        if running:
+            got = _read_twice(store, intact, damage)
+        else:
+            damage()
             got = read(store, intact.reading)
-        assert got is not None
         if isinstance(got, Ended):
             crashed.append(f"{what}: {got.code} {got.err[-300:]}")
         elif differs := intact.differs(got):
             wrong.append(f"{what}: {differs[:3]}")
         after = read(store, intact.reading)
         lost += isinstance(after, Ended) or bool(intact.differs(after))
-        told += command(store, "check", "--json").code != 0
+        reported += command(store, "check", "--json").code != 0
         shutil.rmtree(store)
         trial.tick()
-    figures = {"wrong": len(wrong), "crashed": len(crashed), "lost": lost, "check_says_so": told}
+    figures = {"wrong": len(wrong), "crashed": len(crashed), "lost": lost, "check_says_so": reported}
     return figures | {"wrong_were": wrong[:10], "crashed_were": crashed[:10]}
 
 
@@ -173,7 +175,7 @@ def damage_database(intact: Intact, trial: Trial) -> Figures:
     wrong, silent, crashed, unrestored = list[str](), list[str](), list[str](), 0
     harmless = 0
     for name in islice(cycle(OF_DATABASE), trial.count):
-        damaged = copied(intact.store, intact.store.parent / "damaged")
+        damaged = copy_store(intact.store, intact.store.parent / "damaged")
         OF_DATABASE[name](damaged / DATABASE, rng)
         check, got = command(damaged, "check", "--json"), read(damaged, intact.reading)
         crashed += [f"{name}: {e.code} {e.err[-300:]}" for e in (check, got) if isinstance(e, Ended) and e.crashed]

@@ -1,7 +1,7 @@
 """A disk that fills up at random while the command line ingests and asks; then room is made and the same is run again.
 
-The store lies on a tmpfs of its own. What is already stored must stay readable, and after the second run all must be
-as in a store that never met a full disk. Needs root, to mount.
+The store is on a tmpfs of its own. What is already stored must stay readable, and after the second run everything must
+be as in a store whose disk was never full. Needs root, to mount.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+from bench.product import Ended, command, write_texts
 from bench.promises import Figures, Trial
 from bench.trust.content import Content, differing, missing, read
-from bench.trust.damages import Intact, copied
+from bench.trust.damages import Intact, copy_store
 from bench.trust.pipeline import QUESTIONS, look
-from bench.trust.product import Ended, command, write_texts
 from discorag.schema.errors import InvariantError
 
 MEGABYTES = (300, 1200)
@@ -78,49 +78,56 @@ class Filler:
             file.truncate(size)
             try:
                 os.posix_fallocate(file.fileno(), 0, max(1, size))
-            except OSError:  # somebody was faster: it is full all the same
+            except OSError:  # the product was faster: the disk is full all the same
                 return
 
 
-def run(trial: Trial, *, parser: str = "rules", documents: int = DOCUMENTS) -> Figures:
+def run(trial: Trial, *, documents: int = DOCUMENTS) -> Figures:
     """``trial.count`` disks; each one ingest and one question while it fills up, and again with room."""
     rng, folder = random.Random(trial.seed), trial.folder / "texts"
     write_texts(folder, documents)
-    reference, reading = _ingested(trial.folder / "reference", folder, parser), trial.folder / "reading.json"
-    reading.write_text(look(copied(reference, trial.folder / "seen")).reading.model_dump_json(), encoding="utf-8")
+    reference, reading = _create_reference(trial.folder / "reference", folder), trial.folder / "reading.json"
+    reading.write_text(look(copy_store(reference, trial.folder / "seen")).reading.model_dump_json(), encoding="utf-8")
     whole = Intact.of(reference, reading).content
     codes, crashes, lost = Counter[str](), list[str](), list[str]()
     for number in range(trial.count):
         with small_disk(trial.folder / f"disk-{number}", rng.randint(*MEGABYTES)) as disk:
-            ended = _first(disk, folder, parser) if number % 2 else {}
+            ended = _first(disk, folder) if number % 2 else {}
             write_texts(folder, documents)
-            ended |= _filled(disk, folder, parser, rng)
+            ended |= _filled(disk, folder, rng)
             codes.update(f"{name} {e.code}" for name, e in ended.items())
             crashes += [f"{name}: {e.code} {e.err[-300:]}" for name, e in ended.items() if e.crashed]
-            lost += _after(disk, folder, parser, reading, whole)
+            lost += _after(disk, folder, reading, whole)
         trial.tick()
-    return {"crashes": len(crashes), "lost": len(lost), "codes": dict(codes)} | {
+    return {
+        "crashes": len(crashes),
+        "lost": len(lost),
+        "codes": dict(codes),
         "crashes_first": crashes[:5],
         "lost_first": lost[:10],
     }
 
 
-def _first(disk: Path, folder: Path, parser: str) -> dict[str, Ended]:
+def _first(disk: Path, folder: Path) -> dict[str, Ended]:
     """Some documents are stored while there is room."""
     subprocess.run(["mount", "-o", f"remount,size={MEGABYTES[1]}m", str(disk)], check=True)
     for file in sorted(folder.iterdir())[BEFORE:]:
         file.unlink()
-    return {"first ingest": command(_store_on(disk), "ingest", str(folder), "--parser", parser)}
+    return {"first ingest": _ingest(_store_on(disk), folder)}
 
 
-def _filled(disk: Path, folder: Path, parser: str, rng: random.Random) -> dict[str, Ended]:
+def _filled(disk: Path, folder: Path, rng: random.Random) -> dict[str, Ended]:
     """How the commands ended while there was no room."""
     store = _store_on(disk)
     with Filler(disk, rng):
         return {
-            "ingest": command(store, "ingest", str(folder), "--parser", parser),
+            "ingest": _ingest(store, folder),
             "ask": command(store, "ask", QUESTIONS[0], "--json"),
         }
+
+
+def _ingest(store: Path, folder: Path) -> Ended:
+    return command(store, "ingest", str(folder), "--parser", "rules")
 
 
 def _store_on(disk: Path) -> Path:
@@ -128,11 +135,11 @@ def _store_on(disk: Path) -> Path:
     return disk / "home" / "store"
 
 
-def _after(disk: Path, folder: Path, parser: str, reading: Path, whole: Content) -> list[str]:
+def _after(disk: Path, folder: Path, reading: Path, whole: Content) -> list[str]:
     """What is not there or not alike when there is room and the command was run again."""
     store = _store_on(disk)
     subprocess.run(["mount", "-o", f"remount,size={_ROOM}", str(disk)], check=True)
-    again = command(store, "ingest", str(folder), "--parser", parser)
+    again = _ingest(store, folder)
     if again.code:
         return [f"the same command ended with {again.code}: {again.err[-300:]}"]
     got = read(store, reading)
@@ -141,10 +148,10 @@ def _after(disk: Path, folder: Path, parser: str, reading: Path, whole: Content)
     return missing(whole, got) + differing(whole, got)
 
 
-def _ingested(home: Path, folder: Path, parser: str) -> Path:
+def _create_reference(home: Path, folder: Path) -> Path:
     """A store with the folder, by the command line."""
     home.mkdir()
-    done = command(home / "store", "ingest", str(folder), "--parser", parser)
+    done = _ingest(home / "store", folder)
     if done.code:
         raise InvariantError(f"The reference was not made: {done.err[-2000:]}")
     return home / "store"

@@ -1,4 +1,4 @@
-"""SIGKILL of ingest and asks at random moments; at the end the store must be that of a run which nobody killed."""
+"""SIGKILL of ingest and asks at random moments; at the end the store must be that of a run that was never killed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from signal import SIGKILL
 from subprocess import TimeoutExpired
 
+from bench.product import write_texts
 from bench.promises import Figures, Trial
 from bench.trust.content import differing, missing
 from bench.trust.pipeline import look, start, wait_until_open
-from bench.trust.product import write_texts
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import InvariantError, NotFoundError
@@ -29,9 +29,8 @@ def run(
     for store in (killed, whole):
         store.parent.mkdir()
     write_texts(texts, documents)
-    lasts, kills = _seconds(whole, texts, parser, settings), 0
+    lasts, kills, stored = _seconds(whole, texts, parser, settings), 0, set[str]()
     while kills < trial.count:
-        before = _stored(killed)
         process = start(killed, texts, parser, settings)
         wait_until_open(process)
         try:
@@ -44,7 +43,8 @@ def run(
             process.wait()
             kills += 1
             trial.tick()
-        gone |= before - _stored(killed)
+        before, stored = stored, _stored(killed)
+        gone |= before - stored
     for store in (killed, whole):
         _seconds(store, texts, parser, settings)
     found, expected = look(killed, settings).everything(), look(whole, settings).everything()

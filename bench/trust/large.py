@@ -1,4 +1,4 @@
-"""What a store of many chunks costs: ``open_s`` to open it, search once and close it, ``search_ms`` of a search.
+"""What a store of many chunks costs: ``open_s`` to open it, search once and close it, ``search_ms`` for a search.
 
 Both are medians of processor time.
 """

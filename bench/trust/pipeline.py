@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
+from bench.product import environment, run_python
 from bench.trust.content import Content, Reading, content
-from bench.trust.product import environment, run_python
 from discorag.schema.errors import InvariantError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Files of one tenant that are poison, and how long those of another take meanwhile.
+"""Poison files of one tenant, and how long those of another take meanwhile.
 
 ``block_of_others_s``: the longest that a small file of the other tenant took, from upload to done, less what such a
 file takes alone; ``crashes``: whether the server died.
@@ -10,20 +10,18 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from statistics import median
 
 import httpx
 import psutil
 
 from bench.promises import Figures, Trial
-from bench.server import ApiServer, Home, ended, note, upload
+from bench.server import NOT_ENDED, ApiServer, Home, note, upload, wait_for_job
 from bench.trust.poisons import poisons
 
 ATTACKER, OTHER = "attacker", "other"
 ALONE = 5
-"""Files whose times are what one takes alone."""
-_OPEN = "not ended"
+"""Files by which the time of one alone is measured."""
 _ALONE_S = 30.0
 _LONGEST_S = 600.0
 """The attacker's jobs are waited for so long."""
@@ -33,9 +31,7 @@ _UPLOAD_EVERY_S = 1.0
 def seconds_of(client: httpx.Client, number: int, within_s: float) -> tuple[float, str]:
     """What a small file takes from its upload to the end of its job, and how that ended."""
     start = time.monotonic()
-    job = upload(client, f"note-{number}.md", note(number))
-    found = ended(client, job, within_s) if job else None
-    status = "refused" if not job else found["status"] if found else _OPEN
+    status = wait_for_job(client, upload(client, f"note-{number}.md", note(number)), within_s)
     return time.monotonic() - start, status
 
 
@@ -62,7 +58,7 @@ def poison_all(
     trial: Trial,
     server: psutil.Process,
 ) -> Figures:
-    """These files at once of one tenant, while the other uploads a small file every second until they have ended."""
+    """One tenant uploads these files at once, the other a small file every second until their jobs have ended."""
     usual, others, fates = alone(other), list[Future[tuple[float, str]]](), dict[str, str]()
     with ThreadPoolExecutor(256) as pool:
         jobs, began = {name: upload(attacker, name, data) for name, data in files}, time.monotonic()
@@ -70,7 +66,7 @@ def poison_all(
             others.append(pool.submit(seconds_of, other, len(others), _LONGEST_S))
             time.sleep(_UPLOAD_EVERY_S)
             for name in jobs.keys() - fates.keys():
-                if (fate := _fate(attacker, jobs[name])) != _OPEN:
+                if (fate := wait_for_job(attacker, jobs[name], 0)) != NOT_ENDED:
                     fates[name] = fate
                     trial.tick()
         took = [o.result() for o in others]
@@ -87,13 +83,3 @@ def poison_all(
 
 def _lives(server: psutil.Process) -> bool:
     return server.is_running() and server.status() != psutil.STATUS_ZOMBIE
-
-
-def _fate(client: httpx.Client, job: str) -> str:
-    """How a poison file's job ended: done, failed, refused at upload, not ended."""
-    if not job:
-        return "refused"
-    with suppress(httpx.HTTPError, KeyError, ValueError):
-        said = client.get(f"/ingest/{job}").json()["job"]
-        return said["status"] if said["ended"] else _OPEN
-    return _OPEN

@@ -1,4 +1,4 @@
-"""Files below 50 kB that are made to be too much: for the reader of their format, or for what comes after it."""
+"""Files below 50 kB that cause too much work: for the reader of their format, or for what comes after it."""
 
 from __future__ import annotations
 

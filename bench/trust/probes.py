@@ -1,8 +1,8 @@
 """Randomised requests of two tenants over every endpoint of the server's schema, with each other's ids.
 
 - ``leaks``: responses that hold the other's word or an id that was not asked for, successes with an id of the other's,
-  and what is no longer as its owner left it.
-- ``server_errors``: responses of 500 and above but 503 and 504, which say truly that something is busy or late.
+  and documents that are gone although their owner did not delete them.
+- ``server_errors``: responses of 500 and above other than 503 and 504, which say that something is busy or late.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 
 from bench.promises import Figures, Trial
-from bench.server import ApiServer, Home, ended
+from bench.server import ApiServer, Home, wait_for_job
 from graphs.baselines import PRESET_NAMES
 
 CORPUS = "shared-name"
@@ -28,15 +28,15 @@ QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "
 MODELS = (PRESET_NAMES["default"], PRESET_NAMES["standard"], "none")
 AT_ONCE = 8
 RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
-"""How often what takes long is asked for, compared with all others."""
+"""How often operations that take long are requested, compared with all others."""
 _OWN = 0.4
 _PATIENCE_S = 120.0
-_TRUE = frozenset({503, 504})
+_BUSY = frozenset({503, 504})
 Json = Any
 
 
 def document(name: str, word: str) -> bytes:
-    """A document of the tenant with this word; but for the word the same for all."""
+    """A document of the tenant with this word; the same for all except for the word."""
     return (
         f"# Harbour archive, {name}\n\nThe harbour archive keeps the ledger {word}. The report on the ledger {word} "
         f"was signed by the keeper of {word}, because the secret word is {word}.\n\nHowever, nobody outside the "
@@ -68,7 +68,7 @@ class Owner:
             reply = self.client.post("/ingest", files=files, data={"corpus": CORPUS}).raise_for_status()
             self.jobs.append(reply.json()["job"]["id"])
         for job in self.jobs:
-            ended(self.client, job, _PATIENCE_S)
+            wait_for_job(self.client, job, _PATIENCE_S)
         listed = self.client.get("/documents", params={"corpus": CORPUS}).raise_for_status().json()["documents"]
         self.documents = {d["name"]: d["doc_id"] for d in listed}
         for doc_id in self.documents.values():
@@ -80,8 +80,8 @@ class Owner:
             self.client.post("/ask", json=asked).raise_for_status()
             self.threads.append(made)
 
-    def touched(self) -> list[str]:
-        """What is no longer as it was: nobody may have taken what the owner did not delete."""
+    def find_deleted(self) -> list[str]:
+        """Documents that are gone although their owner did not delete them."""
         listed = self.client.get("/documents", params={"corpus": CORPUS, "limit": 1000}).raise_for_status()
         there = {d["doc_id"] for d in listed.json()["documents"]}
         return [f"{self.tenant}: {name} is gone" for name in FILES if self.documents[name] not in there]
@@ -112,7 +112,7 @@ def operations(schema: Mapping[str, Json]) -> Iterator[Operation]:
 
 @dataclass(frozen=True)
 class Probe:
-    """A request, and the ids of a tenant that stand in it."""
+    """A request, and the tenants' ids in it."""
 
     operation: Operation
     path: str
@@ -174,7 +174,7 @@ class Found:
         self.requests[where] += 1
         self.statuses[str(reply.status_code)] += 1
         self.leaks += [f"{where}: {reply.status_code} showed {what}" for what in leaked(probe, reply, other)]
-        if reply.status_code >= 500 and reply.status_code not in _TRUE:
+        if reply.status_code >= 500 and reply.status_code not in _BUSY:
             self.errors.append(f"{where}: {reply.status_code} {str(probe.rest)[:300]}")
 
 
@@ -201,7 +201,7 @@ def probe(owners: Sequence[Owner], schema: dict[str, Json], trial: Trial, *, at_
 
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(one, range(trial.count)))
-    found.leaks += [gone for owner in owners for gone in owner.touched()]
+    found.leaks += [gone for owner in owners for gone in owner.find_deleted()]
     return found
 
 

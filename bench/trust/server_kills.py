@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from bench.promises import Figures, Trial
-from bench.server import PATIENCE_S, ApiServer, Home, ended, note, upload
+from bench.server import NOT_ENDED, PATIENCE_S, ApiServer, Home, note, upload, wait_for_job
 from discorag.config import StoreSettings
 from discorag.schema.errors import InvariantError
 from discorag.store.store import open_store
@@ -41,7 +41,7 @@ def kill_while_sending(
             if not server.is_running:
                 raise InvariantError(f"The server ended: {list(server.log)}")
             trial.tick()
-        fates = {name: ended(client, job, PATIENCE_S) for name, job in jobs.items()}
+        fates = [wait_for_job(client, job, PATIENCE_S) for job in jobs.values()]
         listed = client.get("/documents", params={"limit": 1000}).raise_for_status().json()["documents"]
     names = Counter(document["name"] for document in listed)
     with open_store(store) as opened:
@@ -49,8 +49,8 @@ def kill_while_sending(
     return {
         "lost": sum(name not in names for name in jobs),
         "doubled": sum(count > 1 for count in names.values()),
-        "not_ended": sum(job is None for job in fates.values()),
+        "not_ended": fates.count(NOT_ENDED),
         "differences": len(report.differences),
         "accepted": len(jobs),
-        "statuses": dict(Counter(job["status"] if job else "not ended" for job in fates.values())),
+        "statuses": dict(Counter(fates)),
     }

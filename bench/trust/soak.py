@@ -16,10 +16,10 @@ from statistics import median
 import httpx
 import psutil
 
+from bench.product import write_texts
 from bench.promises import Figures, Trial
-from bench.server import PATIENCE_S, ApiServer, Home, ended, upload
+from bench.server import PATIENCE_S, ApiServer, Home, upload, wait_for_job
 from bench.trust.pipeline import QUESTIONS
-from bench.trust.product import write_texts
 
 TENANT, AT_ONCE = "asker", 4
 
@@ -34,7 +34,7 @@ def run(trial: Trial) -> Figures:
 def ask_often(client: httpx.Client, process: psutil.Process, trial: Trial) -> Figures:
     """``trial.count`` asks of local engines, `AT_ONCE` at a time, no two alike."""
     for file in write_texts(trial.folder / "texts", 6):
-        ended(client, upload(client, file.name, file.read_bytes()), PATIENCE_S)
+        wait_for_job(client, upload(client, file.name, file.read_bytes()), PATIENCE_S)
     statuses, samples, start = Counter[int](), list[tuple[float, float]](), time.monotonic()
 
     def ask(number: int) -> None:

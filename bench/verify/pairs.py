@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from eval.datasets.reading import read_lines
 from eval.errors import DataError
@@ -22,27 +22,24 @@ class Pair(BaseModel):
     id: str = Field(min_length=1)
     evidence: str = Field(min_length=1)
     sentence: str = Field(min_length=1)
-    supported: bool
     edit: Edit
     genre: str = Field(min_length=1)
     half: Literal["score", "choose"]
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.supported != (self.edit == "none"):
-            raise ValueError(f"supported is {self.supported}, but edit is '{self.edit}'")
-        return self
+    @property
+    def supported(self) -> bool:
+        """Whether the evidence supports the sentence."""
+        return self.edit == "none"
 
 
 class Hostile(BaseModel):
-    """One line of ``hostile.jsonl``: a sentence over two documents, and what is done in it."""
+    """One line of ``hostile.jsonl``: a sentence over two documents; ``kind`` is how it was forged, or ``true``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(min_length=1)
     documents: dict[str, str] = Field(min_length=2)
     sentence: str = Field(min_length=1)
-    supported: bool
     kind: Literal[
         "true",
         "stitched",
@@ -61,14 +58,19 @@ class Hostile(BaseModel):
         "empty",
     ]
 
+    @property
+    def supported(self) -> bool:
+        """Whether the documents support the sentence."""
+        return self.kind == "true"
+
 
 def load_pairs(path: Path) -> list[Pair]:
     """The pairs in file order.
 
     Raises:
         MissingPathError: No such file.
-        DataError: A line is cut off, has a field too many or too few, contradicts itself or repeats an id; or all
-            pairs are supported, or none.
+        DataError: A line is cut off, has a field too many or too few, or repeats an id; or all pairs are supported, or
+            none.
     """
     pairs: dict[str, Pair] = {}
     for place, pair in read_lines(Pair, path):

@@ -161,17 +161,19 @@ class EvidenceStrEm(Budgeted):
 class EvidenceRankScore:
     """The inverse information rank score of RDR2 (equation 10): the str-EM of each passage over its rank, averaged.
 
-    A passage is a stretch as it was retrieved; what a router takes of one page in several places is several.
+    A passage is a stretch as it was retrieved; what a router takes from several places of a page is several passages.
     """
 
     name: str = "evidence_rank_score"
 
     async def score(self, given: Given) -> float | None:
-        """0 to 100, which no score of several passages reaches; None without short answers."""
+        """0 to 100, and below 100 for more than one passage; None without short answers."""
         points = given.sample.short_answers
-        texts = [given.text(place) for place in given.evidence]
-        gains = [fmean(has_substring(text, p) for p in points) / rank for rank, text in enumerate(texts, 1) if points]
-        return 100 * fmean(gains or [0.0]) if points else None
+        if not points:
+            return None
+        texts = map(given.text, given.evidence)
+        gains = [fmean(has_substring(text, p) for p in points) / rank for rank, text in enumerate(texts, 1)]
+        return 100 * fmean(gains or [0.0])
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class ClaimRecall(_ByEntailment):
 
 
 class SummacConv:
-    """SummaC-Conv by its authors' package, which wants older versions than ours: a process of another environment.
+    """SummaC-Conv by its authors' package, which needs older packages than ours: a process of another environment.
 
     Args:
         python: The environment's interpreter; the package fetches its weights and its model at the first score.

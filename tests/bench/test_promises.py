@@ -69,7 +69,7 @@ def test_a_mode_changes_what_it_damages(tmp_path: Path, mode: str) -> None:
     assert file.read_bytes() != content
 
 
-def test_what_is_missing_or_new_or_not_alike_is_told() -> None:
+def test_what_is_missing_or_new_or_not_alike_is_found() -> None:
     one, other = {"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "2", "d": "1"}
     assert (missing(one, other), differing(one, other)) == (["c"], ["b", "d"])
 

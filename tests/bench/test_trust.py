@@ -13,12 +13,12 @@ import httpx
 import psutil
 import pytest
 
+from bench.product import command, write_texts
 from bench.promises import Trial
 from bench.trust import damages, disk_full, kills, poison, probes, server_kills, soak
 from bench.trust.content import Reading
 from bench.trust.disk_full import Filler, small_disk
 from bench.trust.pdfs import grid
-from bench.trust.product import command, write_texts
 from discorag import DiscoRAG
 from discorag.config import ApiSettings, ParserSettings, Settings, StoreSettings
 from discorag.models.protocol import Encoder

@@ -3,7 +3,7 @@
 The reader is the packaged reranker (ms-marco-MiniLM-L-12-v2) in floats, which scores the candidate sentences of a
 question. In every condition its last two layers are trained from the same weights, on the same questions, for as many
 steps, by the cross-entropy over a question's candidates; a seed orders the questions. Hidden states below these layers
-are computed once. A run that was cut off is resumed, and a condition that was trained with fewer seeds goes on.
+are computed once. An interrupted run is resumed, and a condition that has fewer seeds gets the missing ones.
 """
 
 # torch and transformers are typed in part only.
@@ -124,7 +124,7 @@ def main(
     data: Annotated[Path, typer.Option(envvar="DISCO_RAG_DATA")] = Path("../shared/data"),
     home: Path = Path(".disco-rag/reader"),
     out: Path = Path("bench/results/reader.json"),
-    seeds: Annotated[int, typer.Option(help="Runs of training; 0: only the reader as it is.")] = 3,
+    seeds: Annotated[int, typer.Option(help="Training runs; 0: only the reader as it is.")] = 3,
     only: Annotated[list[str], typer.Option(help="Conditions; each takes minutes.")] = list(CONDITIONS),  # noqa: B006
 ) -> None:
     """Train and score the reader in each condition, and write the summary."""

@@ -51,7 +51,6 @@ def test_no_pair_gives_itself_away() -> None:
 def test_each_set_of_documents_has_forged_and_true_sentences_about_both() -> None:
     cases = load_hostile(HOSTILE)
     assert Counter(c.supported for c in cases) == {True: 42, False: 99}
-    assert [c.id for c in cases if c.supported != (c.kind == "true")] == []
     assert len({(*c.documents.values(), c.sentence) for c in cases}) == len(cases)
     sets = {tuple(c.documents.values()) for c in cases}
     assert len(sets) == 16
@@ -76,8 +75,7 @@ def test_few_true_sentences_lack_a_detail_of_their_evidence() -> None:
 
 def pair(id: str, sentence: str, edit: Edit = "none") -> Pair:
     evidence = "The ferry carried 40 passengers across the strait on Monday. It did not sail on Tuesday."
-    supported = edit == "none"
-    return Pair(id=id, evidence=evidence, sentence=sentence, supported=supported, edit=edit, genre="news", half="score")
+    return Pair(id=id, evidence=evidence, sentence=sentence, edit=edit, genre="news", half="score")
 
 
 PAIRS = [
@@ -88,7 +86,6 @@ PAIRS = [
 SPOILT: dict[str, tuple[Callable[[dict[str, Any]], str], str]] = {
     "cut off": (lambda line: json.dumps(line)[:-20], "pairs.jsonl:2"),
     "extra field": (lambda line: json.dumps({**line, "note": "x"}), "pairs.jsonl:2: note"),
-    "label and edit at odds": (lambda line: json.dumps({**line, "edit": "time"}), "edit is 'time'"),
     "id repeated": (lambda line: json.dumps({**line, "id": "a"}), "pairs.jsonl:2: id a appears twice"),
 }
 
