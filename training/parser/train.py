@@ -213,6 +213,7 @@ def main(
     encoder: Annotated[str, typer.Option(help="The packaged one; another's folder, or name on the hub.")] = MINILM.name,
     data: Annotated[Path, typer.Option(help="The folder that holds gum/ and lay_summaries/.")] = Path("../shared/data"),
     genres: Annotated[Literal["shared", "all"], typer.Option(help="all to measure what free texts cost.")] = "shared",
+    share: Annotated[float, typer.Option(min=0.01, max=1, help="Of the training documents, drawn by the seed.")] = 1.0,
     teacher: Annotated[Path | None, typer.Option(help="A parser whose trees of free texts are learned from.")] = None,
     work: Annotated[Path, typer.Option(help="Checkpoints.")] = Path(".disco-rag/train"),
     out: Annotated[Path, typer.Option(help="Where graphs and record go.")] = PACKAGED_FOLDER,
@@ -221,13 +222,15 @@ def main(
     """Train, measure on the development part, keep the best, write it with what it was made of."""
     console, recipe = Console(), Recipe()
     free = SHARED_GENRES if genres == "shared" else None
-    train = load_gum(data / "gum", "train", genres=free)
+    documents = load_gum(data / "gum", "train", genres=free)
+    train = random.Random(seed).sample(documents, round(share * len(documents))) if share < 1 else documents
     dev = load_gum(data / "gum", "dev")
     torch.manual_seed(seed)
     silver = load_silver(data / "lay_summaries", Network(teacher)) if teacher else []
     folder = packaged_folder(encoder) if encoder == MINILM.name else local_model(encoder)
     run = prepare_run(folder, recipe, -(-(len(train) + min(len(silver), len(train))) // _DOCUMENTS))
-    trials = work / f"{Path(encoder).name}-{genres}{'-silver' if silver else ''}-{seed}"
+    parts = (Path(encoder).name, genres, *["silver"] * bool(silver), *[str(share)] * (share < 1), str(seed))
+    trials = work / "-".join(parts)
     trials.mkdir(parents=True, exist_ok=True)
     if (trials / "last.pt").exists():
         run.load(trials / "last.pt")
