@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +27,7 @@ from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from prompts import load as load_prompt
 from training.parser.dis import GoldSplit, read_dis
-from training.parser.parseval import Counter, Node
+from training.parser.parseval import Node, count_nodes, count_starts, f1
 
 _CLASSES = {
     "Attribution": "attribution",
@@ -93,13 +94,13 @@ async def _parse(parser: TreeParser, case: Case) -> RstTree | None:
         return None
 
 
-def count_nodes(counter: Counter, tree: RstTree | None, case: Case) -> None:
-    """Count a parser's nodes; a text without a tree counts as one without nodes."""
+def _count(tree: RstTree | None, case: Case) -> Counter[str]:
+    """What a parser gets right; a text without a tree counts as one without nodes."""
     _, _, gold, splits = case
     edus = tree.edus if tree else ()
     found = [_node(edus, s.start, s.end, s.nuclearity, s.relation.value) for s in tree.splits] if tree else []
-    counter.add(found, [_node(gold, s.start, s.end, s.nuclearity, s.label) for s in splits])
-    counter.add_starts([e.start for e in edus[1:]], [e.start for e in gold[1:]])
+    wanted = [_node(gold, s.start, s.end, s.nuclearity, s.label) for s in splits]
+    return count_nodes(found, wanted) + count_starts(edus, gold)
 
 
 def _node(edus: Sequence[Span], start: int, end: int, nuclearity: Nuclearity, label: str) -> Node:
@@ -117,11 +118,9 @@ def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or 
     async def parse_all() -> list[RstTree | None]:
         return await asyncio.gather(*(_parse(parser, case) for case in cases))  # the gateway limits how many at once
 
-    trees, counter = asyncio.run(parse_all()), Counter()
-    for tree, case in zip(trees, cases, strict=True):
-        count_nodes(counter, tree, case)
+    trees = asyncio.run(parse_all())
     typer.echo(f"{gateway.name}: {len(cases)} documents, {trees.count(None)} without a tree")
-    for name, value in counter.result():
+    for name, value in f1(sum(map(_count, trees, cases), Counter[str]())).items():
         typer.echo(f"{name:<12}{value:6.1f}")
 
 
