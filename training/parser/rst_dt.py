@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -60,12 +61,18 @@ def class_of_label(label: str) -> str:
     return _BY_WORD.get(name) or _BY_WORD[name.partition("-")[0]]
 
 
-Case = tuple[str, str, Sequence[Span], Sequence[GoldSplit]]
-"""Id and text; the gold EDUs in offsets of the text, and the tree over them."""
+@dataclass(frozen=True)
+class Case:
+    """A document with its gold EDUs, in offsets of the text, and the tree over them."""
+
+    id: str
+    text: str
+    edus: Sequence[Span]
+    splits: Sequence[GoldSplit]
 
 
 def load_rst_dt(folder: Path) -> list[Case]:
-    """The documents of a folder as texts with EDUs and trees.
+    """The documents of a folder.
 
     Raises:
         ConfigError: There is no ``.dis`` file.
@@ -74,20 +81,18 @@ def load_rst_dt(folder: Path) -> list[Case]:
     files = sorted(folder.rglob("*.dis"))
     if not files:
         raise ConfigError(f"{folder} has no .dis files.", hint="Name the TEST folder of RST-DT.")
-    return [_case(file) for file in files]
-
-
-def _case(file: Path) -> Case:
-    leaves, splits = read_dis(_NOISE.sub("", file.read_text(encoding="utf-8")))
-    text, edus = join_texts([" ".join(leaf.split()) for leaf in leaves], "edu")
-    return file.name.partition(".")[0], text, edus, splits
+    cases: list[Case] = []
+    for file in files:
+        leaves, splits = read_dis(_NOISE.sub("", file.read_text(encoding="utf-8")))
+        text, edus = join_texts([" ".join(leaf.split()) for leaf in leaves], "edu")
+        cases.append(Case(file.name.partition(".")[0], text, edus, splits))
+    return cases
 
 
 async def _parse(parser: TreeParser, case: Case) -> RstTree | None:
     """The parser's tree of a text; None if it gave none."""
-    id, text, _, _ = case
-    span = Span(start=0, end=len(text))
-    chunk = Chunk(id=id, doc_id=id, order=0, span=span, text=text, sentences=sentence_spans(text))
+    span, sentences = Span(start=0, end=len(case.text)), sentence_spans(case.text)
+    chunk = Chunk(id=case.id, doc_id=case.id, order=0, span=span, text=case.text, sentences=sentences)
     try:
         return (await parser.parse(chunk)).value
     except ModelError:
@@ -96,11 +101,10 @@ async def _parse(parser: TreeParser, case: Case) -> RstTree | None:
 
 def _count(tree: RstTree | None, case: Case) -> Counter[str]:
     """What a parser gets right; a text without a tree counts as one without nodes."""
-    _, _, gold, splits = case
-    edus = tree.edus if tree else ()
-    found = [_node(edus, s.start, s.end, s.nuclearity, s.relation.value) for s in tree.splits] if tree else []
-    wanted = [_node(gold, s.start, s.end, s.nuclearity, s.label) for s in splits]
-    return count_nodes(found, wanted) + count_starts(edus, gold)
+    edus, splits = (tree.edus, tree.splits) if tree else ((), ())
+    found = [_node(edus, s.start, s.end, s.nuclearity, s.relation.value) for s in splits]
+    wanted = [_node(case.edus, s.start, s.end, s.nuclearity, s.label) for s in case.splits]
+    return count_nodes(found, wanted) + count_starts(edus, case.edus)
 
 
 def _node(edus: Sequence[Span], start: int, end: int, nuclearity: Nuclearity, label: str) -> Node:
