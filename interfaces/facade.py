@@ -17,9 +17,6 @@ from pydantic import ValidationError
 
 from discorag.config import Settings
 from discorag.conflicts.audit import RULES
-from discorag.discourse.parse.parser import PROMPTED
-from discorag.ingest.bucket import survey_at
-from discorag.ingest.estimate import Estimate, estimate
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
@@ -216,23 +213,6 @@ class DiscoRAG:
         texts = (GivenText(d.page_content, d.id or "", d.metadata) for d in documents)
         return await self.aadd_texts(texts, **options)
 
-    async def aestimate(
-        self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
-    ) -> Estimate:
-        """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
-        backends, context = self.backends, self.context(IngestContext, {"parser": parser})
-        parser = context.tree_engine(backends)
-        found = await asyncio.to_thread(survey_at, _checked_path(path))
-        return await estimate(
-            found,
-            scope=self.scope(tenant=tenant, corpus=corpus),
-            settings=backends.settings,
-            store=backends.store,
-            encoder=backends.bare_encoder,
-            parser=backends.parser(parser).version if parser != NOT_MADE else NOT_MADE,
-            calls=parser in PROMPTED,
-        )
-
     async def aingest_for_audit(
         self,
         path: str | Path,
@@ -279,7 +259,6 @@ class DiscoRAG:
 
     ingest_for_audit = _sync(aingest_for_audit)
     audit = _sync(aaudit)
-    estimate = _sync(aestimate)
     ask = _sync(aask)
     ingest = _sync(aingest)
     add_texts = _sync(aadd_texts)

@@ -1,4 +1,4 @@
-"""Ingest, ask, show, estimate, status, corpora and delete; and all commands put together."""
+"""Ingest, ask, show, status, corpora and delete; and all commands put together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ from interfaces.cli.present import (
     QuestionDisplay,
     corpora_table,
     err,
-    estimate_table,
     ingest_summary,
     ledger_table,
     out,
@@ -109,19 +108,6 @@ def ingest(
             out.print(ledger_table(result.ledger, seconds=result.seconds))
     if any(o.status is Status.FAILED for o in result.outcomes):
         raise typer.Exit(1)
-
-
-def estimate(
-    path: Annotated[str, typer.Argument(help="A file, a folder, or s3://bucket/prefix.")],
-    corpus: Corpus = None,
-    tenant: Tenant = None,
-    parser: Parser = "auto",
-    as_json: AsJson = False,
-) -> None:
-    """``disco-rag estimate``."""
-    with _pipeline() as rag:
-        result = rag.estimate(path, corpus=corpus, tenant=tenant, parser=parser)
-    print_json(result) if as_json else out.print(estimate_table(result))
 
 
 def ask(
@@ -232,7 +218,7 @@ def delete(
 
 
 _ELSEWHERE = (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore)
-for command in (ingest, ask, status, corpora, estimate, tune, delete, *_ELSEWHERE):
+for command in (ingest, ask, status, corpora, tune, delete, *_ELSEWHERE):
     app.command(help=COMMANDS[command.__name__])(command)
 
 

@@ -18,7 +18,6 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from discorag.conflicts.identity import DocumentIdentity
-from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
 from discorag.schema.answer import Answer
 from discorag.schema.errors import InputError, Usage
@@ -191,14 +190,6 @@ def plain_table(*texts: str, numbers: Sequence[str] = (), title: str | None = No
 def counted(counts: Mapping[str, int]) -> str:
     """What was counted, in one line."""
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n)
-
-
-def estimate_table(estimate: Estimate) -> RenderableType:
-    """One line per figure."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, value in estimate.model_dump().items():
-        table.add_row(name.replace("_", " "), f"{value:,.1f}" if isinstance(value, float) else f"{value:,}")
-    return table
 
 
 def tuning_table(found: Tuning) -> RenderableType:
