@@ -233,7 +233,7 @@ def test_nothing_below_a_folder_that_cannot_be_looked_into_vanishes() -> None:
         root = Path(name).resolve()
         moved = [m.model_copy(update={"uri": m.uri.replace("/d", root.as_posix())}) for m in manifests]
         skipped = DocumentOutcome(uri=f"{root.as_posix()}/sub", status=Status.SKIPPED)
-        gone = find_vanished(moved[:2], root, [skipped], set())
+        gone = find_vanished(str(root), moved[:2], [skipped], set())
     assert [m.doc_id for m in gone] == ["/d/b.md"]
 
 
@@ -244,9 +244,9 @@ def test_a_file_that_came_after_the_folder_was_listed_and_that_another_process_s
     came.write_text("Tides rise.")
     fields = {"title": "", "content_hash": "", "fingerprint": "", "versions": dict[str, str](), "chunks": 1}
     stored = [Manifest.model_validate({"doc_id": f.name, "uri": f.as_posix(), **fields}) for f in (came, went)]
-    assert [m.doc_id for m in find_vanished(stored, tmp_path, [], set())] == ["went.md"]
+    assert [m.doc_id for m in find_vanished(str(tmp_path), stored, [], set())] == ["went.md"]
     repeats = DocumentOutcome(uri=came.as_posix(), status=Status.DUPLICATE)
-    assert [m.doc_id for m in find_vanished(stored, tmp_path, [repeats], set())] == ["came.md", "went.md"]
+    assert [m.doc_id for m in find_vanished(str(tmp_path), stored, [repeats], set())] == ["came.md", "went.md"]
 
 
 @pytest.mark.deep
