@@ -64,7 +64,7 @@ class HeadingBuilder:
         if not nodes:
             raise EmptyDocumentError(f"{source.document.uri} holds no paragraph.", hint="Leave blank documents out.")
         title = source.document.title or source.document.uri or self.name
-        for index, section in sorted(hierarchy.of_kind(Kind.SECTION), key=lambda s: (s[1].span.end, -s[1].depth)):
+        for index, section in sorted(hierarchy.of_kind(Kind.SECTION), key=lambda s: (s[1].span.end, -s[0])):
             below[section.parent or 0].append(len(nodes))
             path = self._path((title, *hierarchy.headings(index)))
             nodes.append(inner(nodes, below[index], path, heading=section.heading))
