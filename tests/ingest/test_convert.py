@@ -17,7 +17,7 @@ from discorag.ingest.convert.html import from_html
 from discorag.ingest.loaders import Source, load
 from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.schema.document import Document, Kind
+from discorag.schema.document import Document, Kind, Markup
 from discorag.schema.errors import DecodingError, DocumentTooLargeError, EmptyDocumentError, InputError
 
 PATH = Path("page.html")
@@ -124,7 +124,7 @@ TABLES = [
 def test_tables_become_pipe_tables_however_they_are_marked_up(table: str) -> None:
     text = text_of(f"<p>Before.</p>{table}<p>After.</p>")
     assert text == "Before.\n\n| Year | Range |\n| --- | --- |\n| 2020 | 3\\|4 |\n\nAfter."
-    document = Document(uri="u", title="t", text=text, media_type="text/markdown")
+    document = Document(uri="u", title="t", text=text, markup=Markup.INLINE)
     assert [b.by_line for b in blocks(document)] == [False, True, False]
 
 
@@ -135,7 +135,7 @@ def test_tables_that_only_lay_out_the_page_are_dissolved() -> None:
 
 def test_words_that_look_like_markup_stay_words() -> None:
     text = text_of("<p># not a heading</p><p>~~~</p><p>x<br>---</p><h2>Real</h2><p>End.</p>")
-    hierarchy = build_hierarchy(Document(uri="u", title="t", text=text, media_type="text/markdown"))
+    hierarchy = build_hierarchy(Document(uri="u", title="t", text=text, markup=Markup.INLINE))
     assert [n.heading for _, n in hierarchy.of_kind(Kind.SECTION)] == ["Real"]
     assert not any(n.by_line for _, n in hierarchy.of_kind(Kind.PARAGRAPH))
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.ingest.loaders import Source, load
-from discorag.ingest.segment.blocks import MARKDOWN, blocks
+from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.chunks import whole_chunk
-from discorag.ingest.segment.headings import build_hierarchy, is_heading
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.layout import lines_of, speakers
 from discorag.ingest.segment.reading import has_verb, quote, quote_row, strip_markdown
 from discorag.ingest.segment.sentence_table import sentences_in
@@ -21,7 +21,7 @@ from tests.text.layouts import SAMPLES, Sample
 
 
 def document(sample: Sample) -> Document:
-    return Document(uri="u", title="t", text=sample.text, media_type=MARKDOWN if sample.markdown else "text/plain")
+    return Document(uri="u", title="t", text=sample.text, markup=Markup.INLINE if sample.markdown else Markup.NONE)
 
 
 def units(sample: Sample) -> list[tuple[UnitKind, str]]:
@@ -324,7 +324,8 @@ def test_heading_is_one_sentence_in_a_paragraph_of_its_own_and_known_as_heading(
     assert texts(text, Kind.PARAGRAPH) == ["# A. B? C *d*", "text. More."]
     assert texts(text, Kind.SENTENCE) == ["# A. B? C *d*", "text.", "More."]
     assert hierarchy.nodes[1].heading == "A. B? C d"
-    assert [is_heading(hierarchy, i) for i, _ in hierarchy.of_kind(Kind.SENTENCE)] == [True, False, False]
+    kinds = [node.unit for _, node in hierarchy.of_kind(Kind.SENTENCE)]
+    assert kinds == [UnitKind.HEADING, UnitKind.PROSE, UnitKind.PROSE]
 
 
 def test_list_table_and_code_are_one_paragraph_each_and_lists_and_tables_split_by_item_and_row() -> None:
