@@ -35,7 +35,7 @@ from discorag.retrieval.registry import (
     register_retriever,
     tree_retrievers,
 )
-from discorag.retrieval.selectors import Floats, Ints, Nodes, check_counts, check_scores, leaf_ranking, within_budget
+from discorag.retrieval.selectors import Floats, Ints, Nodes, leaf_ranking, within_budget
 from discorag.schema.discourse import RstTree
 from discorag.schema.values import digest
 from discorag.store.outline import TreeArrays
@@ -134,13 +134,7 @@ def expand(
         limit: Budget in the unit of ``sizes``; see `within_budget`.
         radius: Neighbours on each side.
         owners: For each leaf its document, shape ``(leaves,)``; leaves of two documents are no neighbours. None: one.
-
-    Raises:
-        ConfigError: ``radius`` or ``limit`` is below 1.
-        InvariantError: Scores or sizes do not belong to the tree.
     """
-    check_counts(radius=radius, limit=limit)
-    check_scores(tree, scores, sizes)
     parts = np.zeros(tree.leaves, np.int64) if owners is None else owners
     outward = (leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(seed, scores, parts, radius))
     return tuple(sorted(within_budget(dict.fromkeys(outward), sizes, limit)))
@@ -149,9 +143,7 @@ def expand(
 def smoothed(
     tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1, owners: Ints | None = None
 ) -> Nodes:
-    """The best leaves by `smooth` scores. Arguments and errors are those of `expand`."""
-    check_counts(radius=radius, limit=limit)
-    check_scores(tree, scores, sizes)
+    """The best leaves by `smooth` scores. Arguments are those of `expand`."""
     own = scores[: tree.leaves]
     parts = [own] if owners is None else np.split(own, np.flatnonzero(np.diff(owners)) + 1)
     order = leaf_ranking(np.concatenate([smooth(part, radius) for part in parts]))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.config import get_stream_writer
 
+from discorag.retrieval.builders.base import Built
 from discorag.schema.answer import Answer, Outcome
 from discorag.schema.errors import (
     ContextTooLongError,
@@ -56,6 +58,13 @@ class Stage:
     def record_route(self, where: str, why: str) -> None:
         """Record that the run goes to this node, and why."""
         self.decisions.append(f"{where}: {why}")
+
+    def record_trees(self, built: Sequence[Built]) -> None:
+        """Record what building retrieval trees cost, and what failed in it."""
+        self.usage += sum((b.usage for b in built), Usage())
+        for message in (message for b in built for message in b.failures):
+            self.failures.append(Failure(stage=self.name, kind="summary", message=message, fallback="extractive text"))
+        self.counts = {"trees built": len(built)}
 
     def done(
         self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None, preview: str = ""

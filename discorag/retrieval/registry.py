@@ -15,7 +15,7 @@ from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.retrieval.builders.base import Builder
 from discorag.retrieval.forest import NodeVectors, Scores
-from discorag.retrieval.routers.walk import Router, WalkRules
+from discorag.retrieval.routers.walk import Router
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Scope
 from discorag.schema.errors import Usage
@@ -84,8 +84,6 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
-        walk: How a router walks the headings, of a retriever that is driven a round at a time
-            (`discorag.retrieval.rounds`).
     """
 
     builder: str
@@ -94,7 +92,6 @@ class TreeRetriever:
     vectors: NodeVectors = "mean"
     summaries: bool = False
     reads: bool = False
-    walk: WalkRules | None = None
 
 
 @dataclass(frozen=True)

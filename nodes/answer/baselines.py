@@ -10,16 +10,15 @@ from langgraph.types import Overwrite
 
 from discorag.generation.draft import Write, emit_token
 from discorag.generation.prompted.paper import Baselines, Link, without_structure
-from discorag.retrieval.search import search_chunks
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, QueryError
 from discorag.store.records import Hit
 from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
 from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
+from nodes.answer.retrieve import find_chunks
 from nodes.context import AnswerContext, EvidenceCache, answer_context
 from nodes.inputs import load_inputs
-from nodes.retrieval import search_options
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json, fresh_answer
 
@@ -69,7 +68,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     backends, scope = await context.open_backends(), await context.scope()
 
     async def ranking(query: str) -> list[Hit]:
-        found, _ = await search_chunks(backends, scope, query, **search_options(state, context))
+        found, _ = await find_chunks(query, state, context)
         return found.best
 
     async def ranking_or_nothing(query: str) -> list[Hit]:

@@ -46,7 +46,6 @@ from discorag.schema.errors import (
 from discorag.schema.ledger import Failure, StageRecord
 from nodes.backends import Backends
 from nodes.context import IngestContext
-from nodes.retrieval import record_effort
 from nodes.stage import Stage
 from nodes.state import Json
 
@@ -221,7 +220,7 @@ async def build_tree(doc_id: str, run: Run) -> None:
     try:
         index = tree_index(retriever, backends.tree_tools(parser), backends.store, run.scope)
         await index.ensure([doc_id])
-        record_effort(stage, index)
+        stage.record_trees(index.built)
     except DiscoRagError as error:
         stage.failed(error, fallback=LATER)
     except OSError as error:

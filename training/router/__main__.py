@@ -19,7 +19,7 @@ from rich.table import Table
 
 from discorag import DiscoRAG
 from discorag.config import read_settings
-from discorag.retrieval.rounds import PASSAGES
+from discorag.retrieval.retrievers import PASSAGES
 from discorag.retrieval.routers.decide import LocalRouter, router_of
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Router
 from eval.datasets.registry import load_benchmark

@@ -142,14 +142,12 @@ def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]
     return whole, tuple(spans)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Parses:
     """Parses the units of one document, with a cache whose keys are digests of texts, kind and parser."""
 
     parser: UnitParser
     cache: MutableMapping[str, RstTree]
-    parsed: int = 0
-    reused: int = 0
 
     def splits(self, texts: Sequence[str], kind: Unit) -> tuple[Split, ...]:
         """The inner nodes over these units in pre-order; none over a single one, which takes no parse."""
@@ -158,8 +156,5 @@ class Parses:
         key = digest(json.dumps([self.parser.version, kind, *texts]))
         tree = self.cache.get(key)
         if tree is None:
-            self.parsed += 1
             tree = self.cache[key] = self.parser.parse_units(texts, kind)
-        else:
-            self.reused += 1
         return tree.splits

@@ -44,7 +44,7 @@ class DiscourseBuilder:
         parses = Parses(self._parser, {} if self._cache is None else self._cache)
         roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
         await graft(growth, parses, [roots], "paragraph")
-        return await growth.finish(self.name, parsed=parses.parsed, reused=parses.reused)
+        return await growth.finish(self.name)
 
 
 async def graft(growth: Growth, parses: Parses, groups: Sequence[Sequence[int]], kind: Unit) -> list[int]:

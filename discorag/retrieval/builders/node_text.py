@@ -187,7 +187,7 @@ class Growth:
             self.usage += summary.usage
             self.failures += [summary.failure] if summary.failure else []
 
-    async def finish(self, builder: str, *, parsed: int = 0, reused: int = 0) -> Built:
+    async def finish(self, builder: str) -> Built:
         """The tree as far as it has grown, with what it cost."""
         tree = await asyncio.to_thread(RetrievalTree, builder=builder, nodes=tuple(self.nodes))
-        return Built(tree, self.usage, tuple(self.failures), parsed, reused)
+        return Built(tree, self.usage, tuple(self.failures))

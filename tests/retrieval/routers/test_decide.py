@@ -171,10 +171,10 @@ def park() -> RetrievalTree:
 
 @pytest.mark.parametrize(
     ("question", "start", "steps"),
-    [("coaster", 1, ((1, 2),)), ("records coaster", 1, ((1, 2), (3,))), ("weather", 0, ((),))],
+    [("coaster", 1, [(1, 2)]), ("records coaster", 1, [(1, 2), (3,)]), ("weather", 0, [()])],
 )
 async def test_near_passages_are_selected_and_the_nearest_heading_is_unfolded_if_it_is_near(
-    question: str, start: int, steps: tuple[tuple[int, ...], ...]
+    question: str, start: int, steps: list[tuple[int, ...]]
 ) -> None:
     """By hand: "coaster" has cosine 0.71 with two words that hold it, and 0.5 with "records" among four."""
     walk = await to_the_end(Walk.begin(park(), [start], WALK), LocalRouter(BagOfWords()), question=question)
@@ -185,7 +185,7 @@ async def test_a_passage_beyond_the_window_is_compared_as_far_as_it_is_read(enco
     leaves = [RetrievalNode(text="The coaster is tall. " * 200, spans=(Span(start=0, end=9),))]
     tree = RetrievalTree(builder="long", nodes=(*leaves, inner(leaves, [0], "Park", heading="Park")))
     walk = await to_the_end(Walk.begin(tree, [0], WALK), LocalRouter(encoder), question="The coaster is tall.")
-    assert walk.selected == (0,)
+    assert walk.selected == [0]
 
 
 async def test_the_packaged_encoder_finds_the_record_that_the_question_asks_for(
