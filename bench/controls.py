@@ -15,13 +15,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Parses, Unit, UnitParser, embedded_version, join_texts
+from discorag.discourse.parse.parser import Unit, UnitParser, embedded_version, join_texts
 from discorag.retrieval.builders.base import Builder, Built, Source, paragraph_leaves, sentence_leaves
 from discorag.retrieval.builders.baselines import Cut, build_binary_tree, cut_splits
 from discorag.retrieval.builders.discourse import graft, section_branches
@@ -176,7 +176,6 @@ class UnifiedBuilder:
     """The author's headings and paragraphs over a binary tree of the parser's over each paragraph's sentences."""
 
     parser: UnitParser
-    cache: MutableMapping[str, RstTree] = field(default_factory=dict[str, RstTree])
     name: str = "unified"
 
     @property
@@ -187,7 +186,7 @@ class UnifiedBuilder:
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
         growth = Growth(list(sentence_leaves(source)), Concat())
-        roots = await graft(growth, Parses(self.parser, self.cache), paragraph_leaves(source), "sentence")
+        roots = await graft(growth, self.parser, paragraph_leaves(source), "sentence")
         await growth.add(section_branches(source.hierarchy, roots, len(growth.nodes)))
         return await growth.finish(self.name)
 
@@ -230,4 +229,4 @@ def _snapped_rst(tools: TreeTools) -> TreeWindowBuilder:
 
 
 def _unified(tools: TreeTools) -> UnifiedBuilder:
-    return UnifiedBuilder(tools.parser, tools.parses)
+    return UnifiedBuilder(tools.parser)

@@ -142,7 +142,7 @@ SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(
     "discourse",
-    lambda tools: DiscourseBuilder(tools.parser, text_of(tools), cache=tools.parses),
+    lambda tools: DiscourseBuilder(tools.parser, text_of(tools)),
     _ALGORITHM_1,
     summaries=True,
 )

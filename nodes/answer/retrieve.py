@@ -64,12 +64,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
 
 
 async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
-    """Take every chunk, in document order, as far as it fits the reader.
-
-    Raises:
-        NotFoundError: As `discorag.store.retrieval.everything`.
-        EmptyCorpusError: As `retrieve_chunks`.
-    """
+    """Take every chunk, in document order, as far as it fits the reader; raises as `everything`, `retrieve_chunks`."""
     context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)

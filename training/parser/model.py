@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from transformers import AutoModel
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
-from discorag.discourse.parse.trained.network import KINDS, Tokenization, Units, unit_ranges
-from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces
+from discorag.discourse.parse.trained.network import KINDS, Units, unit_ranges
+from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces, Tokenization
 from discorag.schema.values import Span
 from training.parser.backbone import Backbone, Shape
 from training.parser.network import Network, Sizes
@@ -41,7 +41,7 @@ class Model(nn.Module):
         self._pad = int(transformer.config.pad_token_id)
 
     def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
-        """The text's word pieces; ``first`` as in `discorag.discourse.parse.trained.pieces.cut_into_pieces`."""
+        """The text's word pieces; ``first`` as in `Tokenization.pieces`."""
         return self._tokenization.pieces(layout, first=first)
 
     def states(self, texts: Sequence[Pieces]) -> Tensor:
