@@ -170,7 +170,7 @@ class Server(MCPServer, ABC):
         ctx: Context,
         doc_id: DocId,
         chunk: Annotated[int, Field(ge=0, le=MOST, description="The first chunk that is shown, from 0.")] = 0,
-        count: Annotated[int, Field(ge=1, le=100, description="How many; rs3, dis and json hold one.")] = 1,
+        count: Annotated[int, Field(ge=1, le=100, description="How many; rs3 and json hold one.")] = 1,
         format: Annotated[str, Field(max_length=20, json_schema_extra={"enum": [*FORMATS]})] = "text",
         corpus: Corpus = None,
     ) -> results.Trees:

@@ -99,7 +99,7 @@ def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser:
     ("name", "held", "arguments", "said"),
     [
         ("t.tune", "la", [], "unknown format"),
-        ("t.md", "Tides.", ["--format", "pdf"], "text, rs3, dis, json, svg"),
+        ("t.md", "Tides.", ["--format", "pdf"], "text, rs3, json, svg"),
         ("t.md", "Tides.", ["--parser", "llm"], "DISCO_RAG_MODEL"),
     ],
 )
