@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from discorag.config import RerankerSettings
-from discorag.models.cross_encoder import OnnxCrossEncoder, PairModel, TorchCrossEncoder, is_onnx_folder
+from discorag.models.cross_encoder import OnnxCrossEncoder, TorchCrossEncoder, is_onnx_folder
 from discorag.models.hub import model_version
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
 from discorag.registry import Registry
@@ -114,7 +114,7 @@ class CrossEncoderReranker:
     for cross-encoders on MS MARCO.
     """
 
-    def __init__(self, model: PairModel, version: str) -> None:
+    def __init__(self, model: OnnxCrossEncoder | TorchCrossEncoder, version: str) -> None:
         self._model, self._version = model, version
 
     @property

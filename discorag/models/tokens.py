@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -70,24 +69,6 @@ class PackagedTokens(FastTokens):
         folder = packaged_folder(MINILM.name)
         config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
         super().__init__(Tokenizer.from_file(str(folder / "tokenizer.json")), int(config["max_seq_length"]))
-
-
-def pieces(word: str) -> list[int]:
-    """Numbers of a word's pieces in the packaged vocabulary, which was listed by frequency.
-
-    >>> pieces("tides")
-    [22487]
-    """
-    return _tokenizer_of_package().encode(word, add_special_tokens=False).ids
-
-
-@cache
-def _tokenizer_of_package() -> Tokenizer:
-    """Never changed once it is made, so that threads may share it."""
-    tokenizer = Tokenizer.from_file(str(packaged_folder(MINILM.name) / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def tokenizer_named(name: str) -> Tokenizer:
