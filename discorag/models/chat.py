@@ -20,7 +20,6 @@ from discorag.schema.errors import ModelError, ModelRejectedError, Usage
 
 CHARACTERS_PER_TOKEN = 16
 """A reply with more characters for each token of its limit is cut off: its server does not keep to ``max_tokens``."""
-_REFUSABLE = ("temperature", "schema")
 _REASONS = {"max_tokens": "length"} | dict.fromkeys(("end_turn", "stop_sequence", "complete", "eos_token"), "stop")
 """Why a model stopped, as providers other than OpenAI name it."""
 
@@ -58,7 +57,8 @@ class Draft:
 class ChatClient:
     """Sends requests to a chat model of LangChain, at most ``settings.concurrency`` at once in an event loop.
 
-    A parameter that the model refuses (a temperature, a schema) is left out from then on.
+    What the model refuses (a temperature, a schema, beam search) is left out from then on: ``refused`` says what is
+    sent in its place. Refused beam search is counted in the usage of each call.
 
     Args:
         settings: Model and limits.
@@ -71,7 +71,7 @@ class ChatClient:
         self._settings, self._given = settings, connection
         self._connections = PerLoop(self._connect)
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
-        self._refused: dict[str, None] = {}
+        self.refused: dict[str, Any] = {}
 
     def _connect(self) -> Connection:
         if self._given:
@@ -95,7 +95,7 @@ class ChatClient:
             return [part async for part in parts if isinstance(part, Draft)][-1]
 
     async def stream(self, request: Request[Any], *, in_pieces: bool = True) -> AsyncGenerator[str | Draft, None]:
-        """Pieces of text as they come, or all in one; at last the whole draft.
+        """Pieces of text as they come, or (always under beam search) all in one; at last the whole draft.
 
         ``settings.timeout_s`` limits each wait for a piece, and the run's deadline the whole. The call's slot is held
         until the iterator ends.
@@ -104,9 +104,10 @@ class ChatClient:
             ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
         """
         async with self._slot() as connection:
-            sent = replace(request, **self._refused)
+            refused = dict(self.refused)
             draft = Draft(max_characters=CHARACTERS_PER_TOKEN * request.max_tokens)
             while True:
+                sent = replace(request, **refused)
                 try:
                     with typed_errors(VARIABLES):
                         async with aclosing(each_in_time(_messages(connection, sent, in_pieces))) as messages:
@@ -120,8 +121,9 @@ class ChatClient:
                     if draft.text:
                         error.usage = draft.usage  # what was paid
                         raise
-                    sent = _without_refused(sent, error)
-            self._refused |= {name: None for name in _REFUSABLE if getattr(sent, name) != getattr(request, name)}
+                    refused |= _refusal(sent, error)
+            self.refused |= refused
+            draft.usage += Usage(beams_refused=int(sent.beam_width < request.beam_width))
             if not connection.says_why_it_ends:
                 draft.finish_reason = draft.finish_reason or "stop"
             yield draft
@@ -149,8 +151,9 @@ class ChatClient:
 async def _messages(connection: Connection, request: Request[Any], in_pieces: bool) -> AsyncGenerator[AIMessage, None]:
     """The reply: chunks, or one message."""
     turns = [(m.role, m.content) for m in request.messages]
-    parameters = connection.parameters(request, in_pieces)
-    if not in_pieces:
+    streamed = in_pieces and request.beam_width == 1
+    parameters = connection.parameters(request, streamed)
+    if not streamed:
         yield await connection.chat.ainvoke(turns, **parameters)
         return
     stream = connection.chat.astream(turns, **parameters)
@@ -159,14 +162,19 @@ async def _messages(connection: Connection, request: Request[Any], in_pieces: bo
             yield chunk
 
 
-def _without_refused(request: Request[Any], error: ModelError) -> Request[Any]:
-    """The request without the parameter that the server's message names. Raises ``error`` if it names none."""
+def _refusal(request: Request[Any], error: ModelError) -> dict[str, Any]:
+    """The parameter that the server's message names, and what to send in its place. Raises ``error`` if it names none.
+
+    Beam search is left out whatever the message says: if that was for another reason, the next call raises it again.
+    """
     said = error.message.lower()
     if isinstance(error, ModelRejectedError):
         if request.temperature is not None and "temperature" in said:
-            return replace(request, temperature=None)
+            return {"temperature": None}
         if request.schema is not None and ("schema" in said or "response_format" in said):
-            return replace(request, schema=None)
+            return {"schema": None}
+        if request.beam_width > 1:
+            return {"beam_width": 1}
     raise error
 
 

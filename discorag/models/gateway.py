@@ -23,7 +23,6 @@ from discorag.schema.errors import (
     ContextTooLongError,
     InvalidOutputError,
     ModelError,
-    ModelRejectedError,
     OutputTruncatedError,
     Usage,
 )
@@ -63,15 +62,9 @@ class Gateway:
     def __init__(self, settings: LlmSettings, *, chat: ChatClient | None = None) -> None:
         if chat is None and not settings.provider:
             raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
-        self._settings = settings
+        self._settings, self.name = settings, settings.model
         self._chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
-        self._has_beams = True
-
-    @property
-    def name(self) -> str:
-        """Model name, for the ledger."""
-        return self._settings.model
 
     async def context_tokens(self) -> int:
         """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
@@ -82,31 +75,18 @@ class Gateway:
         if cached := await self._read_cache(request):
             return cached
         await self._check_fits(request)
-        return await self._settle(request, await self._send(request))
+        return await self._settle(request, await self._chat.send(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
         """See `discorag.models.protocol.LanguageModel.stream`. Beam search comes as one piece."""
-        reply = await (self.complete(request) if request.beam_width > 1 else self._read_cache(request))
-        if reply is not None:
-            yield reply.text
-            yield reply
+        if cached := await self._read_cache(request):
+            yield cached.text
+            yield cached
             return
         await self._check_fits(request)
         async with aclosing(self._chat.stream(request)) as parts:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
-
-    async def _send(self, request: Request[Any]) -> Draft:
-        """The draft; without beam search where the server refuses it, which is counted."""
-        if request.beam_width == 1:
-            return await self._chat.send(request)
-        if self._has_beams:
-            with suppress(ModelRejectedError):  # if it was for another reason, the next call raises it again
-                return await self._chat.send(request)
-        draft = await self._chat.send(replace(request, beam_width=1))
-        draft.usage += Usage(beams_refused=1)
-        self._has_beams = False
-        return draft
 
     async def _settle(self, request: Request[T], draft: Draft) -> Reply[T]:
         try:
@@ -145,7 +125,7 @@ class Gateway:
 
     def _key(self, request: Request[Any]) -> str:
         """Of everything that shapes the output."""
-        beams = request.beam_width if self._has_beams else 1
+        beams = self._chat.refused.get("beam_width", request.beam_width)
         parameters = (self._settings.base_url, request.schema, request.max_tokens, request.temperature, beams)
         return digest(json.dumps([self._prompt_digest(request), *parameters], sort_keys=True))
 

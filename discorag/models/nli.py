@@ -193,13 +193,9 @@ class ServerNli:
     """
 
     def __init__(self, settings: NliSettings) -> None:
-        self._batch_size, self._model = settings.batch_size, settings.model or "default"
-        self._endpoint = Endpoint(settings, self._model, VARIABLES)
-
-    @property
-    def version(self) -> str:
-        """The model's name, and that it is served."""
-        return f"{self._model}@server"
+        name = settings.model or "default"
+        self._batch_size, self.version = settings.batch_size, f"{name}@server"
+        self._endpoint = Endpoint(settings, name, VARIABLES)
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
         """Return the probabilities of each pair, in requests of ``batch_size``.

@@ -31,7 +31,8 @@ async def opened(settings: EncoderSettings) -> SentenceEncoder:
 class SentenceEncoder(LocalEncoder):
     """The model of sentence-transformers that ``settings.model`` names, loaded from this machine.
 
-    A prefix that is not configured is the prompt that the model names for queries or documents, if it names one.
+    A prefix that is not configured is the prompt that the model names for queries or documents, if it names one; the
+    version has a digest of those that are configured.
 
     Raises:
         ConfigError: It is not on this machine, cannot be loaded, or has no window or no fast tokenizer.
@@ -48,12 +49,7 @@ class SentenceEncoder(LocalEncoder):
         self._model, self._batch_size = model, settings.batch_size
         version = f"{model_version(settings.model)}/{tokens.max_tokens}{configured.version}"
         super().__init__(version, tokens, 0, prefixes)
-        self._dimension = self._vectors(["dimension"], "").shape[1]
-
-    @property
-    def version(self) -> str:
-        """Name, revision (of a folder: a digest of its files), window, and a digest of configured prefixes."""
-        return self._version
+        self.dimension = self._vectors(["dimension"], "").shape[1]
 
     def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
         order, found = sorted(range(len(texts)), key=lambda i: -len(texts[i])), list[Vectors]()

@@ -28,17 +28,9 @@ class FastTokens:
     def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        self._tokenizer, self._max_tokens = tokenizer, max_tokens
-
-    @property
-    def max_tokens(self) -> int:
-        """The window, special tokens included."""
-        return self._max_tokens
-
-    @property
-    def special_tokens(self) -> int:
+        self._tokenizer, self.max_tokens = tokenizer, max_tokens
+        self.special_tokens = tokenizer.num_special_tokens_to_add(False)
         """How many are added to one text: ``[CLS]`` and ``[SEP]``, say."""
-        return self._tokenizer.num_special_tokens_to_add(False)
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each text the character range of each of its tokens, special tokens left out."""
@@ -55,7 +47,7 @@ class FastTokens:
 
     def less(self, tokens: int) -> FastTokens:
         """The same with a smaller window: ``tokens`` are put before every text."""
-        return FastTokens(self._tokenizer, self._max_tokens - tokens)
+        return FastTokens(self._tokenizer, self.max_tokens - tokens)
 
 
 class PackagedTokens(FastTokens):
