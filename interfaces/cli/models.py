@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from discorag.config import Settings, read_settings
-from discorag.models.hub import LockedModel, ModelLock, PulledRole, local_model, lock_path, pull_model
+from discorag.models.hub import LockedModel, PulledRole, local_model, lock_path, pull_model, read_lock
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, PACKAGED, packaged_folder
 from discorag.schema.errors import ConfigError
 from interfaces.cli.present import AsJson, err, out, plain_table, print_json
@@ -64,7 +64,7 @@ def model_rows(settings: Settings) -> list[ModelRow]:
         ModelRow(m.role, m.name, m.licence, _megabytes(packaged_folder(m.name), m.files), m.sha256, m.source, True)
         for m in PACKAGED.values()
     ]
-    rows += map(_locked_row, ModelLock.read(lock_path(settings)).models)
+    rows += map(_locked_row, read_lock(lock_path(settings)).values())
     rows = [replace(row, configured=row.name in configured) for row in rows]
     known = {row.name for row in rows}
     return rows + [_other_row(name, role) for name, role in configured.items() if name not in known]
