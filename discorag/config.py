@@ -70,7 +70,7 @@ class EndpointSettings(_Section):
     base_url: str | None = None
     api_key: SecretStr | None = None
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
-    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
+    retries: int = Field(default=2, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
     failures: int = Field(
         default=3, ge=1, description="Failed calls in a row after which the endpoint is not called for a while."
     )

@@ -364,7 +364,7 @@ class DiscoRAG:
             place = " in section [answer] of the settings" if name in from_settings else ""
             raise InputError(
                 f"Option {name}{place}: {first['msg']}.",
-                hint="disco-rag ask --help and docs/options.md list the options.",
+                hint="docs/options.md lists the options.",
             ) from error
 
 
