@@ -340,7 +340,7 @@ class ApiSettings(_Section):
     audit: Path | None = Field(
         default=None, description="File of the audit log: which key read or changed which document. None: the log."
     )
-    log_text: bool = Field(default=False, description="Write questions into the log, and texts into traces.")
+    log_text: bool = Field(default=False, description="Log the messages of errors, which may quote questions.")
 
     @property
     def url_host(self) -> str:

@@ -57,6 +57,11 @@ class Principal(BaseModel):
     tenant: str = Field(min_length=1)
     roles: frozenset[Role]
 
+    def check(self, role: Role) -> None:
+        """Raises `RefusedError` (403) if the key does not have this role."""
+        if role not in self.roles:
+            raise RefusedError(403, "RoleError", f"This key may not {role}.", hint="Use a key with this role.")
+
 
 class Key(Principal):
     """An entry of the file; the key is refused from the day ``expires`` on (UTC)."""

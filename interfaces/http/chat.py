@@ -169,7 +169,6 @@ async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) 
     arguments = preset | _options(body) | {"query": talk.question, "history": talk.history}
     arguments |= {"instruction": talk.instruction, "tenant": who.tenant, "corpus": corpus}
     is_unread = bool(talk.history) and served.rag.backends.model is None
-    served.note(request, talk.question)
     if body.stream:
         served.check_load()
         with_usage = body.stream_options is not None and body.stream_options.include_usage

@@ -1,4 +1,4 @@
-"""Health, readiness, numbers, logs and traces."""
+"""Health, readiness, numbers and logs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from typing import Any
 
 import pytest
 import structlog
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from openinference.instrumentation.langchain import LangChainInstrumentor
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
 from discorag.schema.errors import StoreError
@@ -25,13 +20,11 @@ from discorag.schema.values import Vectors
 from interfaces.http.access import Role
 from interfaces.http.observability import log_as_json
 from interfaces.http.service import CALL_S, SharedCall
-from interfaces.http.telemetry import instrument
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Serve, Served
 from tests.interfaces.http.parts import QUERY, TEXTS, Apps, write_keys
 from tests.servers.scripted import Scripted, ScriptedServer
 
-LOCAL = {"relater": "local", "planner": "local", "generator": "local"}
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
@@ -209,40 +202,3 @@ def test_an_unexpected_error_is_logged_under_the_id_of_the_response_and_quotes_n
     check_private(log.getvalue())
     (request,) = [line for line in lines(log) if line["event"] == "request"]
     assert request["status"] == reply.status_code == (200 if streamed else 500)
-
-
-@pytest.mark.parametrize("shown", [False, True], ids=["as usual", "log_text"])
-def test_the_question_is_in_the_log_if_it_shall_be(served: Served, log: io.StringIO, shown: bool) -> None:
-    client = served(log_text=shown)
-    client.post("/ask", json={"query": QUERY, "switches": LOCAL})
-    message = {"role": "user", "content": QUERY}
-    client.post("/v1/chat/completions", json={"model": "disco-rag-local", "messages": [message]})
-    found = [line.get("query") for line in lines(log) if line["event"] == "request"]
-    assert found == ([QUERY, QUERY] if shown else [None, None])
-
-
-@pytest.fixture
-def spans() -> Iterator[InMemorySpanExporter]:
-    """Takes the spans in the place of a collector."""
-    yield InMemorySpanExporter()
-    LangChainInstrumentor().uninstrument()
-
-
-def traced(app: FastAPI, serve: Serve, spans: InMemorySpanExporter, *, texts: bool) -> tuple[ReadableSpan, ...]:
-    instrument(SimpleSpanProcessor(spans), texts=texts)
-    assert serve(app).post("/ask", json={"query": QUERY}).status_code == 200
-    return spans.get_finished_spans()
-
-
-@pytest.mark.parametrize("texts", [False, True], ids=["as usual", "log_text"])
-def test_every_step_is_a_span_whose_texts_are_hidden_unless_they_shall_be_shown(
-    apps: Apps, serve: Serve, uploads: Path, spans: InMemorySpanExporter, texts: bool
-) -> None:
-    with ScriptedServer(model()) as llm:
-        found = traced(apps(uploads, llm=llm.base_url), serve, spans, texts=texts)
-    assert {"retrieve_chunks", "parse", "relate", "plan", "generate", "verify"} <= {span.name for span in found}
-    assert len({span.context.trace_id for span in found if span.context}) == 1
-    written = " ".join(span.to_json() for span in found)
-    assert (QUERY in written) == texts
-    if not texts:
-        check_private(written)
