@@ -120,7 +120,7 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
     await asyncio.to_thread(threads.forget_old)
     tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
     try:
-        yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(access, table), threads)
+        yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(api.quota, table), threads)
     finally:
         for task in tasks:
             task.cancel()

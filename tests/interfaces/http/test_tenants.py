@@ -182,12 +182,9 @@ def test_a_tenant_may_keep_so_many_bytes(served: Served, tmp_path: Path) -> None
 
 def test_a_tenant_may_have_so_many_jobs_that_have_not_ended(served: Served, tmp_path: Path) -> None:
     keys = tmp_path / "keys.toml"
-    one, other = write_keys(keys, ("one", "north", tuple(Role)), ("other", "south", tuple(Role)))
-    keys.write_text(keys.read_text() + '[[tenant]]\nname = "north"\njobs = 0\n', encoding="utf-8")
-    client = served(keys=keys)
-    reply = upload(client, {"a.txt": PLAIN}, corpus="q4", headers=one)
+    (headers,) = write_keys(keys, ("one", "north", tuple(Role)))
+    reply = upload(served(keys=keys, quota={"jobs": 0}), {"a.txt": PLAIN}, corpus="q4", headers=headers)
     assert (reply.status_code, "retry-after" in reply.headers) == (429, True)
-    assert stored(client, {"a.txt": PLAIN}, "q4", headers=other) == 202
 
 
 def test_the_questions_of_all_keys_of_a_tenant_count_together(served: Served, tmp_path: Path) -> None:
