@@ -13,7 +13,7 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile, status
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.config import NAMELESS
@@ -62,16 +62,6 @@ class Session(BaseModel):
     examples: dict[str, list[str]]
 
 
-class DocumentsQuery(BaseModel):
-    """Which documents of a corpus to list."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    corpus: Corpus = None
-    offset: int = Field(default=0, ge=0, le=10**9)
-    limit: int = Field(default=100, ge=1, le=1000)
-
-
 class DocumentText(BaseModel):
     """A document's canonical text; ``pages``: where each page of a paged source starts in it, in characters.
 
@@ -84,18 +74,6 @@ class DocumentText(BaseModel):
     media_type: str
     markup: Markup
     pages: tuple[int, ...]
-
-
-class LevelQuery(BaseModel):
-    """Which part of a document's tree to show."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    corpus: Corpus = None
-    builder: Name | SkipJsonSchema[None] = Field(default=None, description="Whose tree; none: the first stored one.")
-    node: list[Order] = Field(default=[], max_length=50, description="What lies below these; none: the roots.")
-    offset: int = Field(default=0, ge=0, le=10**9, description="Of the children of each node.")
-    limit: int = Field(default=100, ge=1, le=200, description="Of the children of each node.")
 
 
 @cache
@@ -123,10 +101,16 @@ async def corpora(who: Reader, served: Served) -> Corpora:
 
 
 @router.get("/documents")
-async def documents(who: Reader, served: Served, query: Annotated[DocumentsQuery, Query()]) -> Documents:
+async def documents(
+    who: Reader,
+    served: Served,
+    corpus: Corpus = None,
+    offset: Order = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Documents:
     """The stored documents."""
-    scope = served.rag.scope(tenant=who.tenant, corpus=query.corpus)
-    part, total = await asyncio.to_thread(served.rag.backends.store.page, scope, query.offset, query.limit)
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    part, total = await asyncio.to_thread(served.rag.backends.store.page, scope, offset, limit)
     if part:
         log_access("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
     return Documents(total=total, documents=[StoredDocument.of(m) for m in part])
@@ -220,11 +204,19 @@ async def trees(
 
 
 @router.get("/trees/{doc_id}/nodes", responses=error_responses(404))
-async def nodes(who: Reader, served: Served, doc_id: UUID, query: Annotated[LevelQuery, Query()]) -> Levels:
+async def nodes(
+    who: Reader,
+    served: Served,
+    doc_id: UUID,
+    corpus: Corpus = None,
+    builder: Annotated[Name | SkipJsonSchema[None], Query(description="Whose tree; none: the first one.")] = None,
+    node: Annotated[list[Order], Query(max_length=50, description="What lies below these; none: the roots.")] = [],  # noqa: B006
+    offset: Annotated[Order, Query(description="Of the children of each node.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=200, description="Of the children of each node.")] = 100,
+) -> Levels:
     """The stored retrieval tree of a document, level by level; none is built."""
-    scope, store = served.rag.scope(tenant=who.tenant, corpus=query.corpus), served.rag.backends.store
-    part = (query.builder, query.node, query.offset, query.limit)
-    found = await asyncio.to_thread(unfold, store, scope, str(doc_id), *part)
+    scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends.store
+    found = await asyncio.to_thread(unfold, store, scope, str(doc_id), builder, node, offset, limit)
     log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return found
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from time import monotonic, time
+from time import time
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -274,8 +274,6 @@ class Jobs:
         self._ending = set[asyncio.Task[None]]()
         self._served: Counter[str] = Counter()  # tenant or job -> when a file of it was taken, counted up
         self._go = asyncio.Event()
-        self._has_read = asyncio.Event()
-        self._last_end = monotonic()
 
     async def forget_old(self) -> None:
         """Forget what ended long ago."""
@@ -358,14 +356,6 @@ class Jobs:
         for task in [task for file, task in self._at_work.items() if file.job in jobs]:
             task.cancel()
 
-    async def quiet(self, seconds: float, at_most: float) -> None:
-        """Wait until files were read, and then until none has been at work for so long, or for ``at_most`` seconds."""
-        await self._has_read.wait()
-        self._has_read.clear()
-        until = monotonic() + at_most
-        while monotonic() < until and (self._at_work or monotonic() - self._last_end < seconds):
-            await asyncio.sleep(seconds / 4)
-
     async def _next(self) -> tuple[QueuedFile, Hold] | None:
         """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately.
 
@@ -416,8 +406,6 @@ class Jobs:
             with suppress(StoreError):  # then the database has released the row
                 await asyncio.to_thread(hold.end)
             del self._at_work[file]
-            self._last_end = monotonic()
-            self._has_read.set()
             self._go.set()
 
     async def _read(self, at: QueuedFile) -> JobFile | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import partial
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
@@ -73,25 +74,19 @@ class Meters:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = self._counter("requests", "Requests answered.", "route", "method", "status")
-        self.request_seconds = self._histogram("request_seconds", "Until the last byte of the response.", "route")
-        self.refused = self._counter("refused", "Requests refused: no key, over a quota, ...", "kind")
-        self.under_way = self._gauge("requests_under_way", "Requests being answered.")
-        self.stage_seconds = self._histogram("stage_seconds", "One stage of one run.", "stage", "engine")
-        self.tokens = self._counter("tokens", "Language model tokens.", "stage", "kind")
-        self.calls = self._counter("model_calls", "Calls of the language model.", "stage")
-        self.failures = self._counter("failures", "Failures of stages.", "stage", "kind", "fallback")
-        self.documents = self._counter("documents", "Documents of ingest jobs.", "status")
-        self.jobs_waiting = self._gauge("jobs_waiting", "Ingest jobs that wait for their turn.")
-
-    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
-        return Counter(f"disco_rag_{name}", help_text, labels, registry=self.registry)
-
-    def _gauge(self, name: str, help_text: str) -> Gauge:
-        return Gauge(f"disco_rag_{name}", help_text, registry=self.registry)
-
-    def _histogram(self, name: str, help_text: str, *labels: str) -> Histogram:
-        return Histogram(f"disco_rag_{name}", help_text, labels, registry=self.registry, buckets=SECONDS)
+        own: dict[str, Any] = {"namespace": "disco_rag", "registry": self.registry}
+        counter, gauge = partial(Counter, **own), partial(Gauge, **own)
+        histogram = partial(Histogram, **own, buckets=SECONDS)
+        self.requests = counter("requests", "Requests answered.", ("route", "method", "status"))
+        self.request_seconds = histogram("request_seconds", "Until the last byte of the response.", ("route",))
+        self.refused = counter("refused", "Requests refused: no key, over a quota, ...", ("kind",))
+        self.under_way = gauge("requests_under_way", "Requests being answered.")
+        self.stage_seconds = histogram("stage_seconds", "One stage of one run.", ("stage", "engine"))
+        self.tokens = counter("tokens", "Language model tokens.", ("stage", "kind"))
+        self.calls = counter("model_calls", "Calls of the language model.", ("stage",))
+        self.failures = counter("failures", "Failures of stages.", ("stage", "kind", "fallback"))
+        self.documents = counter("documents", "Documents of ingest jobs.", ("status",))
+        self.jobs_waiting = gauge("jobs_waiting", "Ingest jobs that wait for their turn.")
 
     def observe(self, ledger: Ledger) -> None:
         """Add a finished run."""
