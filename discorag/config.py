@@ -337,9 +337,6 @@ class ApiSettings(_Section):
         ge=0,
         description="On SIGTERM, seconds for requests under way to end; the process exits ten seconds later at most.",
     )
-    audit: Path | None = Field(
-        default=None, description="File of the audit log: which key read or changed which document. None: the log."
-    )
     log_text: bool = Field(default=False, description="Log the messages of errors, which may quote questions.")
 
     @property

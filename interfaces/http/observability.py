@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from functools import partial
-from logging.handlers import WatchedFileHandler
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -14,23 +12,23 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import ExcInfo, Processor
 
-from discorag.schema.errors import ConfigError
 from discorag.schema.ledger import Ledger
 
 LOGGER = "disco_rag.audit"
+"""Of the lines of the audit log."""
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _WHOLE = ExceptionDictTransformer(show_locals=False)
 
 
-def log_as_json(*, texts: bool, audit: Path | None = None) -> None:
+def log_as_json(*, texts: bool) -> None:
     """Make every logger of this process write JSON. Call it once, when a server starts.
 
-    The audit log goes to the end of the file ``audit``, if given, each line as soon as it is written. Without ``texts``
-    errors are logged without their messages, which may quote a question or a document.
+    Without ``texts`` errors are logged without their messages, which may quote a question or a document.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso"),
     ]
     structlog.configure(
@@ -48,20 +46,6 @@ def log_as_json(*, texts: bool, audit: Path | None = None) -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     for name in ("disco_rag.api", LOGGER):
         logging.getLogger(name).setLevel(logging.INFO)
-    if audit:
-        _write_audit(audit, handler.formatter)
-
-
-def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
-    """Append it to this file, to a new one once that was moved. Raises `ConfigError` if it cannot be written."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handler = WatchedFileHandler(file, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"The audit log cannot be written: {error}.", hint="Check DISCO_RAG_API__AUDIT.") from error
-    handler.setFormatter(formatter)
-    logger = logging.getLogger(LOGGER)
-    logger.handlers, logger.propagate = [handler], False
 
 
 def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:

@@ -178,7 +178,7 @@ SWITCH_S = 0.0005
 
 def prepare_process(settings: Settings) -> None:
     """Log, and keep temporary files on the disk of the uploads, in a folder that is swept at each start."""
-    log_as_json(texts=settings.api.log_text, audit=settings.api.audit)
+    log_as_json(texts=settings.api.log_text)
     uploads = Uploads(settings.api.uploads)
     uploads.make_spool()
     tempfile.tempdir = str(uploads.spool.resolve())

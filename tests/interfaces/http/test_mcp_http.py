@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from interfaces.http.access import Role
+from interfaces.http.observability import LOGGER
 from tests.interfaces.http.conftest import Listen, Serve
 from tests.interfaces.http.mcp_parts import READING, connected, data_of, read, text_of
-from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, write_keys
+from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, logged, write_keys
 
 ALL = tuple(Role)
 
@@ -114,7 +115,7 @@ def test_only_names_of_this_server_are_answered_and_no_web_page_of_another_site(
 
 
 async def test_the_audit_log_names_what_mcp_showed_and_no_text(
-    apps: Apps, listen: Listen, uploads: Path, keys: Path, audit: Path
+    apps: Apps, listen: Listen, uploads: Path, keys: Path, log: StringIO
 ) -> None:
     (mine,) = write_keys(keys, ("auditor", "alpha", ALL))
     async with connected(listen(apps(uploads, keys=keys)), mine) as client:
@@ -122,12 +123,12 @@ async def test_the_audit_log_names_what_mcp_showed_and_no_text(
         await client.call_tool("ask", {"question": QUERY})
         await client.call_tool("search", {"question": QUERY})
         await read(client, listed[0]["doc_id"])
-    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    lines = logged(log, LOGGER)
     assert [line["event"] for line in lines] == ["listed", "read", "read", "read"]
     assert all(set(line["documents"]) <= {d["doc_id"] for d in listed} and line["documents"] for line in lines)
     assert {(line["key"], len(line["request_id"])) for line in lines} == {("auditor", 32)}
-    assert "influenza" not in audit.read_text()
-    assert "a.txt" not in audit.read_text()
+    assert "influenza" not in log.getvalue()
+    assert "a.txt" not in log.getvalue()
 
 
 def call(method: str, **params: Any) -> dict[str, Any]:

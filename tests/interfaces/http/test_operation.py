@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import io
 import json
-import logging
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from discorag.schema.errors import StoreError
 from discorag.schema.values import Vectors
 from interfaces.http.access import Role
-from interfaces.http.observability import log_as_json
 from interfaces.http.service import CALL_S, SharedCall
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Serve, Served
-from tests.interfaces.http.parts import QUERY, TEXTS, Apps, write_keys
+from tests.interfaces.http.parts import QUERY, TEXTS, Apps, logged, write_keys
 from tests.servers.scripted import Scripted, ScriptedServer
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
@@ -124,27 +119,6 @@ def test_no_request_makes_a_series_of_its_own(client: TestClient) -> None:
 
 
 @pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    """What a server that was just started writes on standard error."""
-    root, api = logging.getLogger(), logging.getLogger("disco_rag.api")
-    before, level, configured = (root.handlers[:], root.level), api.level, structlog.get_config()
-    written, real = io.StringIO(), sys.stderr
-    sys.stderr = written
-    try:
-        log_as_json(texts=False)
-        yield written
-    finally:
-        sys.stderr = real
-        root.handlers[:], api.level = before[0], level
-        root.setLevel(before[1])
-        structlog.configure(**configured)
-
-
-def lines(log: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in log.getvalue().splitlines()]
-
-
-@pytest.fixture
 def operator(tmp_path: Path) -> dict[str, str]:
     (headers,) = write_keys(tmp_path / "keys.toml", ("operator", "alpha", tuple(Role)))
     return headers
@@ -161,7 +135,7 @@ def test_a_request_is_one_line_of_json_that_holds_no_text_and_no_key(
             client.post("/ask", json={"query": QUERY}),
             client.get("/documents", params={"corpus": QUERY}, headers=operator),
         ]
-    written = [line for line in lines(log) if line["event"] == "request"]
+    written = [line for line in logged(log) if line["event"] == "request"]
     assert [line["request_id"] for line in written] == [r.headers["x-request-id"] for r in replies]
     assert [(line["route"], line["method"], line["status"]) for line in written] == [
         ("/ask", "POST", 200),
@@ -195,10 +169,10 @@ def test_an_unexpected_error_is_logged_under_the_id_of_the_response_and_quotes_n
     reply = client.post("/ask", **stream) if streamed else client.get("/documents")
     assert '"InternalError"' in reply.text
     check_private(reply.text.rpartition("event: error")[2])
-    (failed,) = [line for line in lines(log) if line["event"] == "failed"]
+    (failed,) = [line for line in logged(log) if line["event"] == "failed"]
     assert failed["request_id"] == reply.headers["x-request-id"]
     raised = failed["exception"][0]
     assert streamed or (raised["exc_type"], raised["frames"][-1]["name"]) == ("RuntimeError", "page")
     check_private(log.getvalue())
-    (request,) = [line for line in lines(log) if line["event"] == "request"]
+    (request,) = [line for line in logged(log) if line["event"] == "request"]
     assert request["status"] == reply.status_code == (200 if streamed else 500)
