@@ -64,7 +64,7 @@ class EndpointSettings(_Section):
     base_url: str | None = None
     api_key: SecretStr | None = None
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
-    retries: int = Field(default=3, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
+    retries: int = Field(default=2, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
     failures: int = Field(
         default=3, ge=1, description="Failed calls in a row after which the endpoint is not called for a while."
     )
@@ -331,10 +331,7 @@ class ApiSettings(_Section):
         ge=0,
         description="On SIGTERM, seconds for requests under way to end; the process exits ten seconds later at most.",
     )
-    audit: Path | None = Field(
-        default=None, description="File of the audit log: which key read or changed which document. None: the log."
-    )
-    log_text: bool = Field(default=False, description="Write questions into the log, and texts into traces.")
+    log_text: bool = Field(default=False, description="Log the messages of errors, which may quote questions.")
 
     @property
     def url_host(self) -> str:
