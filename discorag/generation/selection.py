@@ -121,16 +121,20 @@ def _relevant(relevance: Relevance, calibration: Calibration | None) -> list[int
 def _answering(
     inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, calibration: Calibration | None
 ) -> list[int]:
-    """The best sentence of each of the two best sources, then those close to the best one, or all that are relevant."""
+    """The best sentence of each of two sources, then those close to the best one, or all that are relevant.
+
+    Apart from the best ones, none whose passage still refers back to what the answer would not show.
+    """
     relevant, first = _relevant(relevance, calibration), dict[str, int]()
     if calibration is None:
         return relevant
     for i in relevance.ranked:
         first.setdefault(inputs.chunks[table.sentences[i].chunk - 1].doc_id, i)
     is_pair = len({chunk.doc_id for chunk in inputs.chunks}) == 2
-    two = [i for i in [*first.values()][:2] if is_pair or i in relevant]
+    best = first.values() if is_pair else relevant[:1]
     lowest = -math.inf if inputs.detail == "full" else calibration.lowest(relevance.best)
-    return [*two, *(i for i in relevant if relevance.logits[i] >= lowest)]
+    close = (i for i in relevant if relevance.logits[i] >= lowest)
+    return [*best, *(i for i in close if not table.refers_back(table.passage(i)[0]))]
 
 
 def _repeats(i: int, chosen: Iterable[int], table: SentenceTable) -> bool:
