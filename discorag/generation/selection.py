@@ -123,17 +123,19 @@ def _answering(
 ) -> list[int]:
     """The best sentence of each of two sources, then those close to the best one, or all that are relevant.
 
-    Apart from the best ones, none whose passage still refers back to what the answer would not show.
+    Of more than two sources, those of another source must be twice as close. Apart from the best, none refers back to
+    what its passage does not show.
     """
-    relevant, first = _relevant(relevance, calibration), dict[str, int]()
+    relevant = _relevant(relevance, calibration)
     if calibration is None:
         return relevant
-    for i in relevance.ranked:
-        first.setdefault(inputs.chunks[table.sentences[i].chunk - 1].doc_id, i)
+    source = [inputs.chunks[unit.chunk - 1].doc_id for unit in table.sentences]
+    first = {source[i]: i for i in reversed(relevance.ranked)}
     is_pair = len({chunk.doc_id for chunk in inputs.chunks}) == 2
-    best = first.values() if is_pair else relevant[:1]
+    best = sorted(first.values(), key=relevance.ranked.index) if is_pair else relevant[:1]
     lowest = -math.inf if inputs.detail == "full" else calibration.lowest(relevance.best)
-    close = (i for i in relevant if relevance.logits[i] >= lowest)
+    of_others = lowest if is_pair else (lowest + relevance.best) / 2
+    close = (i for i in relevant if relevance.logits[i] >= (lowest if source[i] == source[relevant[0]] else of_others))
     return [*best, *(i for i in close if not table.refers_back(table.passage(i)[0]))]
 
 
