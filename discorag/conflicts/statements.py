@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -47,6 +47,7 @@ _IDENTIFIER = re.compile(r"\w-\w|[a-z][A-Z]")
 _PAGE = re.compile(r"(\S+)\(\d\w*\)")
 """The title of a manual page: "deb(5)"."""
 _RATHER = 3
+_TERM = 2
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
@@ -195,6 +196,10 @@ class AuditDocument:
     def _is_named_otherwise_than(self, other: Self) -> bool:
         names = (w for w in _TOKEN.findall(self.title) if w in self.names or _IDENTIFIER.search(w))
         return any(self.words[w] > _RATHER * other.words[w] for w in names)
+
+    def has_term(self, words: Iterable[str], other: Self) -> bool:
+        """Whether one of some words is a term of this document, and not of the other."""
+        return any(self.words[w] > max(_TERM, _RATHER * other.words[w]) for w in words)
 
     def shared_names(self, other: Self) -> float:
         """Share of the names of the document with fewer that the other one has too; 1 if there are hardly any."""
