@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from discorag.conflicts.alignment import Alignment, subject_of_version
 from discorag.conflicts.identity import DocumentIdentity
-from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement
+from discorag.conflicts.statements import RATHER, SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
 from discorag.schema.values import Span, stable_id
 
@@ -121,6 +121,8 @@ LEAST_COMMON = 2
 """Words that two sentences without a common name need in common to speak of one subject."""
 SOME_SUBJECT = 0.15
 """Least share of common names of two documents that may speak of one subject."""
+TERM = 2
+"""Most uses of a name in a document of which it is not a term."""
 CLOSE_WORDING = 0.7
 """Least overlap of two statements that differ in a name, an opposite or a negation."""
 
@@ -205,16 +207,18 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
     one, other = ({w.casefold() for w in words} for words in pair.only)
     opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in one and b in other), None)
     only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
-    named = all(pair.names) and only_names and set(pair.names[0]) != set(pair.names[1])
+    last = [{name.rpartition(".")[2] for name in names} for names in pair.names]  # "http.Request", "web.Request"
+    named = all(pair.names) and only_names and last[0] != last[1]
     denied = bool(NEGATED.search(pair.left.text)) != bool(NEGATED.search(pair.right.text)) and not all(pair.names)
     is_renamed = named and left.is_other_release_than(right)
-    if named and not is_renamed and left.has_term(pair.names[0], right) and right.has_term(pair.names[1], left):
+    uses = [(left.uses(names), right.uses(names)) for names in pair.names]
+    if named and not is_renamed and all(own > max(TERM, RATHER * its) for own, its in (uses[0], uses[1][::-1])):
         return None
     if not is_renamed and (pair.overlap < CLOSE_WORDING or not (named or opposed or denied)):
         return None
     names = (" ".join(pair.names[0]), " ".join(pair.names[1]))
     verdict, reason = _explain(pair, documents, names if named else opposed)
-    tier = Tier.SURE if is_renamed else Tier.POSSIBLE
+    tier = Tier.SURE if is_renamed and uses[0][0] > uses[0][1] and uses[1][0] < uses[1][1] else Tier.POSSIBLE
     return _finding(pair, documents, verdict, tier, "name" if named else "polarity", reason)
 
 

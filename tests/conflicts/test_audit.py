@@ -268,6 +268,9 @@ def test_between_releases_a_new_name_a_list_and_the_value_of_an_example_are_sure
         text = f"The channel of the project, which is open to all, is located at the {network} network.\n"
         text += f"For example, the import of orders takes {hours} hours.\n"
         text += f"Ora supports Python {'2.7, 3.4, 3.5' if hours == 10 else '3.4, 3.5, 3.6 and 3.7'} on all systems.\n"
+        text += (
+            f"The press reads each order from the class `{'http' if hours == 10 else 'ora.web'}.Request` at night.\n"
+        )
         (tmp_path / "releases" / release / "v2-guide.md").write_text(text, "utf-8")
     found = audit(pipeline(), tmp_path / "releases").findings
     assert {(f.tier, f.verdict, f.reason) for f in found} == {
