@@ -88,7 +88,7 @@ class Breaker:
             if self._failed >= self._limit and now < self._until:
                 until = datetime.now(UTC) + timedelta(seconds=self._until - now)
                 raise ModelUnavailableError(
-                    f"The endpoint failed {self._failed} times in a row and is left alone until {until:%H:%M:%S} UTC. "
+                    f"The endpoint failed {self._failed} times in a row and is not called until {until:%H:%M:%S} UTC. "
                     f"The last error: {self._last}",
                     hint="Check that the server runs; it is tried again by itself.",
                 )

@@ -21,7 +21,6 @@ from discorag.config import NAMELESS
 from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.loaders import SUFFIXES, bytes_of
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.retrieval.levels import Levels, unfold
 from discorag.schema.document import Chunk, Markup, Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, StoreError, UnknownFormatError
 from discorag.schema.ledger import Failure
@@ -31,7 +30,7 @@ from interfaces.http.access import Principal, Role, log_access
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import COMMON, RefusedError, error_responses
-from interfaces.http.service import Corpus, Keyed, Name, Reader, Served, Service, Uploader, Writer
+from interfaces.http.service import Corpus, Keyed, Reader, Served, Service, Uploader, Writer
 from interfaces.results import Corpora, Documents, StoredDocument
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
@@ -85,18 +84,6 @@ class DocumentText(BaseModel):
     media_type: str
     markup: Markup
     pages: tuple[int, ...]
-
-
-class LevelQuery(BaseModel):
-    """Which part of a document's tree to show."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    corpus: Corpus = None
-    builder: Name | SkipJsonSchema[None] = Field(default=None, description="Whose tree; none: the first stored one.")
-    node: list[Order] = Field(default=[], max_length=50, description="What lies below these; none: the roots.")
-    offset: int = Field(default=0, ge=0, le=10**9, description="Of the children of each node.")
-    limit: int = Field(default=100, ge=1, le=200, description="Of the children of each node.")
 
 
 @cache
@@ -218,16 +205,6 @@ async def trees(
     if not found:
         raise NotFoundError(f"Document {doc_id} has no chunk {chunk}.", hint=f"It has {len(stored)}, from 0.")
     return Response(write_trees(found, format_), media_type=FORMATS[format_].media_type)
-
-
-@router.get("/trees/{doc_id}/nodes", responses=error_responses(404))
-async def nodes(who: Reader, served: Served, doc_id: UUID, query: Annotated[LevelQuery, Query()]) -> Levels:
-    """The stored retrieval tree of a document, level by level; none is built."""
-    scope, store = served.rag.scope(tenant=who.tenant, corpus=query.corpus), served.rag.backends.store
-    part = (query.builder, query.node, query.offset, query.limit)
-    found = await asyncio.to_thread(unfold, store, scope, str(doc_id), *part)
-    log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
-    return found
 
 
 class Progress(BaseModel):

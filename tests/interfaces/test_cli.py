@@ -154,10 +154,8 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
     assert listed["written"][:10] in run(home, "corpora")
     assert run_json(home, "corpora", "--tenant", "other") == []
     said = " ".join(run(home, "ask", "x", "--corpus", "none", ok=2).split())
-    assert (
-        "Nothing is stored in corpus 'none'; there are: default (6 documents). Name one of them: --corpus default"
-        in said
-    )
+    assert "Nothing is stored in corpus 'none'. Corpora with documents: default (6 documents)." in said
+    assert "Name one of them: --corpus default" in said
 
 
 @pytest.mark.parametrize(

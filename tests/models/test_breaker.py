@@ -40,7 +40,7 @@ async def test_of_twenty_questions_to_an_endpoint_that_hangs_only_the_first_few_
         again = await asked(made, 20, stream=stream)
     assert all(type(e) is ModelUnavailableError for e in [*first, *again])
     assert len(server.requests) <= 4 + 3  # those that had a slot when the third failed
-    assert all("left alone until" in str(e) and "UTC" in str(e) and "in time" in str(e) for e in again)
+    assert all("not called until" in str(e) and "UTC" in str(e) and "in time" in str(e) for e in again)
 
 
 async def test_a_hanging_endpoint_is_found_out_by_the_runs_deadline_too() -> None:

@@ -104,7 +104,7 @@ async def test_what_a_tenant_ingests_by_mcp_is_its_own_and_the_apis_too(
     ("given", "said"),
     [
         ({"name": "../note.md"}, "not a plain file name"),
-        ({"name": "note.exe"}, "No loader reads"),
+        ({"name": "note.exe"}, "unknown format"),
         ({"name": "note.pdf"}, "failed"),
         ({"text": " "}, "holds no text"),
     ],

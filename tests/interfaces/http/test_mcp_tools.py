@@ -121,11 +121,11 @@ async def test_documents_are_listed_in_parts_and_their_trees_shown(server: Serve
     [
         ("show_tree", {"doc_id": "nothing"}, "NotFoundError: There is no document 'nothing'"),
         ("show_tree", {"doc_id": "DOC", "chunk": 7}, "It has 1, from 0."),
-        ("show_tree", {"doc_id": "DOC", "format": "png"}, "Known are text"),
+        ("show_tree", {"doc_id": "DOC", "format": "png"}, "Known formats: text"),
         ("show_tree", {"doc_id": "DOC", "chunk": -1}, "greater than or equal to 0"),
         ("search", {"question": QUERY, "limit": 10**30}, "less than or equal to 100"),
         ("list_documents", {"limit": 0}, "greater than or equal to 1"),
-        ("ask", {"question": QUERY, "retriever": "magic"}, "Known are dense"),
+        ("ask", {"question": QUERY, "retriever": "magic"}, "Known names: dense"),
         ("ask", {"question": QUERY, "corpus": "empty"}, "EmptyCorpusError"),
         ("ask", {"question": " "}, "QueryError"),
         ("ingest", {"path": "../secret.txt"}, "outside of what this server may read"),
