@@ -120,7 +120,7 @@ class Endpoint:
 
     def __init__(self, settings: EndpointSettings, model: str, variables: str) -> None:
         if settings.base_url is None:
-            raise ConfigError("An endpoint is chosen, but none is named.", hint=f"Set {variables}__BASE_URL.")
+            raise ConfigError("No endpoint is named.", hint=f"Set {variables}__BASE_URL.")
         self._variables = variables
         self._breaker = breaker_of(settings, model)
         self._clients = PerLoop(lambda: openai_client(settings))

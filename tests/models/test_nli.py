@@ -92,5 +92,5 @@ def test_there_is_none_by_default() -> None:
     with pytest.raises(UnknownNameError, match="Known names: cross-encoder, endpoint"):
         nli_from(NliSettings(kind="oracle"))
     for kind in ("cross-encoder", "endpoint"):
-        with pytest.raises(ConfigError, match="No NLI model is named"):
+        with pytest.raises(ConfigError, match="is named"):
             nli_from(NliSettings(kind=kind))
