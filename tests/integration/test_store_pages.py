@@ -28,8 +28,8 @@ def cases() -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     for page in PAGES:
         for given, transcript in _CONSOLE.findall(page.read_text(encoding="utf-8")):
-            before = found.pop() if given == "then" else (page.stem, given.removeprefix("given: "), "")
-            found.append((*before[:2], before[2] + transcript))
+            name, start, before = found.pop() if given == "then" else (page.stem, given.removeprefix("given: "), "")
+            found.append((name, start, before + transcript))
     return found
 
 
