@@ -169,7 +169,7 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["ingest", ""], "No path"),
         (["delete", ""], "0 documents match"),
         (["delete", "vitamin"], "documents match 'vitamin': "),
-        (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Name"),
+        (["show", "tree", "analysis", "--corpus", "none"], "Corpora with documents: default (6 documents). Name"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
         (["parse", "gone.md"], "does not exist"),
     ],
