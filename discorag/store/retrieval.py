@@ -41,7 +41,7 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
     there = ", ".join([*named, *more])
     hint = f"Name one of them: --corpus {quote(others[0].name)}, or corpus in the context of a LangGraph run."
-    return EmptyCorpusError(f"{nothing}. Corpora with documents: {there}.", hint=hint)
+    return EmptyCorpusError(f"{nothing}; there are: {there}.", hint=hint)
 
 
 @dataclass(frozen=True)

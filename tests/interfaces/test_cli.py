@@ -154,8 +154,10 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
     assert listed["written"][:10] in run(home, "corpora")
     assert run_json(home, "corpora", "--tenant", "other") == []
     said = " ".join(run(home, "ask", "x", "--corpus", "none", ok=2).split())
-    assert "Nothing is stored in corpus 'none'. Corpora with documents: default (6 documents)." in said
-    assert "Name one of them: --corpus default" in said
+    assert (
+        "Nothing is stored in corpus 'none'; there are: default (6 documents). Name one of them: --corpus default"
+        in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["ingest", ""], "No path"),
         (["delete", ""], "0 documents match"),
         (["delete", "vitamin"], "documents match 'vitamin': "),
-        (["show", "tree", "analysis", "--corpus", "none"], "Corpora with documents: default (6 documents). Name"),
+        (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Name"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
         (["parse", "gone.md"], "does not exist"),
     ],
