@@ -62,7 +62,7 @@ def survey_at(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Surv
     names = [name for name in _list(root) if not _hidden(name, root)]
     sources = tuple(Source(Path(name), SCHEME + name) for name in names if _suffix(name) in SUFFIXES)
     if not sources and not emptied():
-        raise InputError(f"{path} holds no object to read.", hint=f"Supported formats: {', '.join(SUFFIXES)}.")
+        raise InputError(f"{path} holds no object to read.", hint=f"Supported are {', '.join(SUFFIXES)}.")
     return Survey(sources, tuple(_aside(name) for name in names if _suffix(name) not in SUFFIXES))
 
 

@@ -105,7 +105,7 @@ def find_files(path: Path) -> Found:
     if not os.path.exists(path):
         raise MissingPathError(f"{path} does not exist.", hint="Check the path; it is relative to the current folder.")
     if reason := _unreadable(path):
-        raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported formats: {_SUPPORTED}.")
+        raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported are {_SUPPORTED}.")
     return Found((Source(path, _printable(path.name)),))
 
 
@@ -138,7 +138,7 @@ def load(source: Source, *, max_bytes: int) -> Document:
 def bytes_of(path: Path, *, max_bytes: int) -> bytes:
     """The file, checked before and after it is read. Raises as `load`; never waits for a pipe or a device."""
     if path.suffix.lower() not in SUFFIXES:
-        raise UnknownFormatError(f"{path} is of unknown format.", hint=f"Supported formats: {_SUPPORTED}.")
+        raise UnknownFormatError(f"{path} is of unknown format.", hint=f"Supported are {_SUPPORTED}.")
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             before = os.fstat(file.fileno())
@@ -209,7 +209,7 @@ def _in_folder(folder: Path) -> Found:
         else:
             sources.append(Source(path, uri))
     if not sources:
-        raise InputError(f"{folder} holds no file to read.", hint=f"Supported formats: {_SUPPORTED}.")
+        raise InputError(f"{folder} holds no file to read.", hint=f"Supported are {_SUPPORTED}.")
     return Found(tuple(sorted(sources, key=lambda s: s.uri)), tuple(sorted(skipped, key=lambda s: s.uri)))
 
 

@@ -56,7 +56,7 @@ class ServerEncoder(BaseEncoder):
         vectors = await _vectors(self._endpoint, self._settings, texts)
         if vectors.shape[1] != self._dimension:
             raise InvalidOutputError(
-                f"The encoder '{self._settings.model}' returned {vectors.shape[1]} dimensions, not {self._dimension}.",
+                f"The encoder '{self._settings.model}' gave {vectors.shape[1]} dimensions after {self._dimension}.",
                 hint=f"Another model may be served now at {VARIABLES}__BASE_URL.",
             )
         return vectors
@@ -106,13 +106,13 @@ def unit_vectors(rows: list[list[float]], expected: int, giver: str = "The endpo
     """
     if len(rows) != expected or len({len(row) for row in rows}) > 1:
         raise InvalidOutputError(
-            f"{giver} returned {len(rows)} vectors for {expected} texts, or vectors of unequal length.",
+            f"{giver} gave {len(rows)} vectors for {expected} texts, or vectors of unequal length.",
             hint="Check the embedding server.",
         )
     vectors = np.asarray(rows, dtype=np.float32)
     norms = np.linalg.norm(vectors, axis=1)
     if not np.all(np.isfinite(norms)) or np.any(norms == 0):
         raise InvalidOutputError(
-            f"{giver} returned a vector of zeros or of numbers that are not finite.", hint="Check the embedding server."
+            f"{giver} gave a vector of zeros or of numbers that are not finite.", hint="Check the embedding server."
         )
     return unit(vectors)

@@ -76,7 +76,7 @@ def _make(settings: NliSettings) -> NliModel | None:
 def named_nli(settings: NliSettings) -> CrossEncoderNli:
     """For the registry. Raises `ConfigError` if no model is named."""
     if settings.model is None:
-        raise ConfigError("No NLI model is named.", hint=f"Set {VARIABLES}__MODEL.")
+        raise ConfigError("An NLI model is to judge, but none is named.", hint=f"Set {VARIABLES}__MODEL.")
     return CrossEncoderNli(settings.model)
 
 
@@ -232,7 +232,7 @@ def _served_probabilities(reply: object, pairs: int) -> Probabilities:
         found = []
     if len(found) != pairs or any([column for column, _ in row].count(ENTAILMENT) != 1 for row in found):
         raise InvalidOutputError(
-            f"The server did not return one entailment label for each of {pairs} pairs: {str(reply)[:200]}",
+            f"The server did not give each of {pairs} pairs one label of entailment: {str(reply)[:200]}",
             hint=f"Check the server at {VARIABLES}__BASE_URL, and the names of its labels.",
         )
     rows = [dict(row) for row in found]
