@@ -124,24 +124,15 @@ class DiscoRAG:
             InputError: Empty or too long query, unknown or impossible option, nothing to retrieve from.
         """
         start = perf_counter()
-        graph, given, context = self._run_of(query, instruction, history, filters, baseline, {**options})
+        graph, given, context = self._run_of(query, instruction, history, filters, baseline, **options)
         state = await graph.ainvoke(given, context=context, output_keys=_RESULT_KEYS)
         return AskResult.of(state, perf_counter() - start)
 
-    async def astream(
-        self,
-        query: str,
-        *,
-        instruction: str = "",
-        history: Sequence[Message] = (),
-        filters: dict[str, list[str]] | None = None,
-        baseline: str | None = None,
-        **options: Any,
-    ) -> AsyncGenerator[dict[str, Any] | AskResult]:
+    async def astream(self, query: str, **arguments: Any) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
         start = perf_counter()
         state: dict[str, Any] = {}
-        graph, given, context = self._run_of(query, instruction, history, filters, baseline, {**options})
+        graph, given, context = self._run_of(query, **arguments)
         stream = graph.astream(given, context=context, output_keys=_RESULT_KEYS, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)):
             async for mode, part in stream:
@@ -155,16 +146,16 @@ class DiscoRAG:
     def _run_of(
         self,
         query: str,
-        instruction: str,
-        history: Sequence[Message],
-        filters: dict[str, list[str]] | None,
-        baseline: str | None,
-        options: dict[str, Any],
+        instruction: str = "",
+        history: Sequence[Message] = (),
+        filters: dict[str, list[str]] | None = None,
+        baseline: str | None = None,
+        **options: Any,
     ) -> tuple[Graph, AnswerInput, AnswerContext]:
         """The graph that answers a question, its input and its options. The paper's baselines retrieve chunks."""
         graph = answer_graph.graph if baseline is None else BASELINES.get(baseline)
         if graph is None:
-            raise InputError(f"There is no baseline {baseline!r}.", hint=f"There are {', '.join(BASELINES)}.")
+            raise InputError(f"There is no baseline {baseline!r}.", hint=f"Known baselines: {', '.join(BASELINES)}.")
         if baseline is not None:
             retriever = "all" if baseline == "full-context" else "dense"
             options = {"retriever": retriever, "rerank": False, "abstain": "never"} | options
@@ -343,7 +334,7 @@ class DiscoRAG:
             place = " in section [answer] of the settings" if name in from_settings else ""
             raise InputError(
                 f"Option {name}{place}: {first['msg']}.",
-                hint="disco-rag ask --help and docs/options.md list the options.",
+                hint="docs/options.md lists the options.",
             ) from error
 
 

@@ -14,8 +14,8 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModel
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
-from discorag.discourse.parse.trained.network import KINDS, Tokenization, Units, unit_ranges
-from discorag.discourse.parse.trained.pieces import Layout, Pieces
+from discorag.discourse.parse.trained.network import KINDS, Units, unit_ranges
+from discorag.discourse.parse.trained.pieces import Layout, Pieces, Tokenization
 from discorag.schema.values import Span
 from training.parser.network import Network
 
@@ -71,7 +71,7 @@ class Model(nn.Module):
         return self
 
     def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
-        """The text's word pieces; ``first`` as in `discorag.discourse.parse.trained.pieces.cut_into_pieces`."""
+        """The text's word pieces; ``first`` as in `Tokenization.pieces`."""
         return self._tokenization.pieces(layout, first=first)
 
     def encode(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discorag.config import read_settings
-from discorag.retrieval.rounds import PASSAGES
+from discorag.retrieval.retrievers import PASSAGES
 from discorag.retrieval.routers.decide import LocalRouter, router_of
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Router
 from eval.datasets.registry import load_benchmark

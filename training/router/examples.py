@@ -13,8 +13,7 @@ from typing import Literal
 import prompts
 from discorag import DiscoRAG
 from discorag.options import AnswerOptions
-from discorag.retrieval.retrievers import RDR2
-from discorag.retrieval.rounds import Rounds
+from discorag.retrieval.retrievers import RDR2, begin_walks
 from discorag.retrieval.routers.decide import LlmRouter, route_prompt
 from discorag.retrieval.routers.forms import FORMS, TAGGED
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
@@ -57,7 +56,7 @@ async def steps(rag: DiscoRAG, benchmark: Benchmark, home: Path, passages: int) 
         if search.query is None:
             continue
         documents = search.query.scores.forest.documents
-        for place, walk in Rounds.begin(search.query, WalkRules()).walks.items():
+        for place, walk in begin_walks(search.query, WalkRules()).items():
             gold = tuple(_places(sample, corpus.known[documents[place]]))
             starts = (Walk.begin(walk.tree, [leaf], WalkRules()).subtree for leaf in walk.retrieved)
             found += [Example(sample.query, s, gold) for s in {s.passages: s for s in starts}.values()]

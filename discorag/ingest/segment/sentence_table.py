@@ -16,6 +16,7 @@ from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Markup, UnitKind
 from discorag.schema.values import Span, Vectors
+from discorag.text.cues import REFERS_BACK
 from discorag.text.sentences import CJK, ITEM, language_of
 
 _HEADING = re.compile(r"^#{1,6}\s")
@@ -25,6 +26,8 @@ _ASKS = ("?", "？")
 _OPEN = (*_LEADS_IN, *_ASKS, ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
+_MAX_BEFORE = 2  # sentences that one which refers back is quoted with
+_VALUE = re.compile(r"[*_`]*(?:default(?: value)?|type|unit|range|默认值?|类型|取值)\W*[:：].{1,80}", re.IGNORECASE)
 _CREDIT = re.compile(r"\w+ by [A-Z]")  # "Written by Ada Berg."
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
@@ -138,6 +141,30 @@ class SentenceTable:
             while end < len(self.sentences) and self._continues(i, end):
                 end += 1
         return range(i, min(end, i + 1 + _MAX_GROUP))
+
+    def passage(self, i: int) -> range:
+        """Indices of unit ``i`` with what it is quoted with: sentences that it refers back to, and a "Default: 4"."""
+        chunk, first, end = self.sentences[i].chunk, i, i + 1
+        while i - first < min(i, _MAX_BEFORE) and self.refers_back(first) and self._is_prose_of(chunk, first - 1):
+            first -= 1
+        while end < len(self.sentences) and self._is_value_of(chunk, end):
+            end += 1
+        return range(first, end)
+
+    def refers_back(self, i: int) -> bool:
+        """Whether unit ``i`` opens with a word for something in the sentence before it: "It ...", "However, ..."."""
+        return self.sentences[i].kind is UnitKind.PROSE and bool(REFERS_BACK.match(self.sentences[i].body))
+
+    def quote(self, passage: range) -> str:
+        """The words of a passage, without prefixes."""
+        return " ".join(self.sentences[j].body for j in passage)
+
+    def _is_prose_of(self, chunk: int, i: int) -> bool:
+        unit = self.sentences[i]
+        return unit.chunk == chunk and unit.kind is UnitKind.PROSE and unit.statement
+
+    def _is_value_of(self, chunk: int, i: int) -> bool:
+        return self.sentences[i].chunk == chunk and bool(_VALUE.fullmatch(self.sentences[i].text))
 
     def _continues(self, i: int, j: int) -> bool:
         same = self.sentences[j].chunk == self.sentences[i].chunk
