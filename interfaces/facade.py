@@ -152,7 +152,7 @@ class DiscoRAG:
         """The graph that answers a question, its input and its options. The paper's baselines retrieve chunks."""
         graph = answer_graph.graph if baseline is None else BASELINES.get(baseline)
         if graph is None:
-            raise InputError(f"There is no baseline {baseline!r}.", hint=f"There are {', '.join(BASELINES)}.")
+            raise InputError(f"There is no baseline {baseline!r}.", hint=f"Known baselines: {', '.join(BASELINES)}.")
         if baseline is not None:
             retriever = "all" if baseline == "full-context" else "dense"
             options = {"retriever": retriever, "rerank": False, "abstain": "never"} | options

@@ -76,7 +76,7 @@ class Breaker:
             if self._failed >= self._limit and now < self._until:
                 until = datetime.now(UTC) + timedelta(seconds=self._until - now)
                 raise ModelUnavailableError(
-                    f"The endpoint failed {self._failed} times in a row and is left alone until {until:%H:%M:%S} UTC. "
+                    f"The endpoint failed {self._failed} times in a row and is not called until {until:%H:%M:%S} UTC. "
                     f"The last error: {self._last}",
                     hint="Check that the server runs; it is tried again by itself.",
                 )
@@ -113,7 +113,7 @@ class Endpoint:
 
     def __init__(self, settings: EndpointSettings, model: str, variables: str) -> None:
         if settings.base_url is None:
-            raise ConfigError("An endpoint is chosen, but none is named.", hint=f"Set {variables}__BASE_URL.")
+            raise ConfigError("No endpoint is named.", hint=f"Set {variables}__BASE_URL.")
         self._variables = variables
         self._breaker = breaker_of(settings, model)
         self._clients = PerLoop(

@@ -41,10 +41,10 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
         kind = "server" if settings.url else "none"
     INDEXES.check(kind)
     if kind == "memory" and settings.database_url:
-        raise ConfigError("The store is to be in memory and in a database.", hint="Unset one: DISCO_RAG_DATABASE_URL.")
+        raise ConfigError("The store cannot be in memory and in a database.", hint="Unset one: DISCO_RAG_DATABASE_URL.")
     if (kind == "memory") == (settings.url is not None) and kind in ("memory", "server"):
         message = (
-            f"The index is to be in memory and at {settings.url}." if settings.url else "The server has no address."
+            f"The index cannot be in memory and at {settings.url}." if settings.url else "The server has no address."
         )
         raise ConfigError(message, hint="Check DISCO_RAG_STORE__KIND and DISCO_RAG_STORE__URL.")
     return Store(settings, kind, encoder)

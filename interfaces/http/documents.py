@@ -20,7 +20,6 @@ from discorag.config import NAMELESS
 from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.loaders import SUFFIXES, bytes_of
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.retrieval.levels import Levels, unfold
 from discorag.schema.document import Chunk, Markup, Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, StoreError, UnknownFormatError
 from discorag.schema.ledger import Failure
@@ -30,7 +29,7 @@ from interfaces.http.access import Role, log_access
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import COMMON, RefusedError, error_responses
-from interfaces.http.service import Corpus, Keyed, Name, Reader, Served, Uploader, Writer
+from interfaces.http.service import Corpus, Keyed, Reader, Served, Uploader, Writer
 from interfaces.results import Corpora, Documents, StoredDocument
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
@@ -201,24 +200,6 @@ async def trees(
     if not found:
         raise NotFoundError(f"Document {doc_id} has no chunk {chunk}.", hint=f"It has {len(stored)}, from 0.")
     return Response(write_trees(found, format_), media_type=FORMATS[format_].media_type)
-
-
-@router.get("/trees/{doc_id}/nodes", responses=error_responses(404))
-async def nodes(
-    who: Reader,
-    served: Served,
-    doc_id: UUID,
-    corpus: Corpus = None,
-    builder: Annotated[Name | SkipJsonSchema[None], Query(description="Whose tree; none: the first one.")] = None,
-    node: Annotated[list[Order], Query(max_length=50, description="What lies below these; none: the roots.")] = [],  # noqa: B006
-    offset: Annotated[Order, Query(description="Of the children of each node.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=200, description="Of the children of each node.")] = 100,
-) -> Levels:
-    """The stored retrieval tree of a document, level by level; none is built."""
-    scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends.store
-    found = await asyncio.to_thread(unfold, store, scope, str(doc_id), builder, node, offset, limit)
-    log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
-    return found
 
 
 class Progress(BaseModel):

@@ -155,7 +155,7 @@ def checked_name(name: str) -> str:
             f"{name[:100]!r} is not a plain file name.", hint="Send a name without folders, such as a.pdf."
         )
     if Path(name).suffix.lower() not in SUFFIXES:
-        raise UnknownFormatError(f"No loader reads {name[:100]!r}.", hint=f"Known are {', '.join(SUFFIXES)}.")
+        raise UnknownFormatError(f"{name[:100]!r}: unknown format.", hint=f"Supported formats: {', '.join(SUFFIXES)}.")
     return name
 
 

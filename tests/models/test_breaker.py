@@ -40,13 +40,13 @@ async def test_of_twenty_questions_to_an_endpoint_that_hangs_only_the_first_few_
         again = await asked(made, 20, stream=stream)
     assert all(type(e) is ModelUnavailableError for e in [*first, *again])
     assert len(server.requests) <= 4 + 3  # those that had a slot when the third failed
-    assert all("left alone until" in str(e) and "UTC" in str(e) and "in time" in str(e) for e in again)
+    assert all("not called until" in str(e) and "UTC" in str(e) and "in time" in str(e) for e in again)
 
 
 async def test_a_hanging_endpoint_is_found_out_by_the_runs_deadline_too() -> None:
     with ScriptedServer(lambda body: HANGS) as server:
         made, said = gateway(server, timeout_s=400, pause_s=LONG), ""
-        while "left alone" not in said:  # a call whose time ends before it is sent does not count
+        while "not called" not in said:  # a call whose time ends before it is sent does not count
             with models_within(0.3), pytest.raises(ModelUnavailableError) as caught:
                 await made.complete(text_request())
             said = str(caught.value)
@@ -104,8 +104,8 @@ async def test_clients_of_the_same_model_share_what_is_known_and_others_do_not()
         one, other = (gateway(server, retries=0, failures=1, pause_s=LONG) for _ in range(2))
         third = gateway(server, retries=0, failures=1, pause_s=LONG, model="third")
         await asked(one, 1)
-        assert "left alone" in str((await asked(other, 1))[0])
-        assert "left alone" not in str((await asked(third, 1))[0])
+        assert "not called" in str((await asked(other, 1))[0])
+        assert "not called" not in str((await asked(third, 1))[0])
 
 
 async def test_an_encoders_endpoint_is_left_alone_too() -> None:
@@ -113,7 +113,7 @@ async def test_an_encoders_endpoint_is_left_alone_too() -> None:
     with ScriptedServer(embed=lambda texts: answers.pop(0)) as server:
         settings = EncoderSettings(base_url=server.base_url, model="m", retries=0, failures=2, pause_s=LONG)
         encoder = await ServerEncoder.connect(settings)
-        for said in ("503", "503", "left alone", "left alone"):
+        for said in ("503", "503", "not called", "not called"):
             with pytest.raises(ModelUnavailableError, match=said):
                 await encoder.encode_query("Why?")
     assert len(server.embedding_requests) == 3
