@@ -9,16 +9,15 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from discorag.config import StoreSettings
-from discorag.schema.document import Chunk, Document, Scope
+from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError, InputError, NotFoundError
-from discorag.schema.values import Vectors
 from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import INDEXES, IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.postgres import PostgresServer
-from discorag.store.records import Hit, Manifest, SearchQuery, check_vector
+from discorag.store.records import Hit, SearchQuery, check_vector
 from discorag.store.search import best, find_enough, nearest_documents
 from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
@@ -88,19 +87,9 @@ class Store(DocumentTrees):
         """How searches are done where that is not by the index; else empty."""
         return f"exact ({self.index.reason})" if self.index.reason else ""
 
-    def put(
-        self, scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors
-    ) -> None:
-        """See `discorag.store.documents.Documents.put`."""
-        super().put(scope, document, manifest, chunks, vectors)
+    def changed(self) -> None:
+        """Bring the index up to date."""
         self.index.changed()
-
-    def delete(self, scope: Scope, doc_id: str) -> bool:
-        """See `discorag.store.documents.Documents.delete`."""
-        found = super().delete(scope, doc_id)
-        if found:
-            self.index.changed()
-        return found
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """The best chunks of the scope, best first, equal scores by chunk id. Empty if nothing matches.
