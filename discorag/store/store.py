@@ -39,26 +39,12 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
     if kind == "edge" and (settings.url or settings.database_url):
         kind = "server" if settings.url else "none"
     INDEXES.check(kind)
-    if kind == "memory" and settings.database_url:
-        raise ConfigError("The store is to be in memory and in a database.", hint="Unset one: DISCO_RAG_DATABASE_URL.")
-    if (kind == "memory") == (settings.url is not None) and kind in ("memory", "server"):
-        message = (
-            f"The index is to be in memory and at {settings.url}." if settings.url else "The server has no address."
-        )
-        raise ConfigError(message, hint="Check DISCO_RAG_STORE__KIND and DISCO_RAG_STORE__URL.")
+    if kind == "memory" and (settings.url or settings.database_url):
+        hint = "Unset DISCO_RAG_STORE__KIND, or DISCO_RAG_STORE__URL and DISCO_RAG_DATABASE_URL."
+        raise ConfigError("The store is to be in memory and on a server.", hint=hint)
+    if kind == "server" and not settings.url:
+        raise ConfigError("The index is to be on a server without an address.", hint="Set DISCO_RAG_STORE__URL.")
     return Store(settings, kind, encoder)
-
-
-def _place(
-    settings: StoreSettings, folder: Path, encoder: tuple[str, int] | None, *, is_temporary: bool
-) -> SqliteFile | PostgresServer:
-    """Where the database is. Raises `NotFoundError` if there is no file, and no encoder to create one for."""
-    if settings.database_url:
-        return PostgresServer(settings.database_url)
-    if encoder is None and not (folder / FILE).is_file():
-        raise NotFoundError(f"There is no store in {folder}.", hint="Check DISCO_RAG_STORE__PATH.")
-    min_free = 0 if is_temporary else int(settings.min_free_mb * 1_000_000)
-    return SqliteFile(folder / FILE, safe=not is_temporary, min_free=min_free)
 
 
 class Store(DocumentTrees):
@@ -76,10 +62,18 @@ class Store(DocumentTrees):
     def __init__(self, settings: StoreSettings, kind: str, encoder: tuple[str, int] | None) -> None:
         self._temporary = TemporaryDirectory(prefix="disco-rag-") if kind == "memory" else None
         folder = Path(self._temporary.name) if self._temporary else settings.path
-        super().__init__(Database(_place(settings, folder, encoder, is_temporary=kind == "memory"), encoder))
+        if settings.database_url:
+            place = PostgresServer(settings.database_url)
+        elif encoder is None and not (folder / FILE).is_file():
+            raise NotFoundError(f"There is no store in {folder}.", hint="Check DISCO_RAG_STORE__PATH.")
+        elif self._temporary:
+            place = SqliteFile(folder / FILE, safe=False)
+        else:
+            place = SqliteFile(folder / FILE, min_free=int(settings.min_free_mb * 1_000_000))
+        super().__init__(Database(place, encoder))
         identity, opening = self.database.identity, INDEXES[kind]
-        place = IndexPlace(settings, folder, identity.id, identity.dimension)
-        self.index = LiveIndex(self.database, lambda fresh: opening(place, fresh=fresh), in_folder=kind == "edge")
+        at = IndexPlace(settings, folder, identity.id, identity.dimension)
+        self.index = LiveIndex(self.database, lambda fresh: opening(at, fresh=fresh), in_folder=kind == "edge")
         self.conversions = Conversions(self.database)
 
     @property
