@@ -34,7 +34,7 @@ from discorag.schema.errors import (
 T = TypeVar("T")
 
 FAILURES = 3
-"""Calls in a row without an answer after which a server is left alone."""
+"""Calls in a row without an answer after which a server is not called for a while."""
 PAUSE_S = 30.0
 """For how long, in seconds; after that, one call is sent in each such time until one is answered."""
 _QUOTE_LIMIT = 500
@@ -72,7 +72,7 @@ class Breaker:
             if self._failed >= FAILURES and now < self._until:
                 until = datetime.now(UTC) + timedelta(seconds=self._until - now)
                 raise ModelUnavailableError(
-                    f"The endpoint failed {self._failed} times in a row and is left alone until {until:%H:%M:%S} UTC. "
+                    f"The endpoint failed {self._failed} times in a row and is not called until {until:%H:%M:%S} UTC. "
                     f"The last error: {self._last}",
                     hint="Check that the server runs; it is tried again by itself.",
                 )
@@ -103,7 +103,7 @@ class Endpoint:
 
     def __init__(self, settings: EndpointSettings, variables: str) -> None:
         if settings.base_url is None:
-            raise ConfigError("An endpoint is chosen, but none is named.", hint=f"Set {variables}__BASE_URL.")
+            raise ConfigError("No endpoint is named.", hint=f"Set {variables}__BASE_URL.")
         self._variables = variables
         self._breaker = Breaker()
         self._clients = PerLoop(
@@ -120,7 +120,7 @@ class Endpoint:
         """What ``ask`` returns.
 
         Raises:
-            ModelError: Timeout, 429 or 5xx to the end; refused; or left alone (`Breaker`).
+            ModelError: Timeout, 429 or 5xx to the end; refused; or not called (`Breaker`).
         """
         client = await self._clients.get()
         with self._breaker.guard(), typed_errors(self._variables):

@@ -22,7 +22,7 @@ from discorag.schema.errors import ConfigError
 
 LOCK_FILE = "disco-rag-models.lock.json"
 PulledRole = Literal["encoder", "reranker", "nli", "tokenizer"]
-_MODEL_FILES = ("config.json", "modules.json")
+MODEL_FILES = ("config.json", "modules.json")
 _SHAPING = (".json", ".txt", ".model", ".safetensors", ".bin", ".onnx")
 """Files of a folder that shape a model's output; others are cards, and the same weights for other runtimes."""
 
@@ -82,7 +82,7 @@ def use_lock(path: Path) -> None:
     _current.path = path
 
 
-def local_model(name: str, files: tuple[str, ...] = _MODEL_FILES) -> Path:
+def local_model(name: str, files: tuple[str, ...] = MODEL_FILES) -> Path:
     """Return the folder of a model on this machine.
 
     Args:

@@ -41,9 +41,9 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
     INDEXES.check(kind)
     if kind == "memory" and (settings.url or settings.database_url):
         hint = "Unset DISCO_RAG_STORE__KIND, or DISCO_RAG_STORE__URL and DISCO_RAG_DATABASE_URL."
-        raise ConfigError("The store is to be in memory and on a server.", hint=hint)
+        raise ConfigError("The store cannot be in memory and on a server.", hint=hint)
     if kind == "server" and not settings.url:
-        raise ConfigError("The index is to be on a server without an address.", hint="Set DISCO_RAG_STORE__URL.")
+        raise ConfigError("The index's server has no address.", hint="Set DISCO_RAG_STORE__URL.")
     return Store(settings, kind, encoder)
 
 

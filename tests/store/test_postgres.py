@@ -163,5 +163,5 @@ def test_a_server_that_does_not_answer_and_a_database_without_a_store_are_errors
     with pytest.raises(StoreError, match="cannot be used") as error:
         open_store(settings("postgresql+psycopg://user:hidden@127.0.0.1:9/db"), (ENCODER, DIMENSION))
     assert "hidden" not in str(error.value)
-    with pytest.raises(NotFoundError, match="holds no store"):
+    with pytest.raises(NotFoundError, match="There is no store in"):
         open_store(settings(new_database()))
