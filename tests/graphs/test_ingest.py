@@ -229,9 +229,9 @@ def test_what_cannot_be_seen_or_came_after_the_folder_was_listed_does_not_vanish
     fields = {"title": "", "content_hash": "", "fingerprint": "", "versions": dict[str, str](), "chunks": 1}
     known = [Manifest.model_validate({"doc_id": f.name, "uri": f.as_posix(), **fields}) for f in (came, went, below)]
     closed = DocumentOutcome(uri=below.parent.as_posix(), status=Status.SKIPPED)
-    assert [m.doc_id for m in find_vanished(known, root, [closed], set())] == ["went.md"]
+    assert [m.doc_id for m in find_vanished(str(root), known, [closed], set())] == ["went.md"]
     repeats = DocumentOutcome(uri=came.as_posix(), status=Status.DUPLICATE)
-    assert [m.doc_id for m in find_vanished(known[:2], root, [repeats], set())] == ["came.md", "went.md"]
+    assert [m.doc_id for m in find_vanished(str(root), known[:2], [repeats], set())] == ["came.md", "went.md"]
 
 
 @pytest.mark.deep
