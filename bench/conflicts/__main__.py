@@ -125,7 +125,7 @@ def read_texts(rag: DiscoRAG, corpus: str, texts: list[GivenText]) -> list[Audit
     store, scope = rag.backends.store, rag.scope(corpus=corpus)
     if not store.has(scope):
         rag.add_texts(texts, corpus=corpus, parser="none", retriever="dense")
-    return rag.run(lambda: read_documents(store, rag.backends.encoder, scope, store.manifests(scope)))
+    return rag.run(lambda: read_documents(store, rag.backends.encoder, [(scope, store.manifests(scope))]))
 
 
 def recall(rag: DiscoRAG) -> dict[str, Any]:

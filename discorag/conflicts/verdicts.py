@@ -19,6 +19,7 @@ from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.statements import RATHER, SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
 from discorag.schema.values import Span, stable_id
+from discorag.text.differences import differing_words
 
 
 class Verdict(StrEnum):
@@ -291,7 +292,8 @@ def _finding(
     lit: Sequence[Span] = (),
 ) -> Finding:  # fmt: skip
     statements = (pair.left, pair.right)
-    sides = [_side(s, documents[s.document], span) for s, span in zip(statements, lit or (None, None), strict=True)]
+    spans = [(span,) for span in lit] or differing_words(pair.left.text, pair.right.text)
+    sides = [_side(s, documents[s.document], own) for s, own in zip(statements, spans, strict=True)]
     fields = [f":{s.heading}" if s.names_a_default else "" for s in statements]
     key = stable_id(*sorted(f"{s.doc_id}:{s.quote}{field}" for s, field in zip(sides, fields, strict=True)))
     return Finding(
@@ -299,7 +301,7 @@ def _finding(
     )
 
 
-def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Side:
+def _side(statement: Statement, document: AuditDocument, lit: tuple[Span, ...]) -> Side:
     return Side(
         doc_id=document.id,
         title=document.title,
@@ -309,7 +311,7 @@ def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Si
         page=statement.chunk.page_at(statement.sentence.span.start),
         headings=statement.sentence.headings,
         quote=statement.text,
-        lit=(lit,) if lit else (),
+        lit=lit,
         conditions=tuple(m[0].strip() for m in CONDITION.finditer(statement.text)),
     )
 

@@ -388,7 +388,7 @@ def test_a_finding_does_not_depend_on_the_other_documents(pipeline: Pipelines, t
     rag = pipeline()
     rag.ingest_for_audit(write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET, **texts))
     store, scope = rag.backends.store, rag.scope(corpus="shop")
-    documents = rag.run(lambda: read_documents(store, rag.backends.encoder, scope, store.manifests(scope)))
+    documents = rag.run(lambda: read_documents(store, rag.backends.encoder, [(scope, store.manifests(scope))]))
     cosines = {"Refund policy": 1.0, "Shop leaflet": 0.7}
 
     def place(document: AuditDocument) -> AuditDocument:
