@@ -1,4 +1,4 @@
-"""A stored retrieval tree level by level, as a reader unfolds it: some nodes, and what lies directly below them.
+"""A stored retrieval tree level by level, as a reader unfolds it.
 
 Trees of overlapping runs of sentences (`snapped`, the default) and trees of leaves alone have no levels of
 their own: their leaves are shown below the document's sections and paragraphs, which the runs' borders follow.
@@ -6,9 +6,9 @@ their own: their leaves are shown below the document's sections and paragraphs, 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from itertools import takewhile
 
@@ -94,8 +94,13 @@ def unfold(
         return Levels()
     chosen = builder or stored[0]
     tree = _with_levels(store.tree(scope, doc_id, chosen), document)
-    nodes = tuple(show_nodes(tree, below, offset, limit))
-    return Levels(builder=chosen, builders=stored, leaves=tree.leaves, roots=len(tree.roots), nodes=nodes)
+    nodes, runs = list[ShownNode](), leaf_runs(tree)
+    if (highest := max(below, default=0)) >= len(tree.nodes):
+        raise NotFoundError(f"The tree has no node {highest}.", hint=f"It has {len(tree.nodes)}, from 0.")
+    for parent, children in [(at, tree.nodes[at].children) for at in below] or [(None, tree.roots)]:
+        ordered = sorted(children, key=lambda n: tree.nodes[n].spans[0].start)
+        nodes += [_show(tree, node, parent, runs[node]) for node in ordered[offset : offset + limit]]
+    return Levels(builder=chosen, builders=stored, leaves=tree.leaves, roots=len(tree.roots), nodes=tuple(nodes))
 
 
 def _with_levels(tree: RetrievalTree, document: Document) -> RetrievalTree:
@@ -120,8 +125,9 @@ def build_author_levels(tree: RetrievalTree, hierarchy: Hierarchy) -> RetrievalT
     """
     nodes = list(tree.nodes[: tree.leaves])
     below = defaultdict[int | None, list[int]](list)
-    for leaf, owner in enumerate(_owners(nodes, hierarchy)):
-        below[owner].append(leaf)
+    parts = [i for i, part in enumerate(hierarchy.nodes) if part.kind is not Kind.SENTENCE]
+    for leaf, node in enumerate(nodes):
+        below[_owner(hierarchy, parts, node.spans[0])].append(leaf)
     for i, part in reversed(list(enumerate(hierarchy.nodes))):
         children = below.pop(i, [])
         if len(children) > 1:
@@ -139,31 +145,12 @@ def _beginning(tree: RetrievalTree, part: Span) -> str:
     return first_words((leaf.text for leaf in inside), _WORDS)
 
 
-def _owners(leaves: Sequence[RetrievalNode], hierarchy: Hierarchy) -> Iterator[int]:
-    """For each leaf the innermost section, paragraph or document around it."""
-    parts = [(i, n.span) for i, n in enumerate(hierarchy.nodes) if n.kind is not Kind.SENTENCE]
-    around: list[tuple[int, Span]] = []
-    at = 0
-    for leaf in leaves:
-        span = leaf.spans[0]
-        while at < len(parts) and parts[at][1].start <= span.start:
-            around.append(parts[at])
-            at += 1
-        around = [part for part in around if part[1].end > span.start]
-        yield next((i for i, part in reversed(around) if part.contains(span)), 0)
-
-
-def show_nodes(tree: RetrievalTree, below: Sequence[int], offset: int, limit: int) -> Iterator[ShownNode]:
-    """The children of some nodes, or the roots, in text order. Raises `NotFoundError` for a node that is not there."""
-    for parent in below:
-        if parent >= len(tree.nodes):
-            raise NotFoundError(f"The tree has no node {parent}.", hint=f"It has {len(tree.nodes)}, from 0.")
-    runs = leaf_runs(tree)
-    groups = [(parent, tree.nodes[parent].children) for parent in below] or [(None, tree.roots)]
-    for parent, children in groups:
-        ordered = sorted(children, key=lambda n: tree.nodes[n].spans[0].start)
-        for node in ordered[offset : offset + limit]:
-            yield _show(tree, node, parent, runs[node])
+def _owner(hierarchy: Hierarchy, parts: Sequence[int], leaf: Span) -> int:
+    """The innermost section, paragraph or document around a leaf."""
+    at = parts[bisect_right(parts, leaf.start, key=lambda part: hierarchy.nodes[part].span.start) - 1]
+    while at and not hierarchy.nodes[at].span.contains(leaf):
+        at = hierarchy.nodes[at].parent or 0
+    return at
 
 
 def _show(tree: RetrievalTree, at: int, parent: int | None, runs: Sequence[tuple[int, int]]) -> ShownNode:

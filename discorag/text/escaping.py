@@ -15,6 +15,9 @@ _ENTITIES = {"\\": "&#92;", "$": "&#36;", "<": "&lt;", "&": "&amp;", "[": "&#91;
 _MARKDOWN = str.maketrans(_ENTITIES | {c: f"\\{c}" for c in "`*_~|"})
 _BLOCK = re.compile(r"^(?:\d{1,9}(?=[.)])|(?=[-+#=>:!%]))")  # what would open a list, heading, quotation or fence
 _LINK = re.compile(r"//|@|www\.|[^\s.]\.[^\W\d_]{2}", re.IGNORECASE)  # generous: what some renderer makes a link of
+_CODE = re.compile(
+    r"(?:(?<!\S)|(?<=(?<!\S)\())(`[^`\[<&$\\]+`)(?=[.,;:)!?]*(?!\S))"
+)  # words in backticks, on their own
 
 
 def one_line(text: str, length: int | None = 60) -> str:
@@ -26,8 +29,9 @@ def one_line(text: str, length: int | None = 60) -> str:
 
 def markdown(text: str, length: int | None = None) -> str:
     """Markdown that renders as one line of text, without markup, HTML, links and formulas; addresses are code."""
-    words = one_line(text, length).split(" ")
-    return _BLOCK.sub(r"\g<0>\\", " ".join(map(_word, words)))
+    pieces = _CODE.split(one_line(text, length))
+    shown = (code_span(p) if i % 2 else " ".join(map(_word, p.split(" "))) for i, p in enumerate(pieces))
+    return _BLOCK.sub(r"\g<0>\\", "".join(shown))
 
 
 def _word(word: str) -> str:

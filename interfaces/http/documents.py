@@ -6,15 +6,14 @@ import asyncio
 import hashlib
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path as FilePath
 from pathlib import PurePath
-from typing import Annotated, BinaryIO
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile, status
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.config import NAMELESS
@@ -27,11 +26,11 @@ from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, Sto
 from discorag.schema.ledger import Failure
 from discorag.store.records import Manifest
 from interfaces.facade import EXAMPLES, DiscoRAG
-from interfaces.http.access import Principal, Role, log_access
+from interfaces.http.access import Role, log_access
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import COMMON, RefusedError, error_responses
-from interfaces.http.service import Corpus, Keyed, Name, Reader, Served, Service, Uploader, Writer
+from interfaces.http.service import Corpus, Keyed, Name, Reader, Served, Uploader, Writer
 from interfaces.results import Corpora, Documents, StoredDocument
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
@@ -63,16 +62,6 @@ class Session(BaseModel):
     examples: dict[str, list[str]]
 
 
-class DocumentsQuery(BaseModel):
-    """Which documents of a corpus to list."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    corpus: Corpus = None
-    offset: int = Field(default=0, ge=0, le=10**9)
-    limit: int = Field(default=100, ge=1, le=1000)
-
-
 class DocumentText(BaseModel):
     """A document's canonical text; ``pages``: where each page of a paged source starts in it, in characters.
 
@@ -85,18 +74,6 @@ class DocumentText(BaseModel):
     media_type: str
     markup: Markup
     pages: tuple[int, ...]
-
-
-class LevelQuery(BaseModel):
-    """Which part of a document's tree to show."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    corpus: Corpus = None
-    builder: Name | SkipJsonSchema[None] = Field(default=None, description="Whose tree; none: the first stored one.")
-    node: list[Order] = Field(default=[], max_length=50, description="What lies below these; none: the roots.")
-    offset: int = Field(default=0, ge=0, le=10**9, description="Of the children of each node.")
-    limit: int = Field(default=100, ge=1, le=200, description="Of the children of each node.")
 
 
 @cache
@@ -124,10 +101,16 @@ async def corpora(who: Reader, served: Served) -> Corpora:
 
 
 @router.get("/documents")
-async def documents(who: Reader, served: Served, query: Annotated[DocumentsQuery, Query()]) -> Documents:
+async def documents(
+    who: Reader,
+    served: Served,
+    corpus: Corpus = None,
+    offset: Order = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Documents:
     """The stored documents."""
-    scope = served.rag.scope(tenant=who.tenant, corpus=query.corpus)
-    part, total = await asyncio.to_thread(served.rag.backends.store.page, scope, query.offset, query.limit)
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    part, total = await asyncio.to_thread(served.rag.backends.store.page, scope, offset, limit)
     if part:
         log_access("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
     return Documents(total=total, documents=[StoredDocument.of(m) for m in part])
@@ -221,11 +204,19 @@ async def trees(
 
 
 @router.get("/trees/{doc_id}/nodes", responses=error_responses(404))
-async def nodes(who: Reader, served: Served, doc_id: UUID, query: Annotated[LevelQuery, Query()]) -> Levels:
+async def nodes(
+    who: Reader,
+    served: Served,
+    doc_id: UUID,
+    corpus: Corpus = None,
+    builder: Annotated[Name | SkipJsonSchema[None], Query(description="Whose tree; none: the first one.")] = None,
+    node: Annotated[list[Order], Query(max_length=50, description="What lies below these; none: the roots.")] = [],  # noqa: B006
+    offset: Annotated[Order, Query(description="Of the children of each node.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=200, description="Of the children of each node.")] = 100,
+) -> Levels:
     """The stored retrieval tree of a document, level by level; none is built."""
-    scope, store = served.rag.scope(tenant=who.tenant, corpus=query.corpus), served.rag.backends.store
-    part = (query.builder, query.node, query.offset, query.limit)
-    found = await asyncio.to_thread(unfold, store, scope, str(doc_id), *part)
+    scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends.store
+    found = await asyncio.to_thread(unfold, store, scope, str(doc_id), builder, node, offset, limit)
     log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return found
 
@@ -262,13 +253,6 @@ async def ingest(
         raise InputError(f"{name[:100]!r} was sent more than once.", hint="Give each file a name of its own.")
     content = {file.filename or "": file.file for file in files}
     sizes = {file.filename or "": file.size or 0 for file in files}
-    return Progress.of(await accept(who, corpus, content, sizes, served))
-
-
-async def accept(
-    who: Principal, corpus: str | None, content: Mapping[str, BinaryIO], sizes: dict[str, int], served: Service
-) -> Job:
-    """A job for these files, by name, that are on disk when this returns. Raises as the endpoint."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
         await asyncio.to_thread(served.quotas.check_files, scope, sizes)
@@ -286,7 +270,7 @@ async def accept(
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
     log_access("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
-    return accepted
+    return Progress.of(accepted)
 
 
 @router.get("/ingest/{job_id}", responses=error_responses(404))
