@@ -144,7 +144,7 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
     if pair.has_other_subject and not left.is_version_of(right):
         return None
     slot = (others or times)[0]
-    if all(map(_is_of_document, slot, (left.identity, right.identity))):
+    if _name_documents(slot, (left.identity, right.identity)):
         return None
     sides = zip((pair.left, pair.right), zip(*(others or times), strict=True), strict=True)
     lit = [span for s, values in sides if (span := _list_around(s, values))]
@@ -270,17 +270,27 @@ def _replaced_if_ordered(one: DocumentIdentity, other: DocumentIdentity) -> Verd
     return Verdict.REPLACED if both and age(one) != age(other) else Verdict.DIFFERS
 
 
-def _is_of_document(value: Value, identity: DocumentIdentity) -> bool:
-    """Whether a value says which document this is: its version, its date or its period.
+def _name_documents(slot: tuple[Value, Value], identities: tuple[DocumentIdentity, DocumentIdentity]) -> bool:
+    """Whether two values say which documents these are: their versions, their dates, or years of their periods."""
+    match slot[0].kind:
+        case ValueKind.VERSION:
+            return all(map(_is_own_version, slot, identities))
+        case ValueKind.DATE:
+            is_date = all(value.parts == _date(identity) for value, identity in zip(slot, identities, strict=True))
+            return is_date or (slot[0].parts[0] != slot[1].parts[0] and all(map(_is_own_period, slot, identities)))
+        case _:
+            return False
 
-    Also the major version before, as in a guide to upgrading, and the year before, which a report compares with.
-    """
-    if value.kind is ValueKind.DATE:
-        is_period = any(year - 1 <= value.parts[0] <= year for year in _years(identity))
-        return is_period or value.parts == _date(identity)
+
+def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
+    """Whether a version is the one that a document speaks for, or the major one before, as in a guide to upgrading."""
     own = _numbers(identity.version)
-    is_own = value.parts == own[: len(value.parts)] or value.parts == tuple(n - 1 for n in own[:1])
-    return value.kind is ValueKind.VERSION and bool(own) and is_own
+    return bool(own) and value.parts in (own[: len(value.parts)], (own[0] - 1,))
+
+
+def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
+    """Whether a date lies in the period that a document reports on, or in the one before, which it compares with."""
+    return any(year - 1 <= value.parts[0] <= year for year in _years(identity))
 
 
 def _years(identity: DocumentIdentity) -> list[int]:
