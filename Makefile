@@ -203,9 +203,8 @@ bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a st
 bench-parser: .venv/dev.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
 
-train-parser: .venv/dev.stamp ## The parser, from data to graphs and record; ENCODER=FOLDER for another encoder, TEACHER=FOLDER to learn from that parser too (an hour or two; resumes after a stop)
-	$(BIN)/python -m training.parser.train --data $(DISCO_RAG_DATA) $(if $(TEACHER),--teacher $(TEACHER)) \
-	$(if $(ENCODER),--encoder $(ENCODER) --out .disco-rag/parser)
+train-parser: .venv/dev.stamp ## The parser, from data to graphs and record; ENCODER=FOLDER for another encoder (an hour or two; resumes after a stop)
+	$(BIN)/python -m training.parser.train --data $(DISCO_RAG_DATA) $(if $(ENCODER),--encoder $(ENCODER) --out .disco-rag/parser)
 
 SEED ?= 0
 train-nli: .venv/dev.stamp ## The judge of support, from data to an int8 file, SEED=0 (hours of a core, less on a GPU; resumes after a stop)

@@ -15,13 +15,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Parses, Unit, UnitParser, embedded_version, join_texts
+from discorag.discourse.parse.parser import Unit, UnitParser, embedded_version, join_texts
 from discorag.retrieval.builders.base import Builder, Built, Source, paragraph_leaves, sentence_leaves
 from discorag.retrieval.builders.baselines import Cut, build_binary_tree, cut_splits
 from discorag.retrieval.builders.discourse import graft, section_branches
@@ -35,7 +35,7 @@ from discorag.retrieval.registry import (
     register_retriever,
     tree_retrievers,
 )
-from discorag.retrieval.selectors import Floats, Ints, Nodes, check_counts, check_scores, leaf_ranking, within_budget
+from discorag.retrieval.selectors import Floats, Ints, Nodes, leaf_ranking, within_budget
 from discorag.schema.discourse import RstTree
 from discorag.schema.values import digest
 from discorag.store.outline import TreeArrays
@@ -134,13 +134,7 @@ def expand(
         limit: Budget in the unit of ``sizes``; see `within_budget`.
         radius: Neighbours on each side.
         owners: For each leaf its document, shape ``(leaves,)``; leaves of two documents are no neighbours. None: one.
-
-    Raises:
-        ConfigError: ``radius`` or ``limit`` is below 1.
-        InvariantError: Scores or sizes do not belong to the tree.
     """
-    check_counts(radius=radius, limit=limit)
-    check_scores(tree, scores, sizes)
     parts = np.zeros(tree.leaves, np.int64) if owners is None else owners
     outward = (leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(seed, scores, parts, radius))
     return tuple(sorted(within_budget(dict.fromkeys(outward), sizes, limit)))
@@ -149,9 +143,7 @@ def expand(
 def smoothed(
     tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1, owners: Ints | None = None
 ) -> Nodes:
-    """The best leaves by `smooth` scores. Arguments and errors are those of `expand`."""
-    check_counts(radius=radius, limit=limit)
-    check_scores(tree, scores, sizes)
+    """The best leaves by `smooth` scores. Arguments are those of `expand`."""
     own = scores[: tree.leaves]
     parts = [own] if owners is None else np.split(own, np.flatnonzero(np.diff(owners)) + 1)
     order = leaf_ranking(np.concatenate([smooth(part, radius) for part in parts]))
@@ -184,7 +176,6 @@ class UnifiedBuilder:
     """The author's headings and paragraphs over a binary tree of the parser's over each paragraph's sentences."""
 
     parser: UnitParser
-    cache: MutableMapping[str, RstTree] = field(default_factory=dict[str, RstTree])
     name: str = "unified"
 
     @property
@@ -195,7 +186,7 @@ class UnifiedBuilder:
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
         growth = Growth(list(sentence_leaves(source)), Concat())
-        roots = await graft(growth, Parses(self.parser, self.cache), paragraph_leaves(source), "sentence")
+        roots = await graft(growth, self.parser, paragraph_leaves(source), "sentence")
         await growth.add(section_branches(source.hierarchy, roots, len(growth.nodes)))
         return await growth.finish(self.name)
 
@@ -238,4 +229,4 @@ def _snapped_rst(tools: TreeTools) -> TreeWindowBuilder:
 
 
 def _unified(tools: TreeTools) -> UnifiedBuilder:
-    return UnifiedBuilder(tools.parser, tools.parses)
+    return UnifiedBuilder(tools.parser)

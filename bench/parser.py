@@ -1,6 +1,6 @@
 """The trained parser: quality on GUM's test part, speed, memory and growth.
 
-Usage: ``python -m bench.parser [--split dev]``; every timing is a process of its own.
+Usage: ``python -m bench.parser [--split dev] [--parser FOLDER --out FILE]``; every timing is a process of its own.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from bench.parser_process import SIZES, Timing
 from bench.report import package_version
-from discorag.discourse.parse.trained.network import PACKAGED_FOLDER
+from discorag.discourse.parse.trained.network import PACKAGED_FOLDER, describe
 from discorag.schema.errors import InvariantError
 from eval.options import data_folder
-from training.parser.evaluate import OUT, measure, right_branching, scores_table
 from training.parser.gum import load_gum
+from training.parser.score import measure, right_branching
 
+OUT = Path("bench/results/parser.json")
 THREADS = (1, 2)
 
 
@@ -55,31 +55,18 @@ def speed() -> dict[str, Any]:
     }
 
 
-def times(rows: Mapping[str, Mapping[str, Any]]) -> Table:
-    """The table of speed."""
-    table = Table("parser", "cores", title="Seconds by words; the chunk is 165 words")
-    for column in ("chunk ms", *(f"{n:,}" for n in SIZES), "peak MB", "load s"):
-        table.add_column(column, justify="right")
-    for name, row in rows.items():
-        for n, timing in row.get("threads", {}).items():
-            seconds = (f"{timing['seconds'][size]:.2f}" for size in SIZES)
-            rest = (f"{timing['peak_mb']:,.0f}", f"{timing['load_s']:.1f}")
-            table.add_row(name, str(n), f"{timing['chunk_ms']:.0f}", *seconds, *rest)
-    return table
-
-
 def main(
     split: Annotated[str, typer.Option(help="test, or dev while the parser is worked on.")] = "test",
+    parser: Annotated[Path, typer.Option(help="Folder of the parser.")] = PACKAGED_FOLDER,
     out: Annotated[Path, typer.Option(help="Result file.")] = OUT,
 ) -> None:
     """Measure, show, write."""
-    console, documents = Console(), load_gum(data_folder() / "gum", split)
-    baseline = {name: round(value, 2) for name, value in right_branching(documents) if value is not None}
-    rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": baseline}}
-    rows["fast"] = {**measure(PACKAGED_FOLDER, documents), **speed()}
-    console.print(scores_table(rows, f"GUM {split}: original Parseval F1, 15 classes"), times(rows))
-    out.write_text(json.dumps({"commit": package_version(), "split": split, **rows}, indent=2) + "\n", encoding="utf-8")
-    console.print(f"Written to {out}.")
+    documents = load_gum(data_folder() / "gum", split)
+    rows: dict[str, dict[str, Any]] = {"right-branching": {"gold": right_branching(documents)}}
+    rows[describe(parser).name] = measure(parser, documents) | (speed() if parser == PACKAGED_FOLDER else {})
+    found = {"commit": package_version(), "split": split, **rows}
+    out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    Console().print_json(data=found)
 
 
 if __name__ == "__main__":

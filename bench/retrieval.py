@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,8 +86,7 @@ class Measurement:
             forest, cosines, bm25 = await self._index(retriever, self._builders[name], documents)
             for sample in samples:
                 query = await self._resources.encoder.encode_query(sample.query)
-                dense, terms = partial(cosines, query), partial(bm25.scores, sample.query)
-                nodes = fuse_scores("hybrid", dense, lambda terms=terms, forest=forest: terms(forest.tree.groups))
+                nodes = fuse_scores(cosines(query), bm25.scores(sample.query, forest.tree.groups))
                 evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.tree.words))
                 given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
                 found[name][sample.id] = await SpanRecall(self._words).score(given) or 0.0

@@ -1,10 +1,7 @@
-"""Settings: environment ``DISCO_RAG_*``, then files of secrets, then ``disco-rag.toml``, then defaults that run.
+"""Settings: environment ``DISCO_RAG_*``, then ``disco-rag.toml``, then defaults that run.
 
 The TOML file is the nearest one in the working directory or a folder above it. Everything that is stored lies below
-`Settings.home`.
-
-Nested fields use two underscores: ``DISCO_RAG_LLM__TIMEOUT_S=60``. A file of secrets holds one value and is named like
-its variable in lower case: ``/run/secrets/disco_rag_llm__api_key``.
+`Settings.home`. Nested fields use two underscores: ``DISCO_RAG_LLM__TIMEOUT_S=60``.
 """
 
 from __future__ import annotations
@@ -26,7 +23,6 @@ from pydantic import (
 )
 from pydantic_settings import (
     BaseSettings,
-    NestedSecretsSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
@@ -37,8 +33,6 @@ from discorag.schema.errors import ConfigError
 
 CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
 CONFIG_FILE = "disco-rag.toml"
-SECRETS_VARIABLE = "DISCO_RAG_SECRETS"
-"""Folder of the files of secrets; ``/run/secrets`` if not set, as containers have it."""
 DATA_VARIABLE = "DISCO_RAG_DATA"
 """Folder of the benchmarks' data; read by the evaluation only."""
 HOW_TO_NAME_A_MODEL = "Set DISCO_RAG_MODEL, for example to ollama:qwen3:8b or http://localhost:8000/v1."
@@ -70,9 +64,7 @@ class EndpointSettings(_Section):
     base_url: str | None = None
     api_key: SecretStr | None = Field(default=None, description="Sent to this server only.")
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
-    retries: int = Field(
-        default=3, ge=0, description="Further attempts after a timeout, 429, 5xx; Ollama is called once."
-    )
+    retries: int = Field(default=2, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
     failures: int = Field(
         default=3, ge=1, description="Failed calls in a row after which the endpoint is not called for a while."
     )
@@ -339,11 +331,7 @@ class ApiSettings(_Section):
         ge=0,
         description="On SIGTERM, seconds for requests in progress to end; the process exits ten seconds later at most.",
     )
-    audit: Path | None = Field(
-        default=None,
-        description="File of the audit log: which key read or changed which document. None: the log.",
-    )
-    log_text: bool = Field(default=False, description="Write questions into the log, and texts into traces.")
+    log_text: bool = Field(default=False, description="Log messages of errors, which may quote questions.")
 
     @property
     def url_host(self) -> str:
@@ -436,13 +424,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the environment, then files of secrets, then the TOML file."""
-        secrets = NestedSecretsSettingsSource(
-            file_secret_settings,
-            secrets_dir=_secrets(),
-            secrets_dir_missing="ok",
-        )
-        return init_settings, env_settings, secrets, _TomlFile(settings_cls, config_file())
+        """Arguments, then the environment, then the TOML file."""
+        return init_settings, env_settings, _TomlFile(settings_cls, config_file())
 
 
 class _TomlFile(TomlConfigSettingsSource):
@@ -460,15 +443,8 @@ def read_settings() -> Settings:
     Raises:
         ConfigError: A value is impossible, a name is unknown, or a file that was named is missing or no TOML.
     """
-    prefix = "DISCO_RAG_"
-    known = {
-        CONFIG_FILE_VARIABLE,
-        DATA_VARIABLE,
-        SECRETS_VARIABLE,
-        *(f"DISCO_RAG_{n.upper()}" for n in Settings.model_fields),
-    }
-    names = [*os.environ, *(file.name.upper() for file in _secrets().glob("*"))]
-    unknown = [n for n in names if n.startswith(prefix) and n.split("__")[0] not in known]
+    known = {CONFIG_FILE_VARIABLE, DATA_VARIABLE, *(f"DISCO_RAG_{name.upper()}" for name in Settings.model_fields)}
+    unknown = [name for name in os.environ if name.startswith("DISCO_RAG_") and name.split("__")[0] not in known]
     if unknown:
         raise ConfigError(
             f"Unknown settings: {', '.join(sorted(unknown))}.", hint=f"Known settings: {', '.join(sorted(known))}."
@@ -487,10 +463,6 @@ def read_settings() -> Settings:
         raise ConfigError(
             f"Settings cannot be read: {error}.", hint=f"Check DISCO_RAG_* variables and {file}."
         ) from error
-
-
-def _secrets() -> Path:
-    return Path(os.environ.get(SECRETS_VARIABLE, "/run/secrets"))
 
 
 def config_file() -> Path:

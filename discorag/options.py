@@ -251,55 +251,36 @@ class AnswerOptions(Options):
         is_written = self.generator == "llm" or (self.generator == "auto" and has_model)
         profile = self.profile if self.profile != "auto" else "written" if is_written else "verbatim"
         options = PROFILES[profile]
-        is_over_trees = "retriever" in self.model_fields_set and not _searches_chunks(self.retriever)
+        found = RETRIEVERS[self.retriever]
+        over_chunks = isinstance(found, ChunkRetriever) and found.search is not None
+        is_over_trees = "retriever" in self.model_fields_set and not over_chunks
         if profile == "written" and self.preset == "default" and not is_over_trees:
             options = options | WHOLE_CHUNKS
         update = {name: value for name, value in options.items() if name not in self.model_fields_set}
         return self.model_copy(update={**update, "profile": profile})
 
     @model_validator(mode="after")
-    def _check_profile(self) -> Self:
+    def _check(self) -> Self:
         if (self.profile, self.generator) in {("verbatim", "llm"), ("written", "local")}:
             raise ValueError(f"profile={self.profile!r} and generator={self.generator!r} exclude each other.")
-        return self
-
-    @model_validator(mode="after")
-    def _compressible(self) -> Self:
         if self.compress_to is not None and (not self.use_tree or self.preset == "paper"):
             raise ValueError("compress_to goes by the chunks' trees: it needs use_tree=True and no preset='paper'.")
-        return self
-
-    @model_validator(mode="after")
-    def _countable(self) -> Self:
         if self.top_k != TOP_K and tree_retriever(self.retriever):
             raise ValueError(
                 f"top_k counts chunks, but {self.retriever!r} retrieves over trees: set evidence_words, or "
                 "retriever='dense' or 'hybrid'."
             )
-        return self
-
-    @model_validator(mode="after")
-    def _readable(self) -> Self:
         if self.context == "nodes" and not tree_retriever(self.retriever):
             raise ValueError(
                 f"context='nodes' gives nodes of trees, but {self.retriever!r} retrieves chunks: choose a retriever "
                 "over trees, or context='evidence'."
             )
-        return self
-
-    @model_validator(mode="after")
-    def _refinable(self) -> Self:
         if self.refine and (self.profile == "verbatim" or self.generator == "local" or self.preset == "paper"):
             raise ValueError(
                 "refine has the language model improve its own answer: it needs generator='llm' or 'auto', "
                 "and no preset='paper'."
             )
         return self
-
-
-def _searches_chunks(retriever: str) -> bool:
-    found = RETRIEVERS[retriever]
-    return isinstance(found, ChunkRetriever) and found.search is not None
 
 
 class IngestOptions(Options):

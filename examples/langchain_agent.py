@@ -4,11 +4,12 @@ It wants a model that calls tools (``DISCO_RAG_MODEL=ollama:qwen3:8b``, say).
 """
 
 # LangGraph leaves its own generics open:
-# pyright: reportUnknownMemberType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 from __future__ import annotations
 
 from pathlib import Path
 
+from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from rich.console import Console
 
@@ -24,7 +25,8 @@ def answer(question: str, model: BaseChatModel) -> str:
     """What the agent says after its searches; any retriever can replace ``snapped``."""
     with DiscoRAG(Settings(store=StoreSettings(kind="memory"))) as rag:
         rag.ingest(CORPUS)
-        agent = DiscoRetriever(rag=rag, retriever="snapped").agent(model, system_prompt="Search before you answer.")
+        search = DiscoRetriever(rag=rag, retriever="snapped").tool()
+        agent = create_agent(model, [search], system_prompt="Search before you answer.")
         state = agent.invoke({"messages": [{"role": "user", "content": question}]})
     return str(state["messages"][-1].content)
 

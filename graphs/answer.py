@@ -18,13 +18,10 @@ from nodes.answer.parse import parse
 from nodes.answer.plan import plan
 from nodes.answer.prepare import ROUTES, prepare
 from nodes.answer.quote import quote
-from nodes.answer.read_all import read_all
 from nodes.answer.refine import refine
 from nodes.answer.relate import relate
 from nodes.answer.rerank import rerank
-from nodes.answer.retrieve_chunks import retrieve_chunks
-from nodes.answer.retrieve_sentence_tree import retrieve_sentence_tree
-from nodes.answer.route_headings import route_headings
+from nodes.answer.retrieve import read_all, retrieve_chunks, retrieve_sentence_tree
 from nodes.answer.verify import verify
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, AnswerOutput, AnswerState
@@ -45,7 +42,6 @@ def add_retrieval(graph: Steps) -> None:
     graph.add_node("prepare", prepare, destinations=ROUTES)
     for node in (retrieve_chunks, retrieve_sentence_tree, read_all):
         graph.add_node(node.__name__, node, destinations=("rerank", "abstain"))
-    graph.add_node("route_headings", route_headings, destinations=("route_headings", "rerank", "abstain"))
     graph.add_node("rerank", rerank)
 
 

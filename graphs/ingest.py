@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypedDict, cast
-from weakref import WeakKeyDictionary
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
+from discorag.models.loops import PerLoop
 from graphs.answer import Graph
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.document import ingest_document
@@ -27,7 +27,7 @@ CONCURRENCY = 4  # documents at once
 PAGE = 256
 """Documents that are sent out in one step: the cost of a document grows with their number."""
 
-_SLOTS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_SLOTS = PerLoop(partial(asyncio.Semaphore, CONCURRENCY))
 
 
 class _Sent(TypedDict):
@@ -40,7 +40,7 @@ async def _document(state: _Sent, runtime: Runtime[IngestContext]) -> Json:
     ``max_concurrency`` is not used for this: it also holds back the writes of finished documents to a checkpointer,
     which LangGraph's server has.
     """
-    async with _SLOTS.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(CONCURRENCY)):
+    async with await _SLOTS.get():
         return await ingest_document(state["uri"], ingest_context(runtime))
 
 

@@ -17,9 +17,6 @@ from pydantic import ValidationError
 
 from discorag.config import Settings
 from discorag.conflicts.audit import RULES
-from discorag.discourse.parse.parser import PROMPTED
-from discorag.ingest.bucket import survey_at
-from discorag.ingest.estimate import Estimate, estimate
 from discorag.ingest.survey import NOT_MADE, DocumentOutcome
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
@@ -127,24 +124,15 @@ class DiscoRAG:
             InputError: Empty or too long query, unknown or impossible option, nothing to retrieve from.
         """
         start = perf_counter()
-        graph, given, context = self._run_of(query, instruction, history, filters, baseline, {**options})
+        graph, given, context = self._run_of(query, instruction, history, filters, baseline, **options)
         state = await graph.ainvoke(given, context=context, output_keys=_RESULT_KEYS)
         return AskResult.of(state, perf_counter() - start)
 
-    async def astream(
-        self,
-        query: str,
-        *,
-        instruction: str = "",
-        history: Sequence[Message] = (),
-        filters: dict[str, list[str]] | None = None,
-        baseline: str | None = None,
-        **options: Any,
-    ) -> AsyncGenerator[dict[str, Any] | AskResult]:
+    async def astream(self, query: str, **arguments: Any) -> AsyncGenerator[dict[str, Any] | AskResult]:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
         start = perf_counter()
         state: dict[str, Any] = {}
-        graph, given, context = self._run_of(query, instruction, history, filters, baseline, {**options})
+        graph, given, context = self._run_of(query, **arguments)
         stream = graph.astream(given, context=context, output_keys=_RESULT_KEYS, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)):
             async for mode, part in stream:
@@ -158,11 +146,11 @@ class DiscoRAG:
     def _run_of(
         self,
         query: str,
-        instruction: str,
-        history: Sequence[Message],
-        filters: dict[str, list[str]] | None,
-        baseline: str | None,
-        options: dict[str, Any],
+        instruction: str = "",
+        history: Sequence[Message] = (),
+        filters: dict[str, list[str]] | None = None,
+        baseline: str | None = None,
+        **options: Any,
     ) -> tuple[Graph, AnswerInput, AnswerContext]:
         """The graph that answers a question, its input and its options. The paper's baselines retrieve chunks."""
         graph = answer_graph.graph if baseline is None else BASELINES.get(baseline)
@@ -216,23 +204,6 @@ class DiscoRAG:
         texts = (GivenText(d.page_content, d.id or "", d.metadata) for d in documents)
         return await self.aadd_texts(texts, **options)
 
-    async def aestimate(
-        self, path: str | Path, *, parser: str = "auto", tenant: str | None = None, corpus: str | None = None
-    ) -> Estimate:
-        """What `aingest` would do and cost, without storing anything. Raises as `aingest`."""
-        backends, context = self.backends, self.context(IngestContext, {"parser": parser})
-        parser = context.tree_engine(backends)
-        found = await asyncio.to_thread(survey_at, _checked_path(path))
-        return await estimate(
-            found,
-            scope=self.scope(tenant=tenant, corpus=corpus),
-            settings=backends.settings,
-            store=backends.store,
-            encoder=backends.bare_encoder,
-            parser=backends.parser(parser).version if parser != NOT_MADE else NOT_MADE,
-            calls=parser in PROMPTED,
-        )
-
     async def aingest_for_audit(
         self,
         path: str | Path,
@@ -279,7 +250,6 @@ class DiscoRAG:
 
     ingest_for_audit = _sync(aingest_for_audit)
     audit = _sync(aaudit)
-    estimate = _sync(aestimate)
     ask = _sync(aask)
     ingest = _sync(aingest)
     add_texts = _sync(aadd_texts)
@@ -364,7 +334,7 @@ class DiscoRAG:
             place = " in section [answer] of the settings" if name in from_settings else ""
             raise InputError(
                 f"Option {name}{place}: {first['msg']}.",
-                hint="disco-rag ask --help and docs/options.md list the options.",
+                hint="docs/options.md lists the options.",
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""Retrieval as LangChain parts: a retriever with its tool and agent."""
+"""Retrieval as LangChain parts: a retriever and a tool."""
 
 # LangGraph and LangChain leave their own generics open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -10,7 +10,6 @@ from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
-from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import PromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, create_retriever_tool
@@ -65,17 +64,6 @@ class DiscoRetriever(BaseRetriever):
     def tool(self, description: str = "Finds passages of the documents.") -> BaseTool:
         """A tool that searches like this, for agents; every passage stands under its document's title."""
         return create_retriever_tool(self, TOOL, description, document_prompt=_PASSAGE)
-
-    def agent(self, model: BaseChatModel, **options: Any) -> Graph:
-        """An agent that searches as often as it wants to before it answers.
-
-        Args:
-            model: A chat model that can call tools.
-            **options: Further arguments of ``langchain.agents.create_agent``, such as ``system_prompt``.
-        """
-        from langchain.agents import create_agent
-
-        return create_agent(model, [self.tool()], **options)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun

@@ -22,9 +22,7 @@ from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel, Template
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.retrieval.registry import TreeTools
-from discorag.schema.discourse import RstTree
 from discorag.schema.errors import ConfigError, ModelError
-from discorag.store.recent import Recent
 from discorag.store.store import Store, open_store
 from nodes.templates import templates
 from prompts import PromptError, check, load
@@ -33,15 +31,11 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-PARSES = 20_000
-"""Parses that are remembered: some kilobytes each."""
-
 
 class Backends:
     """Opened resources. Close them, or use them as a context manager.
 
-    ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed. ``parses``
-    remembers the last trees that builders asked for, by their texts.
+    ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed.
     """
 
     def __init__(self, settings: Settings, store: Store, encoder: Encoder, model: LanguageModel | None) -> None:
@@ -51,7 +45,6 @@ class Backends:
         self.bare_encoder = encoder
         self.model = model
         self.reader = Reader(settings.reading, store.conversions)
-        self.parses = Recent[RstTree](PARSES)
         self._parsers: dict[str, TreeParser] = {}
         self._models: dict[LlmSettings, LanguageModel | None] = {}
         self._making = Lock()
@@ -64,28 +57,20 @@ class Backends:
         llm: str | BaseChatModel | None = None,
         embeddings: Embeddings | None = None,
     ) -> Backends:
-        """Open what the settings name; blocks while it reads files.
+        """Open what the settings name, by default environment and ``disco-rag.toml``; blocks while it reads files.
 
-        Args:
-            settings: Default: environment and ``disco-rag.toml``.
-            llm: The language model instead of the configured one: its name, as DISCO_RAG_MODEL has it, or a chat
-                model of LangChain.
-            embeddings: LangChain's embeddings instead of the configured encoder.
-
-        Raises:
-            ConfigError, StoreError, ModelError: As their classes say.
+        ``llm``, a name as DISCO_RAG_MODEL has it or a chat model of LangChain, is used instead of the configured model,
+        LangChain's ``embeddings`` instead of the encoder. Raises `ConfigError`, `StoreError`, `ModelError`.
         """
         settings = settings or read_settings()
         if isinstance(llm, str):
-            settings = name_model(settings, llm)
-        elif llm is not None:
+            settings, llm = name_model(settings, llm), None
+        if llm is None:
+            model = _configured_model(settings, "reader")
+        else:
             from nodes.langchain_adapters import language_model
 
-            return cls._open(settings, language_model(llm, settings.llm), embeddings)
-        return cls._open(settings, _configured_model(settings, "reader"), embeddings)
-
-    @classmethod
-    def _open(cls, settings: Settings, model: LanguageModel | None, embeddings: Embeddings | None) -> Backends:
+            model = language_model(llm, settings.llm)
         use_lock(lock_path(settings))
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))
@@ -145,7 +130,7 @@ class Backends:
         chosen = self.parser("local" if parser in PROMPTED else parser)
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
         assert isinstance(units, UnitParser)
-        return TreeTools(self, units, self.parses)
+        return TreeTools(self, units)
 
     @cached_property
     def prober(self) -> Prober:

@@ -43,13 +43,9 @@ class _Scoped(Options):
 
 @dataclass
 class EvidenceCache:
-    """The chunks of a run as its stages see them, and what the stages computed of them.
+    """The chunks of a run as its stages see them, best first, and what the stages computed of them (`AnswerInputs`).
 
-    Args:
-        key: The part of the state that the chunks depend on.
-        chunks: Best first.
-        known: See `discorag.schema.answer.AnswerInputs`.
-        found: Chunks as they are stored, by id, that the search has read already.
+    ``key`` is the part of the state that they depend on; ``found`` has the stored chunks that the search has read.
     """
 
     key: Any = None
@@ -122,15 +118,10 @@ class AnswerContext(AnswerOptions, _Scoped):
         return Limits(self.temperature, self.beam_width)
 
     async def llm(self, choice: str, stage: str = "generate") -> LlmEngine | PaperEngine | None:
-        """The prompted engine if ``choice`` asks for it; None means the local engine.
+        """The prompted engine if the option's value asks for it; None means the local engine.
 
-        Args:
-            choice: The option's value.
-            stage: For ``auto``: what the model is to make (``relate``, ``plan``, ``generate``). One that cannot is not
-                asked.
-
-        Raises:
-            ConfigError: The option is ``llm``, and no language model is configured.
+        ``auto`` does not ask a model that cannot do this stage (``relate``, ``plan``, ``generate``). Raises
+        `ConfigError` for ``llm`` where no language model is configured.
         """
         backends = await self.open_backends()
         if choice not in ("auto", "llm") or (choice == "auto" and backends.model is None):

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.config import get_stream_writer
 
+from discorag.discourse.parse.parser import TreeParser
+from discorag.retrieval.builders.base import Built
 from discorag.schema.answer import Answer, Outcome
+from discorag.schema.discourse import RstTree
+from discorag.schema.document import Chunk
 from discorag.schema.errors import (
     ContextTooLongError,
     DiscoRagError,
@@ -56,6 +61,24 @@ class Stage:
     def record_route(self, where: str, why: str) -> None:
         """Record that the run goes to this node, and why."""
         self.decisions.append(f"{where}: {why}")
+
+    def record_trees(self, built: Sequence[Built]) -> None:
+        """Record what building retrieval trees cost, and what failed in it."""
+        self.usage += sum((b.usage for b in built), Usage())
+        for message in (message for b in built for message in b.failures):
+            self.failures.append(Failure(stage=self.name, kind="summary", message=message, fallback="extractive text"))
+        self.counts = {"trees built": len(built)}
+
+    async def parse(self, chunk: Chunk, parser: TreeParser, fallback: TreeParser) -> RstTree:
+        """The parser's tree; on a model's failure the fallback's, and the failure is counted."""
+        try:
+            parsed = await parser.parse(chunk)
+        except ModelError as error:
+            self.failed(error, fallback=fallback.version)
+            parsed = await fallback.parse(chunk)
+        self.usage += parsed.usage
+        self.prompt_hash = self.prompt_hash or parsed.prompt_hash
+        return parsed.value
 
     def done(
         self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None, preview: str = ""

@@ -46,10 +46,6 @@ class AnswerState(AnswerInput, total=False):
     """Everything the answer graph knows; chunk texts stay in the store."""
 
     question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
-    walks: Annotated[
-        list[Json],
-        Field(description="Walks through headings (RDR²): document, leaves to show and selected by step."),
-    ]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
     copies: Annotated[
         dict[str, list[str]], Field(description="Document id -> names of other files with the same content.")
@@ -85,7 +81,7 @@ class AnswerState(AnswerInput, total=False):
 
 def fresh_answer() -> Json:
     """What a new question in a thread starts with: what stages write, empty, but for the ledger."""
-    lists: Json = {key: [] for key in ("walks", "hits", "queries", "markers")}
+    lists: Json = {key: [] for key in ("hits", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
     unknown: Json = dict.fromkeys(("graph", "plan", "verbatim", "answerable", "answer"))
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")

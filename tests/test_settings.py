@@ -69,51 +69,14 @@ def test_a_setting_that_would_be_ignored_is_an_error(monkeypatch: pytest.MonkeyP
         read_settings()
 
 
-@pytest.fixture
-def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of secrets, as containers have it."""
-    folder = tmp_path / "secrets"
-    folder.mkdir()
-    monkeypatch.setenv("DISCO_RAG_SECRETS", str(folder))
+def test_the_environment_wins_over_the_toml_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    return folder
-
-
-def test_a_file_of_secrets_sets_the_value_that_it_is_named_after(secrets: Path) -> None:
-    (secrets / "disco_rag_llm__api_key").write_text("sk-secret\n", encoding="utf-8")
-    (secrets / "disco_rag_tenant").write_text("north", encoding="utf-8")
-    settings = read_settings()
-    assert settings.llm.api_key
-    assert settings.llm.api_key.get_secret_value() == "sk-secret"
-    assert settings.tenant == "north"
-    assert "sk-secret" not in repr(settings)
-
-
-def test_the_environment_wins_over_a_file_of_secrets_and_that_over_the_toml_file(
-    secrets: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (secrets / "disco_rag_tenant").write_text("secret", encoding="utf-8")
-    (secrets / "disco_rag_corpus").write_text("secret", encoding="utf-8")
-    (secrets.parent / "disco-rag.toml").write_text('corpus = "toml"\n[llm]\nmodel = "toml"\n', encoding="utf-8")
+    content = 'corpus = "toml"\ntenant = "toml"\n[llm]\napi_key = "sk-secret"\n'
+    (tmp_path / "disco-rag.toml").write_text(content, encoding="utf-8")
     monkeypatch.setenv("DISCO_RAG_TENANT", "environment")
     settings = read_settings()
-    assert (settings.tenant, settings.corpus, settings.llm.model) == ("environment", "secret", "toml")
-
-
-def test_a_file_of_secrets_that_would_be_ignored_is_an_error_that_does_not_show_it(secrets: Path) -> None:
-    (secrets / "disco_rag_llm_api_key").write_text("sk-secret", encoding="utf-8")
-    with pytest.raises(ConfigError, match="DISCO_RAG_LLM_API_KEY") as error:
-        read_settings()
-    assert "sk-secret" not in str(error.value)
-
-
-def test_secrets_of_others_in_the_folder_are_let_be_and_the_folder_need_not_exist(
-    secrets: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (secrets / "postgres_password").write_text("x", encoding="utf-8")
-    assert read_settings().tenant == "default"
-    monkeypatch.setenv("DISCO_RAG_SECRETS", str(secrets / "none"))
-    assert read_settings().tenant == "default"
+    assert (settings.tenant, settings.corpus) == ("environment", "toml")
+    assert "sk-secret" not in repr(settings)
 
 
 def test_a_model_can_be_named_next_to_a_database(monkeypatch: pytest.MonkeyPatch) -> None:

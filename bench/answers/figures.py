@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.answers.lint import FAULTS
 from bench.answers.scores import SIMPLE, Outcome, Outcomes
 from bench.answers.sets import KEYS, PARAGRAPHS, TALES
 from bench.stats import Floats, auc, estimate, mean, refused_at
@@ -36,6 +37,7 @@ def figures(runs: Runs, marks: Mapping[str, bool]) -> dict[str, Figures]:
         "acl_verbatim": lambda runs: {"word_f1": word_f1([*runs["acl_verbatim/own"].values()])},
         "both_sides": lambda runs: both_sides([*runs["wikicontradict/own"].values()]),
         "false_reports": partial(false_reports, marks=marks),
+        "lint": lint,
     }
     found = {key: make(runs) for key, make in makers.items() if all(runs.get(name) for name in KEYS[key])}
     outcomes = [o for of_run in runs.values() for o in of_run.values()]
@@ -149,6 +151,16 @@ def both_sides(outcomes: Sequence[Outcome]) -> Figures:
         "refused": sum(o.refused for o in outcomes),
         "reported": sum(bool(o.conflicts) for o in outcomes),
         **{name: mean([o.sides.get(name, 0) == 2 for o in outcomes]) for name in ("bm25_each", *SIMPLE)},
+    }
+
+
+def lint(runs: Runs) -> Figures:
+    """Of a hundred answers, those in which at least one sentence has each fault: of each run, and of all."""
+    parts = {name.split("/")[0]: [o.faults for o in runs[name].values() if not o.refused] for name in KEYS["lint"]}
+    parts["all"] = [faults for part in parts.values() for faults in part]
+    return {
+        name: {"answers": len(part), **{fault: mean([100.0 * (fault in f) for f in part], 1) for fault in FAULTS}}
+        for name, part in parts.items()
     }
 
 

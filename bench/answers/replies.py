@@ -20,10 +20,16 @@ from eval.sample import Benchmark, DocSpan, Sample
 
 
 class Sentence(BaseModel, frozen=True):
-    """A sentence of an answer, and where its evidence stands."""
+    """A sentence of an answer, and where its evidence and what it is quoted with stand."""
 
     text: str
     evidence: tuple[DocSpan, ...]
+    context: tuple[DocSpan, ...] = ()
+
+    @property
+    def quoted(self) -> tuple[DocSpan, ...]:
+        """All that stands in the answer."""
+        return (*self.evidence, *self.context)
 
 
 class Conflict(BaseModel, frozen=True):
@@ -140,12 +146,15 @@ def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark
     """
     evidence = [e for s in answer.sentences for e in s.evidence]
 
-    def places(spans: Sequence[EvidenceSpan]) -> tuple[DocSpan, ...]:
-        return tuple(DocSpan(doc=known[e.doc_id], span=e.span) for e in spans if not e.is_context)
+    def places(spans: Sequence[EvidenceSpan], *, context: bool) -> tuple[DocSpan, ...]:
+        return tuple(DocSpan(doc=known[e.doc_id], span=e.span) for e in spans if e.is_context is context)
 
     return Reply(
         id=sample_id,
-        sentences=tuple(Sentence(text=s.text, evidence=places(s.evidence)) for s in answer.sentences),
+        sentences=tuple(
+            Sentence(text=s.text, evidence=places(s.evidence, context=False), context=places(s.evidence, context=True))
+            for s in answer.sentences
+        ),
         refused=answer.abstained,
         answerable=answer.answerable,
         conflicts=tuple(Conflict(relation=d.relation, a=d.a.text, b=d.b.text) for d in answer.disagreements),

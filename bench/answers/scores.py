@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import BaseModel, ConfigDict
 
 from bench.answers.baselines import Ranking, sentence_places
+from bench.answers.lint import faults
 from bench.answers.replies import Reply, Sentence
 from bench.answers.sets import KEYS
 from eval.metrics.normal import normalise
@@ -36,6 +37,7 @@ class Outcome(BaseModel):
         spans: Evidence spans.
         exact: Those whose text equals the document's.
         conflicts: Digests of the conflicts that it reports.
+        faults: Of its sentences, see `bench.answers.lint`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -51,6 +53,7 @@ class Outcome(BaseModel):
     spans: int = 0
     exact: int = 0
     conflicts: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 Outcomes = Mapping[str, Outcome]
@@ -65,13 +68,14 @@ def outcome(sample: Sample, reply: Reply, ranking: Ranking | None, run: str, ben
         refused=bool(reply.refused),
         probability=reply.answerable,
         scores=ranking.scores if ranking else {},
-        first=_first(sample, answers, run) if asked_for and run in KEYS["first_sentence"] else {},
+        first=_first(sample, answers, run, benchmark.documents) if asked_for and run in KEYS["first_sentence"] else {},
         f1=_f1(sample, answers, benchmark) if asked_for and run in KEYS["f1"] else {},
         words=_words(sample, answers, benchmark) if run in KEYS["acl_verbatim"] else {},
         sides=_sides(sample, answers, ranking) if run in KEYS["both_sides"] else {},
         spans=reply.spans,
         exact=reply.exact,
         conflicts=tuple(conflict.id for conflict in reply.conflicts),
+        faults=faults(reply.sentences),
     )
 
 
@@ -88,14 +92,16 @@ def answers_of(
     return {"product": reply.best_effort, "product_refusing": reply.sentences, **simple}
 
 
-def _first(sample: Sample, answers: Mapping[str, Sequence[Sentence]], run: str) -> dict[str, bool]:
-    return {name: first_is_gold(sample, found, by_string=run in BY_STRING) for name, found in answers.items()}
+def _first(
+    sample: Sample, answers: Mapping[str, Sequence[Sentence]], run: str, documents: Mapping[str, SourceDocument]
+) -> dict[str, bool]:
+    return {name: bool(s) and first_is_gold(sample, s[0], run, documents) for name, s in answers.items()}
 
 
 def _f1(sample: Sample, answers: Mapping[str, Sequence[Sentence]], benchmark: Benchmark) -> dict[str, float]:
     units = [place for doc in sample.documents for place in sentence_places(benchmark.documents[doc])]
     gold = units_at(units, [place for piece in sample.gold for place in piece.anywhere])
-    return {name: f1(units_at(units, [e for s in found for e in s.evidence]), gold) for name, found in answers.items()}
+    return {name: f1(units_at(units, [e for s in found for e in s.quoted]), gold) for name, found in answers.items()}
 
 
 def _words(
@@ -103,28 +109,26 @@ def _words(
 ) -> dict[str, tuple[int, int, int]]:
     text = benchmark.documents[sample.documents[0]].text
     gold = words_at(text, [place for piece in sample.gold for place in piece.anywhere])
-    marked = {name: words_at(text, [e for s in found for e in s.evidence]) for name, found in answers.items()}
+    marked = {name: words_at(text, [e for s in found for e in s.quoted]) for name, found in answers.items()}
     return {name: (len(found & gold), len(found - gold), len(gold - found)) for name, found in marked.items()}
 
 
 def _sides(sample: Sample, answers: Mapping[str, Sequence[Sentence]], ranking: Ranking | None) -> dict[str, int]:
-    places = {name: [e for s in found for e in s.evidence] for name, found in answers.items()}
+    places = {name: [e for s in found for e in s.quoted] for name, found in answers.items()}
     each = ranking.best.get("bm25_each", ()) if ranking else ()
     return {name: sides_held(sample, found) for name, found in {**places, "bm25_each": each}.items()}
 
 
-def first_is_gold(sample: Sample, sentences: Sequence[Sentence], *, by_string: bool = False) -> bool:
-    """Whether at least half of an evidence span of the first sentence lies in gold evidence.
+def first_is_gold(sample: Sample, first: Sentence, run: str, documents: Mapping[str, SourceDocument]) -> bool:
+    """Whether at least half of an evidence span of the first sentence lies in gold evidence, its context aside.
 
-    With ``by_string``, and where no gold evidence stands in the text (QASPER: a figure, a table), an accepted string
-    must stand in the sentence instead.
+    In a run of `BY_STRING`, and where no gold evidence stands in the text (QASPER: a figure, a table), an accepted
+    string must stand in the evidence instead.
     """
-    if not sentences:
-        return False
     gold = [piece for piece in sample.gold if piece.label != "highlight"]
-    if gold and not by_string:
-        return any(is_inside(place, gold) for place in sentences[0].evidence)
-    text = normalise(sentences[0].text)
+    if gold and run not in BY_STRING:
+        return any(is_inside(place, gold) for place in first.evidence)
+    text = normalise(" ".join(place.span.of(documents[place.doc].text) for place in first.evidence))
     accepted = [a for point in sample.short_answers for a in point] or [*sample.references]
     return any(answer in text for answer in map(normalise, accepted) if answer)
 

@@ -167,6 +167,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "acl_verbatim": ("acl_verbatim/own",),
     "both_sides": ("wikicontradict/own",),
     "false_reports": ("fairytaleqa/with", "hotpotqa/own", "qasper/own", "nq/own"),
+    "lint": ("clapnq/own", "hotpotqa/own", "fairytaleqa/own", "nq/own", "qasper/own"),
 }
 """The runs that each key is computed from."""
 RANKED = ("first_sentence", "f1", "clapnq", "removed", "mtrag_un", "acl_verbatim", "both_sides")

@@ -1,95 +1,113 @@
 """Findings for readers who see neither verdict nor tier, and their marks: ``python -m bench.conflicts.marks COMMAND``.
 
-``draw OUT FOLDER ...`` audits folders and writes ``pairs.md`` for the readers and ``key.json``; ``merge KEY FIRST
-SECOND`` adds the pairs with both readers' marks (JSON lines ``{"n": 1, "mark": "genuine"}``) to `marks.json` as a
-new round.
+``draw OUT FOLDER ...`` audits folders and writes ``items.jsonl`` for the readers and ``key.json``; ``merge KEY FIRST
+SECOND`` adds the items with both readers' marks (JSON lines ``{"id": 1, "mark": "change"}``) to `marks.json` as a new
+round.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
+import numpy as np
 import typer
 
 from bench.answers.replies import open_product
 from bench.conflicts.corpora import read_folder
+from discorag.conflicts.alignment import Comparison, align_corpus
 from discorag.conflicts.audit import audit
-from discorag.conflicts.statements import AuditDocument
-from discorag.conflicts.verdicts import Finding, Side, Tier, Verdict
-from discorag.ingest.segment.sentence_table import Sentence
+from discorag.conflicts.statements import AuditDocument, read_statements
+from discorag.conflicts.verdicts import age, judge
+from discorag.schema.values import Span
 from discorag.text.escaping import one_line
 from interfaces.views.audit import group_findings
 
 MARKS = Path(__file__).with_name("marks.json")
-SURE, OTHERS = 70, 40
-"""Most pairs of either kind."""
-AROUND = 2
-"""Sentences of context on each side."""
-_WORDS = 25  # of a quote that is kept
+NEAR_MISSES = 40
+"""Pairs of sentences that were compared and differ in a value, but are not reported."""
+SHOWN = 60
+"""Words of a sentence with those around it."""
+_KEPT = 25  # words of a quote
+_Place = tuple[AuditDocument, Span]
 app = typer.Typer(help="Findings for blind readers.")
 
 
 @app.command()
 def draw(out: Path, folders: list[Path], home: Path = Path(".disco-rag/bench/marks")) -> None:
-    """Write shuffled pairs: sure contradictions and replacements, and others; alike ones once."""
-    sure, others = list[tuple[dict[str, Any], str]](), list[tuple[dict[str, Any], str]]()
+    """Write all findings of some folders, alike ones once, and near misses, shuffled."""
     with open_product(home) as rag:
-        read = {folder.name: {d.id: d for d in read_folder(rag, folder)} for folder in folders}
-    for name, documents in read.items():
-        for finding in (group[0] for group in group_findings(audit(list(documents.values())))):
-            row = {"folder": name, "tier": finding.tier, "verdict": finding.verdict}
-            is_sure = finding.tier is Tier.SURE and finding.verdict is not Verdict.DIFFERS
-            (sure if is_sure else others).append((row | {"quotes": _quotes(finding)}, _pair(finding, documents)))
+        read = {folder.name: read_folder(rag, folder) for folder in folders}
+    findings, misses = list[dict[str, Any]](), list[dict[str, Any]]()
+    for folder, documents in read.items():
+        by_id = {d.id: d for d in documents}
+        for finding in (group[0] for group in group_findings(audit(documents))):
+            sides = [(by_id[side.doc_id], side.span) for side in (finding.left, finding.right)]
+            findings.append(_item(folder, finding.tier, finding.verdict, sides))
+        misses += [_item(folder, "", "", sides) for sides in near_misses(documents)]
     rng = random.Random(0)
-    rows = [
-        pair for pairs, most in ((sure, SURE), (others, OTHERS)) for pair in rng.sample(pairs, min(most, len(pairs)))
-    ]
-    rng.shuffle(rows)
+    items = [*findings, *rng.sample(misses, min(NEAR_MISSES, len(misses)))]
+    rng.shuffle(items)
+    key = [{"id": n} | {k: v for k, v in item.items() if k != "shown"} for n, item in enumerate(items, 1)]
+    shown = [json.dumps({"id": n} | item["shown"], ensure_ascii=False) for n, item in enumerate(items, 1)]
     out.mkdir(parents=True, exist_ok=True)
-    (out / "pairs.md").write_text("\n".join(f"## {n}\n\n{text}" for n, (_, text) in enumerate(rows, 1)), "utf-8")
-    (out / "key.json").write_text(json.dumps([{"n": n} | row for n, (row, _) in enumerate(rows, 1)], indent=1), "utf-8")
-    typer.echo(f"{len(sure)} sure, {len(others)} others; {len(rows)} written.")
+    (out / "items.jsonl").write_text("\n".join(shown) + "\n", "utf-8")
+    (out / "key.json").write_text(json.dumps(key, ensure_ascii=False, indent=1), "utf-8")
+    typer.echo(f"{len(findings)} findings, {len(items) - len(findings)} near misses of {len(misses)}.")
 
 
 @app.command()
 def merge(key: Path, first: Path, second: Path) -> None:
-    """Add marked pairs to `marks.json`."""
+    """Add marked items to `marks.json`."""
     readers = [
-        {m["n"]: m["mark"] for m in map(json.loads, path.read_text("utf-8").splitlines())} for path in (first, second)
+        {m["id"]: m["mark"] for m in map(json.loads, path.read_text("utf-8").splitlines())} for path in (first, second)
     ]
     rows: list[dict[str, Any]] = json.loads(key.read_text("utf-8"))
     kept: list[dict[str, Any]] = json.loads(MARKS.read_text("utf-8"))
     number = 1 + max(row["round"] for row in kept)
-    marked = [{"round": number} | row | {"marks": [marks[row["n"]] for marks in readers]} for row in rows]
-    lines = (json.dumps({k: v for k, v in row.items() if k != "n"}, ensure_ascii=False) for row in [*kept, *marked])
+    marked = [{"round": number} | row | {"marks": [marks[row["id"]] for marks in readers]} for row in rows]
+    lines = (json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False) for row in [*kept, *marked])
     MARKS.write_text("[\n " + ",\n ".join(lines) + "\n]\n", "utf-8")
 
 
-def _quotes(finding: Finding) -> list[str]:
-    return [" ".join(side.quote.split()[:_WORDS]) for side in (finding.left, finding.right)]
+def near_misses(documents: Iterable[AuditDocument]) -> Iterator[list[_Place]]:
+    """Sentences with another value that are compared and not reported."""
+    ordered = sorted(documents, key=lambda d: age(d.identity))
+    every = np.ones(len(ordered), dtype=np.bool_)
+    for pair in align_corpus(ordered, *read_statements(ordered), Comparison(every, every)):
+        if any(a.excludes(b) for a, b in pair.slots) and not judge(pair, ordered):
+            yield [(ordered[s.document], s.sentence.span) for s in (pair.left, pair.right)]
 
 
-def _pair(finding: Finding, documents: dict[str, AuditDocument]) -> str:
-    sides = [_side(side, documents[side.doc_id].sentences) for side in (finding.left, finding.right)]
-    return "\n".join(f"{letter}. {text}\n" for letter, text in zip("AB", sides, strict=True))
+def _item(folder: str, tier: str, verdict: str, sides: Sequence[_Place]) -> dict[str, Any]:
+    """An item of the key; ``shown`` is what readers see of it."""
+    shown = [_side(folder, document, span) for document, span in sides]
+    quotes = [" ".join(side["quote"].split()[:_KEPT]) for side in shown]
+    found = {"folder": folder, "tier": tier, "verdict": verdict, "quotes": quotes}
+    return found | {"shown": dict(zip("AB", shown, strict=True))}
 
 
-def _side(side: Side, sentences: Sequence[Sentence]) -> str:
-    at = next(i for i, s in enumerate(sentences) if s.span == side.span)
-    before, after = sentences[max(0, at - AROUND) : at], sentences[at + 1 : at + 1 + AROUND]
-    said = " ".join(
-        [
-            *(one_line(s.text, 300) for s in before),
-            f"**{one_line(side.quote, None)}**",
-            *(one_line(s.text, 300) for s in after),
-        ]
-    )
-    section = f", section {' > '.join(side.headings)}" if side.headings else ""
-    return f"{side.title} ({side.identity or 'no entity or version known'}){section}\n\n> {said}"
+def _side(folder: str, document: AuditDocument, span: Span) -> dict[str, str]:
+    at = next(i for i, s in enumerate(document.sentences) if s.span == span)
+    sentence, uri = document.sentences[at], PurePath(document.chunks[at].uri)
+    quote = one_line(sentence.body, None)
+    room = max(0, SHOWN - len(quote.split()))
+    before, after = (" ".join(one_line(s.text, None) for s in part).split() for part in (
+        document.sentences[max(0, at - 3) : at], document.sentences[at + 1 : at + 4]
+    ))  # fmt: skip
+    head = before[len(before) - min(len(before), room // 2) :]
+    tail = after[: room - len(head)]
+    parts = uri.parts[uri.parts.index(folder) + 1 :] if folder in uri.parts else (uri.name,)
+    return {
+        "title": document.title,
+        "path": "/".join(parts),
+        "section": " > ".join(sentence.headings),
+        "quote": quote,
+        "context": " ".join([*head, f"**{quote}**", *tail]),
+    }
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ def _seconds(settings: StoreSettings, folder: Path) -> tuple[float, float, int]:
     start = time.perf_counter()
     with open_store(settings, ENCODER) as store:
         opened = time.perf_counter()
-        stored = {m.uri: m.content_hash for m in store.under(SCOPE, below(folder))}
-        files = [source.path for source in survey(folder).sources]
+        stored = {m.uri: m.content_hash for m in store.under(SCOPE, below(str(folder)))}
+        files = [source.path for source in survey(str(folder)).sources]
         changed = sum(stored.get(file.resolve().as_posix()) != _hash(file) for file in files)
         return opened - start, time.perf_counter() - opened, changed

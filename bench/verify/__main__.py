@@ -1,6 +1,7 @@
 """What the verifier says of written sentences: ``make bench-verify`` writes ``bench/results/verify.json``.
 
-Usage: ``python -m bench.verify [--nli FOLDER] [--out FILE]``. FOLDER holds a ``model.onnx`` labelled "entailment".
+Usage: ``python -m bench.verify [--nli FOLDER] [--llm MODEL [--limit N]] [--out FILE]``. FOLDER holds a ``model.onnx``
+labelled "entailment". MODEL is named as in ``DISCO_RAG_MODEL``; its replies are cached, so a stopped run is resumed.
 Of ``heldout.jsonl`` only the half ``score`` is measured.
 """
 
@@ -19,21 +20,24 @@ from rich.console import Console
 from bench import report
 from bench.stats import auc, estimate
 from bench.verify.pairs import FOLDER, Hostile, Pair, load_hostile, load_pairs
-from discorag.config import RerankerSettings
+from discorag.config import RerankerSettings, Settings
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
+from discorag.models.gateway import Gateway
 from discorag.models.memo import MemoEncoder
 from discorag.models.nli import ENTAILMENT, CrossEncoderNli, NliModel
-from discorag.models.protocol import Encoder
+from discorag.models.protocol import Encoder, LanguageModel
 from discorag.models.reranker import reranker_from
 from discorag.models.tokens import PackagedTokens
 from discorag.schema.answer import AnswerInputs, Support
 from discorag.schema.document import Document, Scope
+from discorag.schema.errors import ModelError
 from discorag.text.terms import terms
-from discorag.verification.judges import NliJudge
+from discorag.verification.judges import LlmJudge, NliJudge
 from discorag.verification.tracing import TracingVerifier
-from discorag.verification.verifier import Verifier
+from discorag.verification.verifier import Judge, Verifier
+from prompts import load
 
 OUT = Path("bench/results/verify.json")
 WORST_FIRST = (Support.NOT_SUPPORTED, Support.NOT_VERIFIED, Support.SUPPORTED)
@@ -53,10 +57,16 @@ async def state_of(verifier: Verifier, documents: Mapping[str, str], draft: str)
 
 
 async def _states(verifier: Verifier, cases: Sequence[Hostile | Pair]) -> dict[str, Any]:
-    """How many sentences have which state."""
-    documents = [c.documents if isinstance(c, Hostile) else {"d": c.evidence} for c in cases]
-    counts = Counter([await state_of(verifier, d, c.sentence) for c, d in zip(cases, documents, strict=True)])
-    found = {"n": len(cases)} | {state.replace(" ", "_"): counts[state] for state in Support}
+    """How many sentences have which state; ``failed``: not verified because the model's reply was no verdict."""
+    counts, failed = Counter[Support](), 0
+    for case in cases:
+        documents = case.documents if isinstance(case, Hostile) else {"d": case.evidence}
+        try:
+            counts[await state_of(verifier, documents, case.sentence)] += 1
+        except ModelError:
+            counts[Support.NOT_VERIFIED] += 1
+            failed += 1
+    found = {"n": len(cases), "failed": failed} | {state.replace(" ", "_"): counts[state] for state in Support}
     return {**found, "not_supported_share": round(counts[Support.NOT_SUPPORTED] / len(cases), 3)}
 
 
@@ -71,14 +81,19 @@ async def _rank(encoder: Encoder, nli: NliModel | None, pairs: Sequence[Pair]) -
     return {name: estimate(auc, s[supported], s[~supported], digits=3) for name, s in scores.items()}
 
 
+def _spread(cases: Sequence[Hostile | Pair], count: int | None) -> Sequence[Hostile | Pair]:
+    """At most ``count`` of the cases, at even distances."""
+    return cases if count is None or count >= len(cases) else [cases[i * len(cases) // count] for i in range(count)]
+
+
 def _overlap(pair: Pair) -> float:
     """Share of the sentence's words that are in the evidence."""
     words = set(terms(pair.sentence))
     return len(words & set(terms(pair.evidence))) / max(1, len(words))
 
 
-async def measure(nli: NliModel | None) -> dict[str, Any]:
-    """Return all figures; those under ``nli`` only with an NLI model."""
+async def measure(nli: NliModel | None, llm: LanguageModel | None, limit: int | None) -> dict[str, Any]:
+    """Return all figures; those under ``nli`` and ``llm`` only with such a model, ``llm`` over ``limit`` of a kind."""
     encoder, reranker = MemoEncoder(PackagedEncoder()), reranker_from(RerankerSettings())
     hostile = load_hostile(FOLDER / "hostile.jsonl")
     half = [p for p in load_pairs(FOLDER / "heldout.jsonl") if p.half == "score"]
@@ -90,18 +105,27 @@ async def measure(nli: NliModel | None) -> dict[str, Any]:
     }
     bare = TracingVerifier(encoder, reranker)
     found: dict[str, Any] = {name: await _states(bare, some) for name, some in cases.items()}
+    judges: dict[str, tuple[str, Judge, int | None]] = {}
     if nli:
-        verifier = TracingVerifier(encoder, reranker, NliJudge(nli))
-        found["nli"] = {"model": nli.version} | {name: await _states(verifier, some) for name, some in cases.items()}
+        judges["nli"] = (nli.version, NliJudge(nli), None)
+    if llm:
+        judges["llm"] = (llm.name, LlmJudge(llm, load("support")), limit)
+    for name, (model, judge, count) in judges.items():
+        verifier = TracingVerifier(encoder, reranker, judge)
+        states = {kind: await _states(verifier, _spread(some, count)) for kind, some in cases.items()}
+        found[name] = {"model": model} | states
     return {**found, "auc": await _rank(encoder, nli, half)}
 
 
 def main(
     nli: Annotated[Path | None, typer.Option(help="Folder of an NLI model: model.onnx, tokenizer.json.")] = None,
+    llm: Annotated[str | None, typer.Option(help="Language model: an endpoint's URL#NAME, or provider:name.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Sentences of each kind for the language model.")] = None,
     out: Annotated[Path, typer.Option(help="JSON file.")] = OUT,
 ) -> None:
     """Measure, write, show."""
-    found = asyncio.run(measure(CrossEncoderNli(str(nli)) if nli else None))
+    model = Gateway(Settings().llm.named(llm)) if llm else None
+    found = asyncio.run(measure(CrossEncoderNli(str(nli)) if nli else None, model, limit))
     Console().print(report.table(report.write(out, found).figures))
 
 

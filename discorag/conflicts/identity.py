@@ -26,7 +26,9 @@ _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _VERSION = re.compile(r"(?<![\w.])(?:v|(?=\d+\.\d))(\d+(?:\.\d+){0,3})(?![\w%]|\.\d)", re.IGNORECASE)
 _RELEASE = re.compile(r"([A-Za-z][\w+-]*?)[-_]v?(\d+(?:\.\d+)+)[\w.-]*")
 """A folder such as "celery-5.4.0": whose release the files in it are."""
-_STATED_VERSION = re.compile(r"^\W*(?:version|release)\W{1,3}v?(\d+(?:\.\d+)+)", re.IGNORECASE | re.MULTILINE)
+_STATED_VERSION = re.compile(
+    r"^\W*(?:version|release)\W{1,3}v?(\d+(?:\.\d+)+|\d+(?=,|\W*$))", re.IGNORECASE | re.MULTILINE
+)
 _STATED_DATE = re.compile(
     r"\b(?:date|dated|effective|effective date|last updated|updated|issued|published)\b\W{0,4}(?:on |from |as of )?"
     rf"({_DATE})",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -24,7 +24,7 @@ from discorag.text.sentences import language_of
 
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 _MARKUP = re.compile(
-    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import)|::|https?://"
+    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]+\.\w+\()|^@\w|::|https?://"
     r"|<\w+[^>]*>|[=_~]{3,}|-{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
 )
 """What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright."""
@@ -46,7 +46,7 @@ _LEAST_NAMES = 5
 _IDENTIFIER = re.compile(r"\w-\w|[a-z][A-Z]")
 _PAGE = re.compile(r"(\S+)\(\d\w*\)")
 """The title of a manual page: "deb(5)"."""
-_RATHER = 3
+RATHER = 3
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
@@ -194,7 +194,11 @@ class AuditDocument:
 
     def _is_named_otherwise_than(self, other: Self) -> bool:
         names = (w for w in _TOKEN.findall(self.title) if w in self.names or _IDENTIFIER.search(w))
-        return any(self.words[w] > _RATHER * other.words[w] for w in names)
+        return any(self.words[w] > RATHER * other.words[w] for w in names)
+
+    def uses(self, words: Iterable[str]) -> int:
+        """How often it uses some words."""
+        return sum(self.words[w] for w in words)
 
     def shared_names(self, other: Self) -> float:
         """Share of the names of the document with fewer that the other one has too; 1 if there are hardly any."""

@@ -178,8 +178,11 @@ _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")
 """What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement"."""
 _REFERENCE = re.compile(
-    r"\b(?:sections?|chapters?|appendix|pages?|figures?|tables?|notes?|exhibits?|items?|rfc|issue) $", re.IGNORECASE
+    r"\b(?:sections?|chapters?|appendix|pages?|figures?|tables?|notes?|exhibits?|items?|rfc|issue) "
+    r"(?:[\d.]+(?:,? (?:and|or) |, | to ))*$",
+    re.IGNORECASE,
 )
+_VERSION = re.compile(r"\bversions? $")
 _VERSIONED = re.compile(r"(?:\bversions?|\b[A-Z]\w+|[<>=]=?)\s?$")
 
 
@@ -210,7 +213,8 @@ def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
         return Value(kind, span, text, parts=tuple(map(int, groups["version"].split("."))))
     before = match.string[:start]
     number, rough = groups["number"], bool(_ROUGHLY.search(before))
-    if kind is ValueKind.COUNT and re.fullmatch(r"\d+\.\d+", number) and _VERSIONED.search(before):
+    is_plain = kind is ValueKind.COUNT and re.fullmatch(r"\d+(?:\.\d+)?", number)
+    if is_plain and (_VERSIONED if "." in number else _VERSION).search(before):
         return Value(ValueKind.VERSION, span, text, parts=tuple(map(int, number.split("."))))
     if kind is ValueKind.COUNT and number.casefold() == "one" and not groups.get("scale"):
         return None

@@ -7,15 +7,16 @@ hedges are shown with a finding and never hide it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
+from itertools import groupby
 from textwrap import shorten
 
 from pydantic import BaseModel
 
 from discorag.conflicts.alignment import Alignment, subject_of_version
 from discorag.conflicts.identity import DocumentIdentity
-from discorag.conflicts.statements import SMALL_WORDS, AuditDocument, Statement
+from discorag.conflicts.statements import RATHER, SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
 from discorag.schema.values import Span, stable_id
 
@@ -120,6 +121,8 @@ LEAST_COMMON = 2
 """Words that two sentences without a common name need in common to speak of one subject."""
 SOME_SUBJECT = 0.15
 """Least share of common names of two documents that may speak of one subject."""
+TERM = 2
+"""Most uses of a name in a document of which it is not a term."""
 CLOSE_WORDING = 0.7
 """Least overlap of two statements that differ in a name, an opposite or a negation."""
 
@@ -133,18 +136,33 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
     others = [s for s in differing if s[0].kind is not ValueKind.DATE]
     dates = [s for s in pair.slots if s[0].kind is ValueKind.DATE and s[0].excludes(s[1])]
     times = dates if others else [s for s in differing if s in dates]
-    if any(not a.is_comparable(b) for a, b in pair.slots) or len(others) > 1 or len(times) > 1:
+    if any(not a.is_comparable(b) for a, b in pair.slots) or len(times) > 1:
         return None
     if not others and not times:
         return _wording_finding(pair, documents)
     if pair.has_other_subject and not left.is_version_of(right):
         return None
     slot = (others or times)[0]
-    if all(map(_is_own_version, slot, (left.identity, right.identity))):
+    if all(map(_is_of_document, slot, (left.identity, right.identity))):
+        return None
+    sides = zip((pair.left, pair.right), zip(*(others or times), strict=True), strict=True)
+    lit = [span for s, values in sides if (span := _list_around(s, values))]
+    if len(lit) < 2 or (len(others) > 1 and not left.is_other_release_than(right)):
         return None
     tier = Tier.SURE if _is_sure(pair, slot, left, right) else Tier.POSSIBLE
     says_when = any(map(_says_when, (pair.left, pair.right), slot))
-    return _value_finding(pair, documents, tier, slot, times if others or says_when else [])
+    said = [s.text[span.start : span.end] for s, span in zip((pair.left, pair.right), lit, strict=True)]
+    verdict, reason = _explain(pair, documents, said, times if others or says_when else [], slot)
+    return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, lit)
+
+
+def _list_around(statement: Statement, values: Collection[Value]) -> Span | None:
+    """Some values and those next to them, None if more than "and" and "or" stands between them: "3.8, 3.9 and 3.10"."""
+    for _, tokens in groupby(statement.tokens, lambda t: isinstance(t, Value) or t in {"and", "or"}):
+        listed = [t for t in tokens if isinstance(t, Value)]
+        if set(values) <= set(listed):
+            return Span(start=listed[0].span.start, end=listed[-1].span.end)
+    return None
 
 
 def _says_when(statement: Statement, value: Value) -> bool:
@@ -183,38 +201,31 @@ def _is_sure(pair: Alignment, slot: tuple[Value, Value], left: AuditDocument, ri
     return says_of_what and not any(pair.names) and not is_numbered
 
 
-def _value_finding(
-    pair: Alignment,
-    documents: Sequence[AuditDocument],
-    tier: Tier,
-    slot: tuple[Value, Value],
-    times: Sequence[tuple[Value, Value]],
-) -> Finding:
-    said = (slot[0].text, slot[1].text)
-    verdict, reason = _explain(pair, documents, said, times, slot)
-    return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, slot)
-
-
 def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
     """Almost the same words, but one denies what the other says, or names something else: possible only."""
-    left, right = ({w.casefold() for w in words} for words in pair.only)
-    opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in left and b in right), None)
+    left, right = documents[pair.left.document], documents[pair.right.document]
+    one, other = ({w.casefold() for w in words} for words in pair.only)
+    opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in one and b in other), None)
     only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
-    named = all(pair.names) and only_names and set(pair.names[0]) != set(pair.names[1])
+    last = [{name.rpartition(".")[2] for name in names} for names in pair.names]  # "http.Request", "web.Request"
+    named = all(pair.names) and only_names and last[0] != last[1]
     denied = bool(NEGATED.search(pair.left.text)) != bool(NEGATED.search(pair.right.text)) and not all(pair.names)
-    is_renamed = named and documents[pair.left.document].is_other_release_than(documents[pair.right.document])
+    is_renamed = named and left.is_other_release_than(right)
+    uses = [(left.uses(names), right.uses(names)) for names in pair.names]
+    if named and not is_renamed and all(own > max(TERM, RATHER * its) for own, its in (uses[0], uses[1][::-1])):
+        return None
     if not is_renamed and (pair.overlap < CLOSE_WORDING or not (named or opposed or denied)):
         return None
     names = (" ".join(pair.names[0]), " ".join(pair.names[1]))
     verdict, reason = _explain(pair, documents, names if named else opposed)
-    tier = Tier.SURE if is_renamed else Tier.POSSIBLE
-    return _finding(pair, documents, verdict, tier, "name" if named else "polarity", reason, None)
+    tier = Tier.SURE if is_renamed and uses[0][0] > uses[0][1] and uses[1][0] < uses[1][1] else Tier.POSSIBLE
+    return _finding(pair, documents, verdict, tier, "name" if named else "polarity", reason)
 
 
 def _explain(
     pair: Alignment,
     documents: Sequence[AuditDocument],
-    said: tuple[str, str] | None,
+    said: Sequence[str] | None,
     times: Sequence[tuple[Value, Value]] = (),
     slot: tuple[Value, Value] | None = None,
 ) -> tuple[Verdict, str]:
@@ -236,8 +247,6 @@ def _explain(
         return _replaced_if_ordered(one, other), f'{claim}; "{which.title}" is marked as {status}.'
     known = max([*_years(one), *_years(other)], default=9999)
     same_time = any(a.kind is ValueKind.DATE and 0 < a.parts[0] <= known and not a.excludes(b) for a, b in pair.slots)
-    if slot and slot[0].parts[:1] != slot[1].parts[:1]:
-        same_time &= not all(_is_own_period(v, d) for v, d in zip(slot, (one, other), strict=True))
     if one.period and other.period and one.period != other.period and not same_time:
         return Verdict.DIFFERS, f"{claim}; the documents report on {one.period} and on {other.period}."
     if any(_NOTED_CHANGE.search(s.text) for s in (pair.left, pair.right)):
@@ -246,7 +255,7 @@ def _explain(
     return Verdict.CONTRADICTS, f"{claim}{newer}."
 
 
-def _claim(left: AuditDocument, right: AuditDocument, said: tuple[str, str] | None) -> str:
+def _claim(left: AuditDocument, right: AuditDocument, said: Sequence[str] | None) -> str:
     """Which document says what, by their titles if these differ."""
     titles = [shorten(d.title, _TITLE, placeholder="…") for d in (left, right)]
     one, other = (f'"{t}"' for t in titles) if titles[0] != titles[1] else ("The first", "the second")
@@ -260,16 +269,17 @@ def _replaced_if_ordered(one: DocumentIdentity, other: DocumentIdentity) -> Verd
     return Verdict.REPLACED if both and age(one) != age(other) else Verdict.DIFFERS
 
 
-def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
-    """Whether a version is the one that a document speaks for, or the major one before, as in a guide to upgrading."""
+def _is_of_document(value: Value, identity: DocumentIdentity) -> bool:
+    """Whether a value says which document this is: its version, its date or its period.
+
+    Also the major version before, as in a guide to upgrading, and the year before, which a report compares with.
+    """
+    if value.kind is ValueKind.DATE:
+        is_period = any(year - 1 <= value.parts[0] <= year for year in _years(identity))
+        return is_period or value.parts == _date(identity)
     own = _numbers(identity.version)
     is_own = value.parts == own[: len(value.parts)] or value.parts == tuple(n - 1 for n in own[:1])
     return value.kind is ValueKind.VERSION and bool(own) and is_own
-
-
-def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
-    """Whether a date lies in the period that a document reports on, or in the one before, which it compares with."""
-    return value.kind is ValueKind.DATE and any(year - 1 <= value.parts[0] <= year for year in _years(identity))
 
 
 def _years(identity: DocumentIdentity) -> list[int]:
@@ -278,13 +288,11 @@ def _years(identity: DocumentIdentity) -> list[int]:
 
 def _finding(
     pair: Alignment, documents: Sequence[AuditDocument], verdict: Verdict, tier: Tier, kind: str, reason: str,
-    slot: tuple[Value, Value] | None,
+    lit: Sequence[Span] = (),
 ) -> Finding:  # fmt: skip
-    sides = [
-        _side(s, documents[s.document], v.span if v else None)
-        for s, v in zip((pair.left, pair.right), slot or (None, None), strict=True)
-    ]
-    fields = [f":{s.heading}" if s.names_a_default else "" for s in (pair.left, pair.right)]
+    statements = (pair.left, pair.right)
+    sides = [_side(s, documents[s.document], span) for s, span in zip(statements, lit or (None, None), strict=True)]
+    fields = [f":{s.heading}" if s.names_a_default else "" for s in statements]
     key = stable_id(*sorted(f"{s.doc_id}:{s.quote}{field}" for s, field in zip(sides, fields, strict=True)))
     return Finding(
         id=key, verdict=verdict, tier=tier, kind=kind, left=sides[0], right=sides[1], reason=reason, score=pair.overlap

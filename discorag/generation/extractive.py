@@ -73,17 +73,23 @@ def _resolve(reference: Reference, table: SentenceTable, relevance: Floats, used
 
 
 def _sentences(table: SentenceTable, order: list[int]) -> list[str]:
-    """Each unit with its citation, and with its prefix unless the unit before it has the same.
+    """Each unit in its passage with its citation, and with its prefix unless the unit before it has the same.
 
-    A heading is quoted only where its place is known.
+    A heading is quoted only where its place is known, and what an earlier line quotes is not quoted again.
     """
-    lines: list[str] = []
+    lines, quoted = list[str](), set[int]()
     before: Sentence | None = None
-    for unit in (table.sentences[i] for i in order):
+    for i in order:
+        if i in quoted:
+            continue
+        unit, whole = table.sentences[i], table.passage(i)
+        passage = range(max((j + 1 for j in whole if j < i and j in quoted), default=whole.start), whole.stop)
         is_same = before is not None and (before.chunk, before.prefix) == (unit.chunk, unit.prefix)
         is_unplaced_heading = unit.kind is not UnitKind.TURN and not unit.read_with
-        text = unit.body if is_same or is_unplaced_heading else unit.plain
-        lines.append(with_citation(escape_references(text), f"[{unit.chunk}.{unit.number}]"))
+        prefix = "" if is_same or is_unplaced_heading else unit.prefix
+        text = escape_references(prefix + table.quote(passage))
+        lines.append(with_citation(text, f"[{unit.chunk}.{unit.number}]"))
+        quoted.update(passage)
         before = unit
     return lines
 

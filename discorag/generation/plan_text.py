@@ -30,75 +30,32 @@ class Words(NamedTuple):
 
 
 CONDITION = Words("the condition", "条件")
-BACKGROUND = Words("the background", "背景")
-COMPARISON = Words("the comparison", "比较")
-DETAILS = Words("the details", "细节")
-EXAMPLE = Words("an example", "例子")
-JUDGED = Words("how it is judged", "评价")
-LATER = Words("what comes next", "随后")
-EARLIER = Words("what comes before", "此前")
-MEANING = Words("what is meant", "含义")
-OUTCOME = Words("what follows from it", "结果")
-OTHERWISE = Words("the contrast", "对照")
-CONCEDED = Words("what is conceded", "让步")
-REASON = Words("the reason", "原因")
-RESTATED = Words("the same in other words", "换言之")
-PURPOSE = Words("what it is for", "目的")
-SOURCE = Words("who says so", "出处")
 SUPPORT = Words("what supports it", "佐证")
-ADDITION = Words("what adds to it", "补充")
-
-WITHIN: dict[Relation, Words] = {
-    Relation.ATTRIBUTION: SOURCE,
-    Relation.BACKGROUND: BACKGROUND,
-    Relation.CIRCUMSTANCE: BACKGROUND,
-    Relation.CAUSE: REASON,
-    Relation.EXPLANATION: REASON,
-    Relation.COMPARISON: COMPARISON,
-    Relation.CONCESSION: CONCEDED,
-    Relation.CONDITION: CONDITION,
-    Relation.CONTRAST: OTHERWISE,
-    Relation.ANTITHESIS: OTHERWISE,
-    Relation.DEFINITION: MEANING,
-    Relation.CLASSIFICATION: MEANING,
-    Relation.ELABORATION: DETAILS,
-    Relation.EVALUATION: JUDGED,
-    Relation.INTERPRETATION: JUDGED,
-    Relation.EVIDENCE: SUPPORT,
-    Relation.EXAMPLE: EXAMPLE,
-    Relation.PURPOSE: PURPOSE,
-    Relation.RESULT: OUTCOME,
-    Relation.CONSEQUENCE: OUTCOME,
-    Relation.SEQUENCE: LATER,
-    Relation.TEMPORAL: LATER,
-    Relation.SUMMARY: RESTATED,
-    Relation.RESTATEMENT: RESTATED,
+_PHRASES: dict[Words, tuple[str, str, str]] = {
+    Words("who says so", "出处"): ("ATTRIBUTION", "", ""),
+    Words("the background", "背景"): ("BACKGROUND CIRCUMSTANCE", "BACKGROUND_FOR", ""),
+    Words("the reason", "原因"): ("CAUSE EXPLANATION", "CAUSES JUSTIFIES MOTIVATES", "RESULTS_FROM"),
+    Words("the comparison", "比较"): ("COMPARISON", "COMPARES_WITH", "COMPARES_WITH"),
+    Words("what is conceded", "让步"): ("CONCESSION", "", ""),
+    CONDITION: ("CONDITION", "", ""),
+    Words("the contrast", "对照"): ("CONTRAST ANTITHESIS", "", ""),
+    Words("what is meant", "含义"): ("DEFINITION CLASSIFICATION", "", ""),
+    Words("the details", "细节"): ("ELABORATION", "ELABORATES SPECIFIES", ""),
+    Words("how it is judged", "评价"): ("EVALUATION INTERPRETATION", "", ""),
+    SUPPORT: ("EVIDENCE", "SUPPORTS", ""),
+    Words("an example", "例子"): ("EXAMPLE", "EXEMPLIFIES", ""),
+    Words("what it is for", "目的"): ("PURPOSE", "", ""),
+    Words("what follows from it", "结果"): ("RESULT CONSEQUENCE", "RESULTS_FROM", "CAUSES"),
+    Words("what comes next", "随后"): ("SEQUENCE TEMPORAL", "FOLLOWS", "PRECEDES"),
+    Words("what comes before", "此前"): ("", "PRECEDES", "FOLLOWS"),
+    Words("the same in other words", "换言之"): ("SUMMARY RESTATEMENT", "", ""),
+    Words("what adds to it", "补充"): ("", "SUPPLEMENTS", ""),
 }
-"""What a satellite is to its nucleus, or the second of two nuclei to the first."""
-AS_SOURCE: dict[ChunkRelation, Words] = {
-    ChunkRelation.SUPPORTS: SUPPORT,
-    ChunkRelation.ELABORATES: DETAILS,
-    ChunkRelation.SPECIFIES: DETAILS,
-    ChunkRelation.SUPPLEMENTS: ADDITION,
-    ChunkRelation.EXEMPLIFIES: EXAMPLE,
-    ChunkRelation.CAUSES: REASON,
-    ChunkRelation.JUSTIFIES: REASON,
-    ChunkRelation.MOTIVATES: REASON,
-    ChunkRelation.RESULTS_FROM: OUTCOME,
-    ChunkRelation.PRECEDES: EARLIER,
-    ChunkRelation.FOLLOWS: LATER,
-    ChunkRelation.BACKGROUND_FOR: BACKGROUND,
-    ChunkRelation.COMPARES_WITH: COMPARISON,
-}
-"""What a chunk is to the one named before it, where the edge leads from it to that one."""
-AS_TARGET: dict[ChunkRelation, Words] = {
-    ChunkRelation.CAUSES: OUTCOME,
-    ChunkRelation.RESULTS_FROM: REASON,
-    ChunkRelation.PRECEDES: LATER,
-    ChunkRelation.FOLLOWS: EARLIER,
-    ChunkRelation.COMPARES_WITH: COMPARISON,
-}
-"""The same where the edge leads to it."""
+"""What a satellite is to its nucleus, or the second of two nuclei to the first; what a chunk is to the one named before
+it, where the edge leads from it to that one, and where it leads to it."""
+WITHIN = {Relation(name): words for words, (names, _, _) in _PHRASES.items() for name in names.split()}
+AS_SOURCE = {ChunkRelation(name): words for words, (_, names, _) in _PHRASES.items() for name in names.split()}
+AS_TARGET = {ChunkRelation(name): words for words, (_, _, names) in _PHRASES.items() for name in names.split()}
 
 
 @dataclass(frozen=True)

@@ -121,16 +121,22 @@ def _relevant(relevance: Relevance, calibration: Calibration | None) -> list[int
 def _answering(
     inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, calibration: Calibration | None
 ) -> list[int]:
-    """The best sentence of each of the two best sources, then those close to the best one, or all that are relevant."""
-    relevant, first = _relevant(relevance, calibration), dict[str, int]()
+    """The best sentence of each of two sources, then those close to the best one, or all that are relevant.
+
+    Of more than two sources, those of another source must be twice as close. Apart from the best, none refers back to
+    what its passage does not show.
+    """
+    relevant = _relevant(relevance, calibration)
     if calibration is None:
         return relevant
-    for i in relevance.ranked:
-        first.setdefault(inputs.chunks[table.sentences[i].chunk - 1].doc_id, i)
+    source = [inputs.chunks[unit.chunk - 1].doc_id for unit in table.sentences]
+    first = {source[i]: i for i in reversed(relevance.ranked)}
     is_pair = len({chunk.doc_id for chunk in inputs.chunks}) == 2
-    two = [i for i in [*first.values()][:2] if is_pair or i in relevant]
+    best = sorted(first.values(), key=relevance.ranked.index) if is_pair else relevant[:1]
     lowest = -math.inf if inputs.detail == "full" else calibration.lowest(relevance.best)
-    return [*two, *(i for i in relevant if relevance.logits[i] >= lowest)]
+    of_others = lowest if is_pair else (lowest + relevance.best) / 2
+    close = (i for i in relevant if relevance.logits[i] >= (lowest if source[i] == source[relevant[0]] else of_others))
+    return [*best, *(i for i in close if not table.refers_back(table.passage(i)[0]))]
 
 
 def _repeats(i: int, chosen: Iterable[int], table: SentenceTable) -> bool:

@@ -1,9 +1,8 @@
-"""From files to documents: find them, check them, read or convert them."""
+"""From files to documents: check them, read or convert them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -32,7 +31,7 @@ CONVERTER_VERSION = "5"
 _TEXT_VERSION = "1"
 _TEXTS = {".txt": "text/plain", ".text": "text/plain", ".rst": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
-_SUPPORTED = ", ".join(SUFFIXES)
+SUPPORTED = ", ".join(SUFFIXES)
 _SAVE_AS = {
     **dict.fromkeys((".doc", ".odt", ".rtf"), ".docx"),
     **dict.fromkeys((".ppt", ".odp"), ".pptx"),
@@ -46,26 +45,10 @@ ENCODING = "encoding"
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read; ``uri`` is its POSIX path relative to the folder that was given, or its name."""
+    """A file to read; ``uri`` is what its document will be known by."""
 
     path: Path
     uri: str
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A file that is not read, and why."""
-
-    uri: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a path holds: files to read and files left aside, each sorted by uri."""
-
-    sources: tuple[Source, ...]
-    skipped: tuple[Skipped, ...] = ()
 
 
 @cache
@@ -87,26 +70,6 @@ def _version(library: str) -> str:
 def is_converted(path: Path) -> bool:
     """Whether files of this suffix are converted; others are text."""
     return path.suffix.lower() in LIBRARIES
-
-
-def find_files(path: Path) -> Found:
-    """The files at ``path``: itself, or everything below it.
-
-    Below a folder, hidden entries are ignored; files of unknown formats, links to folders (never followed), and links
-    that lead out of the folder are listed as skipped.
-
-    Raises:
-        MissingPathError: Nothing is there.
-        UnknownFormatError: ``path`` is one file that no loader reads.
-        InputError: ``path`` is a folder without any file to read.
-    """
-    if os.path.isdir(path):  # unlike Path.is_dir, false where permission is missing
-        return _in_folder(path)
-    if not os.path.exists(path):
-        raise MissingPathError(f"{path} does not exist.", hint="Check the path; it is relative to the current folder.")
-    if reason := _unreadable(path):
-        raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported are {_SUPPORTED}.")
-    return Found((Source(path, _printable(path.name)),))
 
 
 def load(source: Source, *, max_bytes: int) -> Document:
@@ -138,7 +101,7 @@ def load(source: Source, *, max_bytes: int) -> Document:
 def bytes_of(path: Path, *, max_bytes: int) -> bytes:
     """The file, checked before and after it is read. Raises as `load`; never waits for a pipe or a device."""
     if path.suffix.lower() not in SUFFIXES:
-        raise UnknownFormatError(f"{path} is of unknown format.", hint=f"Supported are {_SUPPORTED}.")
+        raise UnknownFormatError(f"{path} is of unknown format.", hint=f"Supported are {SUPPORTED}.")
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             before = os.fstat(file.fileno())
@@ -170,7 +133,7 @@ def text_document(source: Source, data: bytes) -> Document:
     if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
         return document_of(source, file, media_type="text/plain")
     metadata, text = _front_matter(file.text)
-    file = replace(file, text=text, title=_printable(" ".join(metadata.get("title", "").split())))
+    file = replace(file, text=text, title=printable(" ".join(metadata.get("title", "").split())))
     return document_of(source, file, metadata=metadata)
 
 
@@ -183,7 +146,7 @@ def document_of(
     heading = title_of(file.text) if media_type == MARKDOWN else ""
     return Document(
         uri=source.uri,
-        title=file.title or heading or _printable(source.path.stem),
+        title=file.title or heading or printable(source.path.stem),
         text=file.text,
         media_type=media_type,
         is_converted=is_converted(source.path),
@@ -199,42 +162,6 @@ def reading_note(document: Document) -> str:
     return "Read as Windows-1252: it is not UTF-8. If letters are wrong, save it as UTF-8."
 
 
-def _in_folder(folder: Path) -> Found:
-    sources: list[Source] = []
-    skipped: list[Skipped] = []
-    for path in _walk(folder, skipped):
-        uri = _printable(path.relative_to(folder).as_posix())
-        if reason := _unreadable(path) or _outside(path, folder):
-            skipped.append(Skipped(uri, reason))
-        else:
-            sources.append(Source(path, uri))
-    if not sources:
-        raise InputError(f"{folder} holds no file to read.", hint=f"Supported are {_SUPPORTED}.")
-    return Found(tuple(sorted(sources, key=lambda s: s.uri)), tuple(sorted(skipped, key=lambda s: s.uri)))
-
-
-def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
-    """Every visible file below ``folder``, and every visible link to a folder."""
-
-    def refuse(error: OSError) -> None:
-        uri = _printable(Path(error.filename).relative_to(folder).as_posix())
-        skipped.append(Skipped(uri, error.strerror or "cannot be opened"))
-
-    for root, folders, files in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        links = [name for name in folders if os.path.islink(os.path.join(root, name))]
-        yield from (Path(root, name) for name in [*links, *files] if not name.startswith("."))
-
-
-def _unreadable(path: Path) -> str:
-    """Why ``path`` is not read; empty if it is."""
-    if os.path.isdir(path):
-        return "link to a folder"
-    if not os.path.isfile(path):
-        return "not a regular file"
-    return "" if path.suffix.lower() in SUFFIXES else unknown_format(path.suffix)
-
-
 def unknown_format(suffix: str) -> str:
     """Why files of a suffix that is none of `SUFFIXES` are not read, and what to do."""
     other = _SAVE_AS.get(suffix.lower())
@@ -242,13 +169,7 @@ def unknown_format(suffix: str) -> str:
     return f"unknown format {suffix or 'without suffix'}; {hint}"
 
 
-def _outside(path: Path, folder: Path) -> str:
-    """Why a link below ``folder`` is not followed: what it leads to was not given. Empty for all else."""
-    inside = not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
-    return "" if inside else "link out of the folder"
-
-
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
     """``name`` with bytes that are not UTF-8 written as escapes: ids and JSON cannot hold lone surrogates."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 

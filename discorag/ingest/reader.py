@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from discorag.config import ReadingSettings
-from discorag.ingest.bucket import fetch, is_bucket
+from discorag.ingest.bucket import download, is_bucket
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.pool import Converters
 from discorag.ingest.loaders import Source, bytes_of, converter_version, document_of, is_converted, text_document
@@ -38,8 +39,8 @@ class Reader:
         """
         if not is_bucket(source.uri):
             return await self._read(source, again=again)
-        with ExitStack() as stack:
-            path = await asyncio.to_thread(stack.enter_context, fetch(source.uri, self._reading.max_bytes))
+        with TemporaryDirectory(prefix="disco-rag-") as folder:
+            path = await asyncio.to_thread(download, source.uri, Path(folder), self._reading.max_bytes)
             try:
                 return await self._read(Source(path, source.uri), again=again)
             except InputError as error:

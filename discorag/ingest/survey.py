@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, ConfigDict
 
 from discorag.config import Settings
-from discorag.ingest.loaders import Found, Source, converter_version, find_files
+from discorag.ingest.bucket import is_bucket, list_objects
+from discorag.ingest.loaders import SUFFIXES, SUPPORTED, Source, converter_version, printable, unknown_format
 from discorag.ingest.segment.chunks import SPLITTER_VERSION, chunk_id
 from discorag.schema.document import Chunk, Document, Hierarchy, Scope
-from discorag.schema.errors import InputError
+from discorag.schema.errors import InputError, MissingPathError, UnknownFormatError
 from discorag.schema.values import Vectors, fingerprint
 from discorag.store.records import Manifest
 
@@ -103,50 +105,97 @@ class Survey:
     aside: tuple[DocumentOutcome, ...]
 
 
-def survey(path: Path, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
-    """The files at ``path`` under absolute uris; files of unknown formats and repeated files are set aside.
+def absolute(path: str) -> str:
+    """The path in full, as documents below it are known."""
+    return path.rstrip("/") if is_bucket(path) else Path(path).resolve().as_posix()
 
-    ``emptied`` is asked of an empty folder: whether documents of it are stored.
+
+def below(path: str) -> str:
+    """What the uris of documents begin with that were read from somewhere below a path."""
+    return absolute(path).rstrip("/") + "/"
+
+
+def survey(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
+    """What is at a path on disk or in S3 (``s3://bucket``, ``s3://bucket/prefix``, one object), under absolute uris.
+
+    Hidden entries are left out. Set aside are files of unknown formats, links to folders (never followed) and out of
+    the folder, and on disk repeated files. ``emptied`` is asked where there is nothing to read: whether documents from
+    below ``path`` are stored.
 
     Raises:
-        InputError: See `discorag.ingest.loaders.find_files`.
+        MissingPathError: Nothing is there.
+        UnknownFormatError: ``path`` is one file of a format that is not read.
+        InputError: Nothing that can be read is there, or a bucket cannot be listed.
+        MissingExtraError: S3 is asked for, and pyarrow is not installed.
     """
-    try:
-        found = find_files(path)
-    except InputError:
-        if not (path.is_dir() and emptied()):
-            raise
-        found = Found(())
-    root = path.resolve()
-    aside = [
-        DocumentOutcome(uri=(root / s.uri).as_posix(), status=Status.SKIPPED, note=s.reason) for s in found.skipped
-    ]
+    found = _in_bucket(path) if is_bucket(path) else _on_disk(Path(path))
+    if not found.sources and not emptied():
+        raise InputError(f"{path} holds no file to read.", hint=f"Supported are {SUPPORTED}.")
+    return found
+
+
+def _in_bucket(path: str) -> Survey:
+    suffixes = {uri: PurePosixPath(uri).suffix for uri in list_objects(path)}
+    sources = (Source(Path(uri), uri) for uri, suffix in suffixes.items() if suffix.lower() in SUFFIXES)
+    others = {uri: unknown_format(suffix) for uri, suffix in suffixes.items() if suffix.lower() not in SUFFIXES}
+    return Survey(tuple(sources), tuple(_skipped(uri, reason) for uri, reason in others.items()))
+
+
+def _on_disk(path: Path) -> Survey:
+    if os.path.isdir(path):  # unlike Path.is_dir, false where permission is missing
+        return _in_folder(path)
+    if not os.path.exists(path):
+        raise MissingPathError(f"{path} does not exist.", hint="Check the path; it is relative to the current folder.")
+    if reason := _why_not(path):
+        raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported are {SUPPORTED}.")
+    return Survey((Source(path, path.resolve().as_posix()),), ())
+
+
+def _in_folder(folder: Path) -> Survey:
+    root, sources, aside = folder.resolve(), dict[str, Source](), list[DocumentOutcome]()
     first: dict[str, str] = {}
-    sources: dict[str, Source] = {}
-    for source in sorted(found.sources, key=lambda s: s.path.is_symlink()):  # a file comes before links to it
-        uri = source.path.resolve().as_posix()
-        if not _utf8(uri):
-            aside.append(
-                DocumentOutcome(uri=source.uri, status=Status.FAILED, note="Its name is not UTF-8. Rename it.")
-            )
-            continue
-        earlier = first.setdefault(_digest_of(source.path) or uri, uri)
-        if earlier != uri:
+    for path in _walk(folder, aside):
+        name = printable((root / path.relative_to(folder)).as_posix())
+        if reason := _why_not(path) or ("" if path.resolve().is_relative_to(root) else "link out of the folder"):
+            aside.append(_skipped(name, reason))
+        elif printable(uri := path.resolve().as_posix()) != uri:
+            note = "Its name is not UTF-8. Rename it."
+            aside.append(DocumentOutcome(uri=name, status=Status.FAILED, note=note))
+        elif (earlier := first.setdefault(_digest_of(path) or uri, uri)) != uri:
             aside.append(DocumentOutcome(uri=uri, status=Status.DUPLICATE, note=f"Same content as {earlier}."))
         elif uri in sources:
-            link = (root / source.uri).as_posix()
-            aside.append(DocumentOutcome(uri=link, status=Status.DUPLICATE, note=f"Same file as {uri}."))
+            aside.append(DocumentOutcome(uri=name, status=Status.DUPLICATE, note=f"Same file as {uri}."))
         else:
-            sources[uri] = Source(source.path, uri)
+            sources[uri] = Source(path, uri)
     return Survey(tuple(sources.values()), tuple(aside))
 
 
-def _utf8(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _walk(folder: Path, aside: list[DocumentOutcome]) -> list[Path]:
+    """Every visible file below ``folder``, and every visible link to a folder, sorted; files come before links."""
+
+    def refuse(error: OSError) -> None:
+        uri = folder.resolve() / Path(error.filename).relative_to(folder)
+        aside.append(_skipped(printable(uri.as_posix()), error.strerror or "cannot be opened"))
+
+    found: list[Path] = []
+    for root, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        links = [name for name in folders if os.path.islink(os.path.join(root, name))]
+        found += (Path(root, name) for name in [*links, *files] if not name.startswith("."))
+    return sorted(found, key=lambda path: (path.is_symlink(), path.as_posix()))
+
+
+def _why_not(path: Path) -> str:
+    """Why ``path`` is not read; empty if it is."""
+    if os.path.isdir(path):
+        return "link to a folder"
+    if not os.path.isfile(path):
+        return "not a regular file"
+    return "" if path.suffix.lower() in SUFFIXES else unknown_format(path.suffix)
+
+
+def _skipped(uri: str, reason: str) -> DocumentOutcome:
+    return DocumentOutcome(uri=uri, status=Status.SKIPPED, note=reason)
 
 
 def _digest_of(path: Path) -> str:
@@ -158,20 +207,17 @@ def _digest_of(path: Path) -> str:
         return ""
 
 
-def below(root: Path) -> str:
-    """What the uris of documents begin with that were read from somewhere below a folder."""
-    return root.resolve().as_posix().rstrip("/") + "/"
-
-
 def find_vanished(
-    stored: list[Manifest], root: Path, outcomes: list[DocumentOutcome], present: set[str]
+    path: str, stored: list[Manifest], outcomes: list[DocumentOutcome], present: set[str]
 ) -> list[Manifest]:
-    """Stored documents that were read from below ``root`` and are gone from the disk, or repeat another one now.
+    """Stored documents that were read from below ``path`` and are gone, or repeat another one now.
 
-    A single file makes nothing vanish, and below what could not be looked into nothing does. A file that is not
-    ``present``, because another ingest may have read it since, does not vanish either.
+    A single file or object makes nothing vanish, and below what could not be looked into nothing does. A file that is
+    not ``present``, because another ingest may have read it since, does not vanish either.
     """
-    if not root.is_dir():
+    if is_bucket(path):
+        return [m for m in stored if m.uri not in present] if path not in present else []
+    if not os.path.isdir(path):
         return []
     skipped = {o.uri for o in outcomes if o.status == Status.SKIPPED}
     repeated = {o.uri for o in outcomes if o.status == Status.DUPLICATE}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage
 
@@ -18,12 +18,8 @@ from discorag.models.protocol import Request
 from discorag.models.providers import VARIABLES, Connection, connect
 from discorag.schema.errors import ModelError, ModelRejectedError, Usage
 
-if TYPE_CHECKING:
-    from langchain_core.messages import AIMessageChunk
-
 CHARACTERS_PER_TOKEN = 16
 """A reply with more characters for each token of its limit is cut off: its server does not keep to ``max_tokens``."""
-_REFUSABLE = ("temperature", "schema")
 _REASONS = {"max_tokens": "length"} | dict.fromkeys(("end_turn", "stop_sequence", "complete", "eos_token"), "stop")
 """Why a model stopped, as providers other than OpenAI name it."""
 
@@ -61,7 +57,8 @@ class Draft:
 class ChatClient:
     """Sends requests to a chat model of LangChain, at most ``settings.concurrency`` at once in an event loop.
 
-    A parameter that the model refuses (a temperature, a schema) is left out from then on.
+    What the model refuses (a temperature, a schema, beam search) is left out from then on: ``refused`` says what is
+    sent in its place. Refused beam search is counted in the usage of each call.
 
     Args:
         settings: Model and limits.
@@ -71,13 +68,20 @@ class ChatClient:
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:
         own = Breaker(settings.failures, settings.pause_s)
         self._breaker = own if connection else breaker_of(settings, settings.model)
-        self._connections = PerLoop(lambda: connection or connect(settings))
+        self._settings, self._given = settings, connection
+        self._connections = PerLoop(self._connect)
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
-        self._refused: dict[str, None] = {}
+        self.refused: dict[str, Any] = {}
+
+    def _connect(self) -> Connection:
+        if self._given:
+            return self._given
+        with self._breaker.guard(), typed_errors(VARIABLES):
+            return connect(self._settings)
 
     async def context_tokens(self) -> int:
         """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
-        return (await self._open()).context_tokens
+        return (await self._connection()).context_tokens
 
     async def send(self, request: Request[Any]) -> Draft:
         """Make one call and return its whole output. It ends at the run's deadline (`discorag.models.deadline`).
@@ -87,20 +91,11 @@ class ChatClient:
                 several calls in a row without an answer (`Breaker`).
             ConfigError: There is no such provider.
         """
-        async with self._connect() as connection:
-            sent = replace(request, **self._refused)
-            while True:
-                draft = _draft_of(request)
-                try:
-                    with connection.typed_errors():
-                        async with in_time():
-                            draft.add(await connection.chat.ainvoke(_turns(sent), **connection.parameters(sent, False)))
-                    return self._finish(draft, request, sent, connection)
-                except ModelRejectedError as error:
-                    sent = _without_refused(sent, error)
+        async with aclosing(self.stream(request, in_pieces=False)) as parts:
+            return [part async for part in parts if isinstance(part, Draft)][-1]
 
-    async def stream(self, request: Request[Any]) -> AsyncGenerator[str | Draft, None]:
-        """Pieces of text as they come, at last the whole draft.
+    async def stream(self, request: Request[Any], *, in_pieces: bool = True) -> AsyncGenerator[str | Draft, None]:
+        """Pieces of text as they come, or (always under beam search) all in one; at last the whole draft.
 
         ``settings.timeout_s`` limits each wait for a piece, and the run's deadline the whole. The call's slot is held
         until the iterator ends.
@@ -108,84 +103,79 @@ class ChatClient:
         Raises:
             ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
         """
-        async with self._connect() as connection:
-            sent, draft = replace(request, **self._refused), _draft_of(request)
+        async with self._slot() as connection:
+            refused = dict(self.refused)
+            draft = Draft(max_characters=CHARACTERS_PER_TOKEN * request.max_tokens)
             while True:
+                sent = replace(request, **refused)
                 try:
-                    with _with_usage(draft), connection.typed_errors():
-                        async with aclosing(each_in_time(_pieces(connection, sent, draft))) as pieces:
-                            async for piece in pieces:
-                                yield piece
+                    with typed_errors(VARIABLES):
+                        async with aclosing(each_in_time(_messages(connection, sent, in_pieces))) as messages:
+                            async for message in messages:
+                                if piece := draft.add(message):
+                                    yield piece
+                                if draft.is_full:
+                                    break
                     break
-                except ModelRejectedError as error:
+                except ModelError as error:
                     if draft.text:
+                        error.usage = draft.usage  # what was paid
                         raise
-                    sent = _without_refused(sent, error)
-            yield self._finish(draft, request, sent, connection)
+                    refused |= _refusal(sent, error)
+            self.refused |= refused
+            draft.usage += Usage(beams_refused=int(sent.beam_width < request.beam_width))
+            if not connection.says_why_it_ends:
+                draft.finish_reason = draft.finish_reason or "stop"
+            yield draft
 
     @asynccontextmanager
-    async def _connect(self) -> AsyncGenerator[Connection]:
+    async def _slot(self) -> AsyncGenerator[Connection]:
         """The running loop's connection, in a free slot and under the breaker."""
         slots = await self._slots.get()
         with typed_errors(VARIABLES):
             async with in_time():
                 await slots.acquire()
         try:
-            connection = await self._open()
+            connection = await self._connection()
             with self._breaker.guard():
                 yield connection
         finally:
             slots.release()
 
-    async def _open(self) -> Connection:
-        """The running loop's connection. Only opening a new one counts for the breaker, a run without time does not."""
-        if connection := self._connections.peek():
-            return connection
+    async def _connection(self) -> Connection:
         with typed_errors(VARIABLES):
             async with in_time():
-                with self._breaker.guard(), typed_errors(VARIABLES):
-                    return await self._connections.get()
-
-    def _finish(self, draft: Draft, request: Request[Any], sent: Request[Any], connection: Connection) -> Draft:
-        """The draft, after what was refused is remembered."""
-        self._refused |= {name: None for name in _REFUSABLE if getattr(sent, name) != getattr(request, name)}
-        if not connection.says_why_it_ends:
-            draft.finish_reason = draft.finish_reason or "stop"
-        return draft
+                return await self._connections.get()
 
 
-async def _pieces(connection: Connection, request: Request[Any], draft: Draft) -> AsyncGenerator[str, None]:
-    stream = connection.chat.astream(_turns(request), **connection.parameters(request, True))
-    async with aclosing(cast("AsyncGenerator[AIMessageChunk]", stream)) as chunks:
+async def _messages(connection: Connection, request: Request[Any], in_pieces: bool) -> AsyncGenerator[AIMessage, None]:
+    """The reply: chunks, or one message."""
+    turns = [(m.role, m.content) for m in request.messages]
+    streamed = in_pieces and request.beam_width == 1
+    parameters = connection.parameters(request, streamed)
+    if not streamed:
+        yield await connection.chat.ainvoke(turns, **parameters)
+        return
+    stream = connection.chat.astream(turns, **parameters)
+    async with aclosing(cast("AsyncGenerator[AIMessage]", stream)) as chunks:
         async for chunk in chunks:
-            if piece := draft.add(chunk):
-                yield piece
-            if draft.is_full:
-                return
+            yield chunk
 
 
-@contextmanager
-def _with_usage(draft: Draft) -> Generator[None]:
-    """An error after the first piece carries what was paid."""
-    try:
-        yield
-    except ModelError as error:
-        error.usage = draft.usage if draft.text else None
-        raise
+def _refusal(request: Request[Any], error: ModelError) -> dict[str, Any]:
+    """The parameter that the server's message names, and what to send in its place. Raises ``error`` if it names none.
 
-
-def _without_refused(request: Request[Any], error: ModelRejectedError) -> Request[Any]:
-    """The request without the parameter that the server's message names. Raises ``error`` if it names none."""
+    Beam search is left out whatever the message says: if that was for another reason, the next call raises it again.
+    """
     said = error.message.lower()
-    if request.temperature is not None and "temperature" in said:
-        return replace(request, temperature=None)
-    if request.schema is not None and ("schema" in said or "response_format" in said):
-        return replace(request, schema=None)
+    if isinstance(error, ModelRejectedError):
+        if request.temperature is not None and "temperature" in said:
+            return {"temperature": None}
+        if request.schema is not None and ("schema" in said or "response_format" in said):
+            return {"schema": None}
+        if request.beam_width > 1:
+            return {"beam_width": 1}
     raise error
-
-
-def _draft_of(request: Request[Any]) -> Draft:
-    return Draft(max_characters=CHARACTERS_PER_TOKEN * request.max_tokens)
 
 
 def _finish_reason(message: AIMessage) -> str:
@@ -197,7 +187,3 @@ def _finish_reason(message: AIMessage) -> str:
 def _encodable(text: str) -> str:
     """``text`` with "?" for lone surrogates, which JSON can write and nothing can store."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _turns(request: Request[Any]) -> list[tuple[str, str]]:
-    return [(m.role, m.content) for m in request.messages]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,6 @@ Logits = NDArray[np.float32]
 """Shape (pairs, labels)."""
 Pair = tuple[str, str]
 Cut = Literal["first", "second"]
-
-
-class PairModel(Protocol):
-    """A cross-encoder, whatever runs it."""
-
-    def logits(self, pairs: Sequence[Pair]) -> Logits:
-        """Return the logits of one or more pairs, shape (len(pairs), labels); blocks. Raises `ConfigError`."""
-        ...
 
 
 def is_onnx_folder(folder: Path) -> bool:

@@ -48,29 +48,14 @@ class BaseEncoder(ABC):
     """An `Encoder`: subclasses say how texts become vectors.
 
     Args:
-        version: Model, revision and window.
+        version: Model, revision, window, and a digest of the prefixes where there are any.
         tokens: The model's tokenizer; its window is what prefixes leave.
         dimension: Length d of a vector.
         prefixes: Put before texts.
     """
 
     def __init__(self, version: str, tokens: FastTokens, dimension: int, prefixes: Prefixes) -> None:
-        self._version, self._tokens, self._dimension, self._prefixes = version, tokens, dimension, prefixes
-
-    @property
-    def version(self) -> str:
-        """Model, revision, window, and a digest of the prefixes where there are any."""
-        return self._version + self._prefixes.version
-
-    @property
-    def tokens(self) -> FastTokens:
-        """Its tokenizer; works without torch."""
-        return self._tokens
-
-    @property
-    def dimension(self) -> int:
-        """Length d of a vector."""
-        return self._dimension
+        self.version, self.tokens, self.dimension, self._prefixes = version, tokens, dimension, prefixes
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), d), float32.
@@ -80,7 +65,7 @@ class BaseEncoder(ABC):
             ModelError: An endpoint failed, or gave vectors that cannot be used.
         """
         if not texts:
-            return np.zeros((0, self._dimension), dtype=np.float32)
+            return np.zeros((0, self.dimension), dtype=np.float32)
         return await self._embed(texts, self._prefixes.passage, InvariantError)
 
     async def encode_query(self, text: str) -> Vectors:
@@ -116,7 +101,7 @@ class LocalEncoder(BaseEncoder):
 
     def _checked_vectors(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
         with self._lock:
-            counts, window = self._tokens.counts(texts), self._tokens.max_tokens
+            counts, window = self.tokens.counts(texts), self.tokens.max_tokens
         for i, (text, count) in enumerate(zip(texts, counts, strict=True)):
             if count > window:
                 what = "The query" if too_long is QueryError else f"Text {i}"
@@ -155,14 +140,14 @@ class PackagedEncoder(LocalEncoder):
     def __init__(self, prefixes: Prefixes | None = None) -> None:
         prefixes = prefixes or Prefixes()
         tokens = prefixes.less(PackagedTokens())
-        version = f"{MINILM.name}@{_REVISION}/{tokens.max_tokens}"
+        version = f"{MINILM.name}@{_REVISION}/{tokens.max_tokens}{prefixes.version}"
         super().__init__(version, tokens, _DIMENSION, prefixes)
         self._session: Any = None
 
     def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
         with self._lock:
             self._session = self._session or open_session(GRAPH, threads=0, weights=packaged_folder(MINILM.name))
-            ids = [self._tokens.ids(prefix + text) for text in texts]
+            ids = [self.tokens.ids(prefix + text) for text in texts]
         vectors = np.empty((len(ids), _DIMENSION), np.float32)
         for rows in _batches(ids):
             raise_if_cancelled()

@@ -29,7 +29,7 @@ class ServerEncoder(BaseEncoder):
     def __init__(self, endpoint: Endpoint, settings: EncoderSettings, dimension: int, tokens: FastTokens) -> None:
         self._endpoint, self._settings = endpoint, settings
         prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
-        super().__init__(f"{settings.model}@server/{dimension}", tokens, dimension, prefixes)
+        super().__init__(f"{settings.model}@server/{dimension}{prefixes.version}", tokens, dimension, prefixes)
 
     @classmethod
     async def connect(cls, settings: EncoderSettings) -> ServerEncoder:
@@ -54,9 +54,9 @@ class ServerEncoder(BaseEncoder):
 
     async def _batch(self, texts: Sequence[str]) -> Vectors:
         vectors = await _vectors(self._endpoint, self._settings, texts)
-        if vectors.shape[1] != self._dimension:
+        if vectors.shape[1] != self.dimension:
             raise InvalidOutputError(
-                f"The encoder '{self._settings.model}' gave {vectors.shape[1]} dimensions after {self._dimension}.",
+                f"The encoder '{self._settings.model}' gave {vectors.shape[1]} dimensions after {self.dimension}.",
                 hint=f"Another model may be served now at {VARIABLES}__BASE_URL.",
             )
         return vectors

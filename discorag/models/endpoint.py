@@ -71,18 +71,6 @@ class Breaker:
         Raises:
             ModelUnavailableError: The breaker is open.
         """
-        self._admit()
-        try:
-            yield
-        except ModelUnavailableError as error:
-            self._count(error)
-            raise
-        except ModelError:
-            self._failed = 0
-            raise
-        self._failed = 0
-
-    def _admit(self) -> None:
         with self._lock:
             now = monotonic()
             if self._failed >= self._limit and now < self._until:
@@ -93,12 +81,17 @@ class Breaker:
                     hint="Check that the server runs; it is tried again by itself.",
                 )
             self._until = now + self._pause_s
-
-    def _count(self, error: ModelUnavailableError) -> None:
-        with self._lock:
-            self._failed += 1
-            self._last = error.message
-            self._until = monotonic() + self._pause_s
+        try:
+            yield
+        except ModelUnavailableError as error:
+            with self._lock:
+                self._failed += 1
+                self._last, self._until = error.message, monotonic() + self._pause_s
+            raise
+        except ModelError:
+            self._failed = 0
+            raise
+        self._failed = 0
 
 
 def breaker_of(settings: EndpointSettings, model: str) -> Breaker:
@@ -123,7 +116,15 @@ class Endpoint:
             raise ConfigError("No endpoint is named.", hint=f"Set {variables}__BASE_URL.")
         self._variables = variables
         self._breaker = breaker_of(settings, model)
-        self._clients = PerLoop(lambda: openai_client(settings))
+        self._clients = PerLoop(
+            lambda: AsyncOpenAI(
+                base_url=settings.base_url,
+                api_key=key_of(settings),
+                timeout=settings.timeout_s,
+                max_retries=settings.retries,
+                http_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
+            )
+        )
 
     async def call(self, ask: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
         """What ``ask`` returns.
@@ -145,36 +146,18 @@ def key_of(settings: EndpointSettings) -> str:
     return settings.api_key.get_secret_value() if settings.api_key else "none"
 
 
-def openai_client(settings: EndpointSettings) -> AsyncOpenAI:
-    """A client for one event loop."""
-    http = DefaultAsyncHttpxClient(timeout=settings.timeout_s)
-    return AsyncOpenAI(
-        base_url=settings.base_url,
-        api_key=key_of(settings),
-        timeout=settings.timeout_s,
-        max_retries=settings.retries,
-        http_client=http,
-    )
-
-
 @contextmanager
 def typed_errors(variables: str) -> Generator[None]:
-    """Turn what clients raise because of a server, or of the way to it, into a `ModelError`."""
+    """Turn what a client raises, or reading its reply, into a `ModelError`; ``variables``: see `Endpoint`."""
     try:
         yield
     except DiscoRagError:
         raise
     except Exception as error:
-        raise as_model_error(error, variables) from error
+        raise _model_error(error, variables) from error
 
 
-def as_model_error(error: Exception, variables: str) -> ModelError:
-    """The typed error for a failure that is final.
-
-    Args:
-        error: From the client of openai or ollama, or anything that reading the reply raised.
-        variables: Prefix of the environment variables that configure this endpoint.
-    """
+def _model_error(error: Exception, variables: str) -> ModelError:
     said = str(getattr(error, "message", error))[:_QUOTE_LIMIT]
     status: int = getattr(error, "status_code", 0)
     address = "DISCO_RAG_MODEL (or --llm)" if variables == "DISCO_RAG_LLM" else f"{variables}__BASE_URL"
@@ -193,8 +176,8 @@ def as_model_error(error: Exception, variables: str) -> ModelError:
         return ModelRejectedError(f"The endpoint refused the request ({status}): {said}", hint=hint)
     if isinstance(error, openai.APIError) or status < 0:
         return ModelUnavailableError(f"The endpoint broke off: {said}", hint="See the server's log.")
-    hint = f"Check {address} (it usually ends in /v1)."
-    return ModelRejectedError(f"The endpoint does not speak the OpenAI protocol: {said}", hint=hint)
+    hint = f"Check the model's settings, and the address in {address}: it usually ends in /v1."
+    return ModelRejectedError(f"The reply cannot be read ({type(error).__name__}: {said}).", hint=hint)
 
 
 def _hint(status: int, variables: str, address: str) -> str:

@@ -6,6 +6,7 @@ limit.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
@@ -13,7 +14,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
-from discorag.models.cache import ReplyCache, reply_key
+from discorag.models.cache import ReplyCache
 from discorag.models.chat import ChatClient, Draft
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
 from discorag.models.tokens import fewest_tokens
@@ -22,7 +23,6 @@ from discorag.schema.errors import (
     ContextTooLongError,
     InvalidOutputError,
     ModelError,
-    ModelRejectedError,
     OutputTruncatedError,
     Usage,
 )
@@ -31,8 +31,6 @@ from discorag.text.replies import close_json
 
 T = TypeVar("T")
 
-_CUT = "/cut"
-"""Behind the key of a reply on disk that was cut off."""
 _ERROR_LIMIT = 1000
 _CUT_LIMIT = 1000
 _INVALID = (
@@ -64,66 +62,31 @@ class Gateway:
     def __init__(self, settings: LlmSettings, *, chat: ChatClient | None = None) -> None:
         if chat is None and not settings.provider:
             raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
-        self._settings = settings
+        self._settings, self.name = settings, settings.model
         self._chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
-        self._has_beams = True
-
-    @property
-    def name(self) -> str:
-        """Model name, for the ledger."""
-        return self._settings.model
 
     async def context_tokens(self) -> int:
         """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         return await self._chat.context_tokens()
 
     async def complete(self, request: Request[T]) -> Reply[T]:
-        """One call: schema-constrained, checked, repaired once. A reply from the disk cache costs no tokens.
-
-        Raises:
-            ContextTooLongError: The prompt cannot fit; nothing was sent unless the endpoint said so.
-            ModelUnavailableError: Timeout, connection error or 5xx to the end.
-            RateLimitedError: 429 to the end.
-            ModelRejectedError: 400, 401, 403, 404, or no OpenAI-compatible endpoint.
-            OutputTruncatedError: Cut off at ``max_tokens``, also after the repair.
-            InvalidOutputError: Empty, refused or not accepted by ``parse``, also after the repair.
-        """
+        """See `discorag.models.protocol.LanguageModel.complete`. A reply from the disk cache costs no tokens."""
         if cached := await self._read_cache(request):
             return cached
         await self._check_fits(request)
-        return await self._settle(request, await self._send(request))
+        return await self._settle(request, await self._chat.send(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
-        """Pieces of text as they come, at last the checked reply.
-
-        Where the reply's text differs from the joined pieces it was repaired: show it in their place. Beam search
-        cannot be streamed and comes as one piece.
-
-        Raises:
-            ModelError: As `complete`.
-        """
-        reply = await (self.complete(request) if request.beam_width > 1 else self._read_cache(request))
-        if reply is not None:
-            yield reply.text
-            yield reply
+        """See `discorag.models.protocol.LanguageModel.stream`. Beam search comes as one piece."""
+        if cached := await self._read_cache(request):
+            yield cached.text
+            yield cached
             return
         await self._check_fits(request)
         async with aclosing(self._chat.stream(request)) as parts:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
-
-    async def _send(self, request: Request[Any]) -> Draft:
-        """The draft; without beam search where the server refuses it, which is counted."""
-        if request.beam_width == 1:
-            return await self._chat.send(request)
-        if self._has_beams:
-            with suppress(ModelRejectedError):  # if it was for another reason, the next call raises it again
-                return await self._chat.send(request)
-        draft = await self._chat.send(replace(request, beam_width=1))
-        draft.usage += Usage(beams_refused=1)
-        self._has_beams = False
-        return draft
 
     async def _settle(self, request: Request[T], draft: Draft) -> Reply[T]:
         try:
@@ -131,8 +94,8 @@ class Gateway:
         except (InvalidOutputError, OutputTruncatedError) as error:
             good = await self._repair(request, draft, error)
         if self._cache:
-            await self._cache.put(self._key(request) + _CUT * good.cut, good.text)
-        return replace(good, prompt_hash=self._prompt_hash(request))
+            await asyncio.to_thread(self._cache.put, self._key(request), good.text, good.cut)
+        return replace(good, prompt_hash=self._prompt_digest(request)[:16])
 
     async def _repair(self, request: Request[T], bad: Draft, error: ModelError) -> Reply[T]:
         spent = bad.usage + Usage(repairs=1)
@@ -152,21 +115,22 @@ class Gateway:
         return max(request.max_tokens, min(2 * request.max_tokens, room))
 
     async def _read_cache(self, request: Request[T]) -> Reply[T] | None:
-        for mark in ("", _CUT):
-            text = await self._cache.get(self._key(request) + mark) if self._cache else None
-            if text is None:
-                continue
+        found = await asyncio.to_thread(self._cache.get, self._key(request)) if self._cache else None
+        if found:
             with suppress(ValueError):  # stored when ``parse`` was another
-                value, prompt = request.parse(text), self._prompt_hash(request)
-                return Reply(text=text, value=value, usage=Usage(disk_hits=1), prompt_hash=prompt, cut=bool(mark))
+                text, cut = found
+                value, prompt = request.parse(text), self._prompt_digest(request)[:16]
+                return Reply(text=text, value=value, usage=Usage(disk_hits=1), prompt_hash=prompt, cut=cut)
         return None
 
     def _key(self, request: Request[Any]) -> str:
-        sent = request if self._has_beams else replace(request, beam_width=1)
-        return reply_key(self.name, self._settings.base_url or "", sent)
+        """Of everything that shapes the output."""
+        beams = self._chat.refused.get("beam_width", request.beam_width)
+        parameters = (self._settings.base_url, request.schema, request.max_tokens, request.temperature, beams)
+        return digest(json.dumps([self._prompt_digest(request), *parameters], sort_keys=True))
 
-    def _prompt_hash(self, request: Request[Any]) -> str:
-        return digest(json.dumps([self.name, [(m.role, m.content) for m in request.messages]]))[:16]
+    def _prompt_digest(self, request: Request[Any]) -> str:
+        return digest(json.dumps([self.name, [(m.role, m.content) for m in request.messages]]))
 
     async def _check_fits(self, request: Request[Any]) -> None:
         tokens = _fewest(request)

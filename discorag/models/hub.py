@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from discorag.config import Settings
 from discorag.models.packaged import file_sha256
@@ -23,7 +22,7 @@ from discorag.schema.errors import ConfigError
 
 LOCK_FILE = "disco-rag-models.lock.json"
 PulledRole = Literal["encoder", "reranker", "nli", "tokenizer"]
-_MODEL_FILES = ("config.json", "modules.json")
+MODEL_FILES = ("config.json", "modules.json")
 _SHAPING = (".json", ".txt", ".model", ".safetensors", ".bin", ".onnx")
 """Files of a folder that shape a model's output; others are cards, and the same weights for other runtimes."""
 
@@ -48,41 +47,18 @@ class LockedModel(BaseModel):
     files: dict[str, str]
 
 
-class ModelLock(BaseModel):
-    """The models that were pulled, as ``disco-rag-models.lock.json`` in the data folder lists them."""
+_LOCK = TypeAdapter(dict[str, LockedModel])
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    models: tuple[LockedModel, ...] = ()
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a lock file; one that does not exist lists nothing. Raises `ConfigError` if it is damaged."""
-        if not path.is_file():
-            return cls()
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except (ValidationError, OSError) as error:
-            hint = "Delete it, and pull the models again with `disco-rag models pull NAME`."
-            raise ConfigError(
-                f"The lock file {path} cannot be read: {str(error).splitlines()[0]}.", hint=hint
-            ) from error
-
-    def write(self, path: Path) -> None:
-        """Write the lock file, over an earlier one."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".tmp")
-        draft.write_text(self.model_dump_json(indent=1) + "\n", "utf-8")
-        draft.replace(path)
-
-    def get(self, name: str) -> LockedModel | None:
-        """Return the entry of a model, None if it was not pulled."""
-        return next((model for model in self.models if model.name == name), None)
-
-    def with_model(self, model: LockedModel) -> Self:
-        """Return the list with one more entry, which replaces an earlier one of its name."""
-        others = [other for other in self.models if other.name != model.name]
-        return type(self)(models=tuple(sorted([*others, model], key=lambda m: m.name)))
+def read_lock(path: Path) -> dict[str, LockedModel]:
+    """The models that were pulled, by name; none if there is no lock file. Raises `ConfigError` if it is damaged."""
+    if not path.is_file():
+        return {}
+    try:
+        return _LOCK.validate_json(path.read_bytes())
+    except (ValidationError, OSError) as error:
+        hint = "Delete it, and pull the models again with `disco-rag models pull NAME`."
+        raise ConfigError(f"The lock file {path} cannot be read: {str(error).splitlines()[0]}.", hint=hint) from error
 
 
 @dataclass
@@ -106,7 +82,7 @@ def use_lock(path: Path) -> None:
     _current.path = path
 
 
-def local_model(name: str, files: tuple[str, ...] = _MODEL_FILES) -> Path:
+def local_model(name: str, files: tuple[str, ...] = MODEL_FILES) -> Path:
     """Return the folder of a model on this machine.
 
     Args:
@@ -121,7 +97,7 @@ def local_model(name: str, files: tuple[str, ...] = _MODEL_FILES) -> Path:
         return folder
     if folder.is_absolute() or name.startswith((".", "~")):
         raise ConfigError(f"The model folder '{name}' does not exist.", hint="Name a folder, or a model of the hub.")
-    locked = ModelLock.read(_current.path).get(name)
+    locked = read_lock(_current.path).get(name)
     found = _cached_folder(name, locked.revision if locked else None, files)
     if found is None:
         option = " --role tokenizer" if files == ("tokenizer.json",) else ""
@@ -211,19 +187,20 @@ def pull_model(
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         hint = "Check the name and the network, and unset HF_HUB_OFFLINE; or copy the hub's cache from another machine."
         raise ConfigError(f"The model '{name}' cannot be downloaded: {reason}", hint=hint) from error
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    licence = getattr(info.card_data, "license", None)
     model = LockedModel(
         name=name,
         role=role or _role_of(folder),
         revision=str(info.sha),
-        licence=_licence_of(info.card_data),
-        files={path.relative_to(folder).as_posix(): file_sha256(path) or "" for path in _files(folder)},
+        licence=licence if isinstance(licence, str) else None,
+        files={path.relative_to(folder).as_posix(): file_sha256(path) or "" for path in files},
     )
-    ModelLock.read(lock_file).with_model(model).write(lock_file)
+    lock_file.parent.mkdir(parents=True, exist_ok=True)
+    draft = lock_file.with_suffix(".tmp")
+    draft.write_bytes(_LOCK.dump_json(dict(sorted((read_lock(lock_file) | {name: model}).items())), indent=1) + b"\n")
+    draft.replace(lock_file)
     return model
-
-
-def _files(folder: Path) -> Sequence[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _role_of(folder: Path) -> PulledRole:
@@ -234,8 +211,3 @@ def _role_of(folder: Path) -> PulledRole:
     if not any(name.endswith("ForSequenceClassification") for name in architectures):
         return "encoder"
     return "reranker" if len(config.get("id2label") or {"0": ""}) == 1 else "nli"
-
-
-def _licence_of(card: Any) -> str | None:
-    licence = getattr(card, "license", None)
-    return licence if isinstance(licence, str) else None

@@ -64,22 +64,15 @@ class PerLoop(Generic[T]):
 
     async def get(self) -> T:
         """The running loop's value."""
-        entry = self._entry(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        if loop not in self._entries:
+            for old in [known for known in list(self._entries) if known.is_closed()]:
+                self._entries.pop(old, None)
+        entry = self._entries.setdefault(loop, _Entry())
         async with entry.lock:
             if entry.value is None:
                 entry.value = await asyncio.to_thread(self._make)
             return entry.value
-
-    def peek(self) -> T | None:
-        """The running loop's value, if it was made already."""
-        entry = self._entries.get(asyncio.get_running_loop())
-        return entry.value if entry else None
-
-    def _entry(self, loop: asyncio.AbstractEventLoop) -> _Entry[T]:
-        if loop not in self._entries:
-            for old in [known for known in list(self._entries) if known.is_closed()]:
-                self._entries.pop(old, None)
-        return self._entries.setdefault(loop, _Entry())
 
 
 class FairLock:

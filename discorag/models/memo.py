@@ -15,7 +15,6 @@ from cachetools import LRUCache
 
 from discorag.models.protocol import Encoder
 from discorag.schema.values import Vectors
-from discorag.text.tokens import TokenCounter
 
 QUESTIONS = 16
 """Questions in the cache: those in progress, each of which four stages encode."""
@@ -50,24 +49,10 @@ class MemoEncoder:
 
     def __init__(self, encoder: Encoder, *, size: int = 4096) -> None:
         self._encoder = encoder
+        self.version, self.tokens, self.dimension = encoder.version, encoder.tokens, encoder.dimension
         self._memory: LRUCache[bytes, Vectors] = LRUCache(size)
         self._questions: LRUCache[str, Vectors] = LRUCache(QUESTIONS)
         self._lock = Lock()  # event loops of several threads share it; even a look-up changes the order
-
-    @property
-    def version(self) -> str:
-        """The wrapped encoder's version."""
-        return self._encoder.version
-
-    @property
-    def tokens(self) -> TokenCounter:
-        """The wrapped encoder's tokenizer."""
-        return self._encoder.tokens
-
-    @property
-    def dimension(self) -> int:
-        """The wrapped encoder's dimension."""
-        return self._encoder.dimension
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), d); only texts that are not in the cache are encoded, each once."""

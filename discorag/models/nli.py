@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,20 +117,16 @@ class CrossEncoderNli:
             logits = logits_of(pairs)
         if logits.shape[1] == 1:
             likely = 1 / (1 + np.exp(-logits[:, 0].astype(np.float64)))
-            return _in_columns({ENTAILMENT: likely})
+            return _in_columns([[("entailment", share)] for share in likely.tolist()])
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        return _in_columns({column: shares[:, i] for i, column in self._columns(labels).items()})
-
-    def _columns(self, labels: Sequence[str]) -> dict[int, int]:
-        """Return the column of `Probabilities` of each label that has one."""
-        columns = {i: column for i, label in enumerate(labels) if (column := column_of(label)) is not None}
-        if list(columns.values()).count(ENTAILMENT) != 1:
+        try:
+            return _in_columns([list(zip(labels, row, strict=True)) for row in shares.tolist()])
+        except ValueError as error:
             raise ConfigError(
                 f"'{self._name}' has the labels {', '.join(labels)}, none of which says entailment.",
                 hint="Name a model whose configuration calls a label 'entailment'.",
-            )
-        return columns
+            ) from error
 
     def _load(self) -> tuple[Callable[[Sequence[Pair]], Logits], Sequence[str]]:
         folder = local_model(self._name)
@@ -163,21 +159,17 @@ def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[Pair]], Logits], Sequen
     return logits, [label for _, label in sorted(config.id2label.items())]
 
 
-def column_of(label: str) -> int | None:
-    """Return the column of `Probabilities` that a label names, None for any other ("not_entailment").
+def _in_columns(rows: Sequence[Sequence[tuple[str, float]]]) -> Probabilities:
+    """The labels of each pair, with their probabilities, as `Probabilities`: what is left of 1 is neutral.
 
-    >>> [column_of(label) for label in ("ENTAILMENT", "neutral", "contradiction", "not_entailment")]
-    [0, 1, 2, None]
+    Raises:
+        ValueError: A pair has not one label that begins with "entail".
     """
-    starts = {"entail": ENTAILMENT, "neutral": NEUTRAL, "contradict": CONTRADICTION}
-    return next((column for start, column in starts.items() if label.lower().startswith(start)), None)
-
-
-def _in_columns(found: Mapping[int, NDArray[Any]]) -> Probabilities:
-    """Return columns as `Probabilities`; what they leave of 1 is neutral."""
-    result = np.zeros((len(found[ENTAILMENT]), 3), np.float32)
-    for column, shares in found.items():
-        result[:, column] = shares
+    result = np.zeros((len(rows), 3), np.float32)
+    for i, row in enumerate(rows):
+        [entailed] = (share for label, share in row if label.lower().startswith("entail"))
+        result[i, ENTAILMENT] = entailed
+        result[i, CONTRADICTION] = sum(share for label, share in row if label.lower().startswith("contradict"))
     result[:, NEUTRAL] = np.clip(1 - result[:, ENTAILMENT] - result[:, CONTRADICTION], 0, 1)
     return result
 
@@ -201,13 +193,9 @@ class ServerNli:
     """
 
     def __init__(self, settings: NliSettings) -> None:
-        self._batch_size, self._model = settings.batch_size, settings.model or "default"
-        self._endpoint = Endpoint(settings, self._model, VARIABLES)
-
-    @property
-    def version(self) -> str:
-        """The model's name, and that it is served."""
-        return f"{self._model}@server"
+        name = settings.model or "default"
+        self._batch_size, self.version = settings.batch_size, f"{name}@server"
+        self._endpoint = Endpoint(settings, name, VARIABLES)
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
         """Return the probabilities of each pair, in requests of ``batch_size``.
@@ -221,21 +209,11 @@ class ServerNli:
 
     async def _batch(self, pairs: Sequence[Pair]) -> Probabilities:
         reply = await self._endpoint.post("/predict", {"inputs": [list(pair) for pair in pairs], "truncate": True})
-        return _served_probabilities(reply, len(pairs))
-
-
-def _served_probabilities(reply: object, pairs: int) -> Probabilities:
-    """Read the labels of each pair. Raises `InvalidOutputError` if a pair has not one label of entailment."""
-    try:
-        found = [[(column_of(x.label), x.score) for x in labels] for labels in _REPLY.validate_python(reply)]
-    except ValidationError:
-        found = []
-    if len(found) != pairs or any([column for column, _ in row].count(ENTAILMENT) != 1 for row in found):
-        raise InvalidOutputError(
-            f"The server did not give each of {pairs} pairs one label of entailment: {str(reply)[:200]}",
-            hint=f"Check the server at {VARIABLES}__BASE_URL, and the names of its labels.",
-        )
-    rows = [dict(row) for row in found]
-    return _in_columns(
-        {column: np.array([row.get(column, 0) for row in rows]) for column in (ENTAILMENT, CONTRADICTION)}
-    )
+        try:
+            answers = zip(pairs, _REPLY.validate_python(reply), strict=True)
+            return _in_columns([[(x.label, x.score) for x in labels] for _, labels in answers])
+        except ValueError as error:
+            raise InvalidOutputError(
+                f"The server did not give each of {len(pairs)} pairs one label of entailment: {str(reply)[:200]}",
+                hint=f"Check the server at {VARIABLES}__BASE_URL, and the names of its labels.",
+            ) from error

@@ -81,12 +81,6 @@ def file_sha256(path: Path) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def languages_of(version: str) -> Sequence[str] | None:
-    """The languages that the model of this version was trained on; None where nothing is known of it."""
-    model = PACKAGED.get(version.partition("@")[0])
-    return model.languages if model else None
-
-
 def language_warning(text: str, models: Sequence[str]) -> str:
     """A sentence that names the models which do not know the language of a text; empty if all do, or if it is unknown.
 
@@ -94,10 +88,9 @@ def language_warning(text: str, models: Sequence[str]) -> str:
         text: Of a document, or of the passages that were found.
         models: Versions of the encoder and the reranker. Of models that are not packaged nothing is known.
     """
-    if all(languages_of(model) is None for model in models):
-        return ""
-    language = detect_language(text)
-    unable = [m.partition("@")[0] for m in models if language and language not in (languages_of(m) or (language,))]
+    packaged = [model for version in models if (model := PACKAGED.get(version.partition("@")[0]))]
+    language = detect_language(text) if packaged else None
+    unable = [model.name for model in packaged if language and language not in model.languages]
     if not unable:
         return ""
     return (

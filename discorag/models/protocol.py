@@ -133,13 +133,21 @@ class LanguageModel(Protocol):
         """One call: schema-constrained, checked, repaired once.
 
         Raises:
-            ModelError: Timeout, 429 or 5xx to the end; refused; truncated; invalid after one repair. ``usage`` of
-                the calls already paid is on the error as ``error.usage``.
+            ContextTooLongError: The prompt cannot fit; nothing was sent unless the endpoint said so.
+            ModelUnavailableError: Timeout, connection error or 5xx to the end, or left alone after several of these.
+            RateLimitedError: 429 to the end.
+            ModelRejectedError: 400, 401, 403, 404, or a reply that cannot be read.
+            OutputTruncatedError: Cut off at ``max_tokens``, also after the repair.
+            InvalidOutputError: Empty, refused or not accepted by ``parse``, also after the repair.
+                All carry the usage of the calls already paid as ``error.usage``.
         """
         ...
 
     def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
-        """The same for free text: pieces of text as they come, at last the checked reply."""
+        """The same for free text: pieces of text as they come, at last the checked reply.
+
+        Where the reply's text differs from the joined pieces it was repaired: show it in their place.
+        """
         ...
 
 

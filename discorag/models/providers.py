@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,9 +10,9 @@ import httpx
 from openai import DefaultAsyncHttpxClient, OpenAI
 
 from discorag.config import NAMELESS, LlmSettings
-from discorag.models.endpoint import as_model_error, key_of, typed_errors
+from discorag.models.endpoint import key_of
 from discorag.models.protocol import Request
-from discorag.schema.errors import ConfigError, DiscoRagError, ModelError, ModelRejectedError, ModelUnavailableError
+from discorag.schema.errors import ConfigError, ModelRejectedError, ModelUnavailableError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -34,32 +33,20 @@ class Connection:
         chat: LangChain's client.
         context_tokens: How long prompt and output may be together.
         parameters: A request's limits and schema, as arguments of the client's calls; and whether it is streamed.
-        explain: The typed error for what a call raised.
         says_why_it_ends: Whether each reply has a reason for its end; without one it is taken to be complete.
     """
 
     chat: BaseChatModel
     context_tokens: int
     parameters: Callable[[Request[Any], bool], dict[str, Any]]
-    explain: Callable[[Exception], ModelError]
     says_why_it_ends: bool = True
-
-    @contextmanager
-    def typed_errors(self) -> Generator[None]:
-        """Turn what a call raises into a `ModelError`."""
-        try:
-            yield
-        except DiscoRagError:
-            raise
-        except Exception as error:
-            raise self.explain(error) from error
 
 
 def connect(settings: LlmSettings) -> Connection:
     """Open the configured model for the running event loop; blocks while it asks a server what it has.
 
     Raises:
-        ModelError: Ollama, or a server whose model is not named, does not answer, or has no such model.
+        ModelError: Ollama does not answer, or a server has no such model; and what clients raise.
         ConfigError: There is no such provider, its package or key is missing.
     """
     if settings.base_url:
@@ -74,14 +61,7 @@ def connect(settings: LlmSettings) -> Connection:
 
 def own_model(chat: BaseChatModel, context_tokens: int) -> Connection:
     """A chat model whose own settings count: schemas are only checked."""
-
-    def explain(error: Exception) -> ModelError:
-        if isinstance(error, TimeoutError):
-            return as_model_error(error, VARIABLES)
-        hint = "Check the chat model and its settings."
-        return ModelUnavailableError(f"The chat model raised {type(error).__name__}: {error}", hint=hint)
-
-    return Connection(chat, context_tokens, _own_parameters, explain, says_why_it_ends=False)
+    return Connection(chat, context_tokens, _own_parameters, says_why_it_ends=False)
 
 
 def _own_parameters(_request: Request[Any], _stream: bool) -> dict[str, Any]:
@@ -90,18 +70,14 @@ def _own_parameters(_request: Request[Any], _stream: bool) -> dict[str, Any]:
 
 def _compatible_server(settings: LlmSettings, base_url: str) -> Connection:
     """An OpenAI-compatible server; one with a single model is asked for its name and context."""
-    name, context = settings.model, settings.context_tokens
+    name, context, key = settings.model, settings.context_tokens, key_of(settings)
     if name == NAMELESS:
-        served = _served_models(settings, base_url)
+        timeout = min(_ASK_S, settings.timeout_s)
+        with OpenAI(base_url=base_url, api_key=key, timeout=timeout, max_retries=0) as client:
+            served = [model.model_dump() for model in client.models.list().data]
         name = _only([str(model["id"]) for model in served], f"The server at {base_url}", f"{base_url}#NAME")
         context = min(context, *(model.get("max_model_len") or context for model in served))
-    return _openai(settings, name, context, base_url=base_url, api_key=key_of(settings))
-
-
-def _served_models(settings: LlmSettings, base_url: str) -> list[dict[str, Any]]:
-    timeout = min(_ASK_S, settings.timeout_s)
-    with typed_errors(VARIABLES), OpenAI(base_url=base_url, api_key=key_of(settings), timeout=timeout) as client:
-        return [model.model_dump() for model in client.with_options(max_retries=0).models.list().data]
+    return _openai(settings, name, context, base_url=base_url, api_key=key)
 
 
 def _openai(settings: LlmSettings, name: str, context_tokens: int, **where: str) -> Connection:
@@ -120,7 +96,7 @@ def _openai(settings: LlmSettings, name: str, context_tokens: int, **where: str)
         # Its own default client is shared between event loops and fails in the second.
         http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
     )
-    return Connection(chat, context_tokens, _openai_parameters, lambda error: as_model_error(error, VARIABLES))
+    return Connection(chat, context_tokens, _openai_parameters)
 
 
 def _openai_parameters(request: Request[Any], stream: bool) -> dict[str, Any]:
@@ -146,10 +122,14 @@ def _ollama(settings: LlmSettings) -> Connection:
     from ollama import Client
 
     client = Client(timeout=min(_ASK_S, settings.timeout_s))
-    with _ollama_errors():
+    try:
         name = _installed_model(client, _model_name(settings))
         shown = client.show(name)
-    client.close()
+    except (ConnectionError, httpx.TransportError) as error:
+        hint = "Start it with `ollama serve`, or set OLLAMA_HOST to its address."
+        raise ModelUnavailableError(f"Ollama does not answer: {error}", hint=hint) from error
+    finally:
+        client.close()
     own = [n for key, n in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
     context = min(settings.context_tokens, *own)
     thinks = "thinking" in (shown.capabilities or ())  # it would think within the limit of its output
@@ -161,7 +141,7 @@ def _ollama(settings: LlmSettings) -> Connection:
         options = {"num_ctx": context, "num_predict": request.max_tokens, "temperature": request.temperature}
         return {"stream": stream, "options": options, "format": request.schema}
 
-    return Connection(chat, context, parameters, lambda error: as_model_error(error, VARIABLES))
+    return Connection(chat, context, parameters)
 
 
 def _installed_model(client: Client, name: str) -> str:
@@ -175,15 +155,6 @@ def _installed_model(client: Client, name: str) -> str:
             hint=f"Run `ollama pull {name}`, or name another one.",
         )
     return name
-
-
-@contextmanager
-def _ollama_errors() -> Generator[None]:
-    try:
-        yield
-    except (ConnectionError, httpx.TransportError) as error:
-        hint = "Start it with `ollama serve`, or set OLLAMA_HOST to its address."
-        raise ModelUnavailableError(f"Ollama does not answer: {error}", hint=hint) from error
 
 
 def _only(names: Sequence[str], server: str, spelling: str) -> str:

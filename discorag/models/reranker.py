@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from discorag.config import RerankerSettings
-from discorag.models.cross_encoder import OnnxCrossEncoder, PairModel, TorchCrossEncoder, is_onnx_folder
+from discorag.models.cross_encoder import OnnxCrossEncoder, TorchCrossEncoder, is_onnx_folder
 from discorag.models.hub import model_version
 from discorag.models.packaged import MS_MARCO_MINILM, PACKAGED, file_sha256, packaged_folder
 from discorag.registry import Registry
@@ -108,19 +108,14 @@ class CrossEncoderReranker:
 
     Args:
         model: The cross-encoder, with one label.
-        version: Its name and revision.
+        version: Its name and revision; of a folder a digest of its files.
 
     Source: HTSIR section "Reranking and Response Generation" names BGE-Reranker, which is one; Nogueira and Cho 2019
     for cross-encoders on MS MARCO.
     """
 
-    def __init__(self, model: PairModel, version: str) -> None:
-        self._model, self._version = model, version
-
-    @property
-    def version(self) -> str:
-        """Name and revision; of a folder a digest of its files."""
-        return self._version
+    def __init__(self, model: OnnxCrossEncoder | TorchCrossEncoder, version: str) -> None:
+        self._model, self.version = model, version
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return the logit of each text; of the packaged model about -11 (off topic) to 11.
@@ -134,11 +129,11 @@ class CrossEncoderReranker:
         logits = await asyncio.to_thread(self._model.logits, [(query, text) for text in texts])
         if logits.shape[1] != 1:
             raise ConfigError(
-                f"'{self._version}' gives {logits.shape[1]} numbers for a pair.",
+                f"'{self.version}' gives {logits.shape[1]} numbers for a pair.",
                 hint="Name a reranker, with one label.",
             )
         if not np.isfinite(logits).all():
             raise InvalidOutputError(
-                f"'{self._version}' gives {logits[~np.isfinite(logits)][0]} as a score.", hint="Name another reranker."
+                f"'{self.version}' gives {logits[~np.isfinite(logits)][0]} as a score.", hint="Name another reranker."
             )
         return tuple(logits[:, 0].astype(float).tolist())

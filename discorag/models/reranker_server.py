@@ -39,11 +39,7 @@ class ServerReranker:
     def __init__(self, settings: RerankerSettings) -> None:
         self._model = settings.model or "default"
         self._endpoint = Endpoint(settings, self._model, VARIABLES)
-
-    @property
-    def version(self) -> str:
-        """The model's name, and that it is served."""
-        return f"{self._model}@server"
+        self.version = f"{self._model}@server"
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return the scores as the server gives them.

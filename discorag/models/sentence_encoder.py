@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,16 +25,21 @@ if TYPE_CHECKING:
 
 async def opened(settings: EncoderSettings) -> SentenceEncoder:
     """For the registry."""
-    return await asyncio.to_thread(SentenceEncoder.open, settings)
+    return await asyncio.to_thread(SentenceEncoder, settings)
 
 
 class SentenceEncoder(LocalEncoder):
-    """A model of sentence-transformers that is loaded; make it with `open`.
+    """The model of sentence-transformers that ``settings.model`` names, loaded from this machine.
 
-    A prefix that is not configured is the prompt that the model names for queries or documents, if it names one.
+    A prefix that is not configured is the prompt that the model names for queries or documents, if it names one; the
+    version has a digest of those that are configured.
+
+    Raises:
+        ConfigError: It is not on this machine, cannot be loaded, or has no window or no fast tokenizer.
     """
 
-    def __init__(self, model: SentenceTransformer, settings: EncoderSettings) -> None:
+    def __init__(self, settings: EncoderSettings) -> None:
+        model = load_named(settings.model)
         configured = Prefixes(settings.query_prefix, settings.passage_prefix)
         prefixes = Prefixes(
             configured.query or model.prompts.get("query") or "",
@@ -45,21 +49,7 @@ class SentenceEncoder(LocalEncoder):
         self._model, self._batch_size = model, settings.batch_size
         version = f"{model_version(settings.model)}/{tokens.max_tokens}{configured.version}"
         super().__init__(version, tokens, 0, prefixes)
-        self._dimension = self._vectors(["dimension"], "").shape[1]
-
-    @classmethod
-    def open(cls, settings: EncoderSettings) -> Self:
-        """Load ``settings.model`` from this machine; blocks.
-
-        Raises:
-            ConfigError: It is not on this machine, cannot be loaded, or has no window or no fast tokenizer.
-        """
-        return cls(load_named(settings.model), settings)
-
-    @property
-    def version(self) -> str:
-        """Name, revision (of a folder: a digest of its files), window, and a digest of configured prefixes."""
-        return self._version
+        self.dimension = self._vectors(["dimension"], "").shape[1]
 
     def _vectors(self, texts: Sequence[str], prefix: str) -> Vectors:
         order, found = sorted(range(len(texts)), key=lambda i: -len(texts[i])), list[Vectors]()
@@ -90,27 +80,18 @@ def load_named(name: str) -> SentenceTransformer:
     with extra("torch"):
         from sentence_transformers import SentenceTransformer
 
-    folder = local_model(name)
+    from transformers.utils import logging
+
+    folder, shows_progress = local_model(name), logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
     try:
-        with loading_quietly():
-            return SentenceTransformer(str(folder), local_files_only=True)
+        return SentenceTransformer(str(folder), local_files_only=True)
     except (OSError, ValueError) as error:
         said = next(iter(str(error).splitlines()), type(error).__name__)
         hint = "Name a model of sentence-transformers, by its folder or its name on the hub, or an endpoint."
         raise ConfigError(f"The model '{name}' cannot be loaded: {said}", hint=hint) from error
-
-
-@contextmanager
-def loading_quietly() -> Generator[None]:
-    """Without progress bars."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
     finally:
-        if shown:
+        if shows_progress:
             logging.enable_progress_bar()
 
 

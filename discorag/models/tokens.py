@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -29,17 +28,9 @@ class FastTokens:
     def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        self._tokenizer, self._max_tokens = tokenizer, max_tokens
-
-    @property
-    def max_tokens(self) -> int:
-        """The window, special tokens included."""
-        return self._max_tokens
-
-    @property
-    def special_tokens(self) -> int:
+        self._tokenizer, self.max_tokens = tokenizer, max_tokens
+        self.special_tokens = tokenizer.num_special_tokens_to_add(False)
         """How many are added to one text: ``[CLS]`` and ``[SEP]``, say."""
-        return self._tokenizer.num_special_tokens_to_add(False)
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each text the character range of each of its tokens, special tokens left out."""
@@ -56,7 +47,7 @@ class FastTokens:
 
     def less(self, tokens: int) -> FastTokens:
         """The same with a smaller window: ``tokens`` are put before every text."""
-        return FastTokens(self._tokenizer, self._max_tokens - tokens)
+        return FastTokens(self._tokenizer, self.max_tokens - tokens)
 
 
 class PackagedTokens(FastTokens):
@@ -70,24 +61,6 @@ class PackagedTokens(FastTokens):
         folder = packaged_folder(MINILM.name)
         config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
         super().__init__(Tokenizer.from_file(str(folder / "tokenizer.json")), int(config["max_seq_length"]))
-
-
-def pieces(word: str) -> list[int]:
-    """Numbers of a word's pieces in the packaged vocabulary, which was listed by frequency.
-
-    >>> pieces("tides")
-    [22487]
-    """
-    return _tokenizer_of_package().encode(word, add_special_tokens=False).ids
-
-
-@cache
-def _tokenizer_of_package() -> Tokenizer:
-    """Never changed once it is made, so that threads may share it."""
-    tokenizer = Tokenizer.from_file(str(packaged_folder(MINILM.name) / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def tokenizer_named(name: str) -> Tokenizer:

@@ -85,13 +85,10 @@ class Forest:
 
 @dataclass(frozen=True)
 class Scores:
-    """The nodes of some documents with what they score for a question.
+    """The nodes of some documents with their scores for a question, shape (nodes,); higher is better.
 
-    Args:
-        forest: The trees.
-        nodes: Of every node of ``forest.tree``, higher is better, on whatever scale; shape (nodes,).
-        sizes: Of every node's text, in words or tokens, shape (nodes,).
-        keys: Of each document's tree in the store, in the order of ``forest.documents``.
+    ``sizes`` are words or tokens of every node's text, shape (nodes,); ``keys`` those of each document's tree in the
+    store, in the order of ``forest.documents``.
     """
 
     forest: Forest
@@ -107,15 +104,7 @@ def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
 
 
 async def node_vectors(tree: RetrievalTree, encoder: Encoder, how: NodeVectors) -> Vectors:
-    """Unit vectors of nodes, as `discorag.store.outline.Outline.of` takes them.
-
-    Args:
-        tree: Its n nodes.
-        encoder: Is asked once; its vectors have length d. It reads of a longer text as much as its window holds.
-        how: ``text`` encodes the text of every node, ``mean`` only leaves.
-
-    Returns:
-        Shape (n, d) or (leaves, d), float32.
+    """Unit vectors of all nodes (``text``), shape (n, d), or of leaves alone (``mean``), shape (leaves, d); float32.
 
     Source: DISRetrieval section 3.2, "Node Encoding", for ``text``.
     """

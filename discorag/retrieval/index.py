@@ -1,14 +1,14 @@
-"""From a question to evidence by retrieval trees: documents first, then the nodes of those documents, exactly.
+"""From a question to evidence by retrieval trees: documents first (for a corpus), then all of their nodes, exactly.
 
-A document without a tree of this builder and version gets one now, which is stored.
-
-Source: DISRetrieval section 3.3 for one document; documents first for a corpus.
+Source: DISRetrieval section 3.3 for one document.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+
+import numpy as np
 
 from discorag.discourse.parse.parser import without_parsers
 from discorag.ingest.segment.headings import build_hierarchy
@@ -18,7 +18,6 @@ from discorag.retrieval.forest import Forest, NodeScores, NodeVectors, Scores, n
 from discorag.retrieval.selectors import Floats
 from discorag.schema.document import Scope
 from discorag.schema.errors import NotFoundError, StoreError
-from discorag.schema.values import Vectors
 from discorag.store.records import SearchQuery
 from discorag.store.retrieval import Distinct, distinct
 from discorag.store.search import reciprocal_ranks, reciprocal_ranks_of
@@ -71,8 +70,7 @@ class TreeIndex:
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
 
-        ``by_any_parser``: accept trees that were built with another parser, so that a question uses what an ingest
-        built.
+        ``by_any_parser``: those that another parser built are accepted, so that a question uses what an ingest built.
 
         Raises:
             NotFoundError: A document is not stored.
@@ -106,42 +104,31 @@ class TreeIndex:
 
     def _scores(self, query: SearchQuery, doc_ids: Sequence[str], by: NodeScores, texts: bool) -> Scores:
         for _ in range(ATTEMPTS):
-            if scores := self._one_state(query, doc_ids, by, texts):
-                return scores
+            outlines = self._store.outlines(self._scope, self._builder.name, doc_ids)
+            cosines = {} if by == "bm25" else self._store.node_scores(self._scope, outlines, query.vector)
+            if not outlines or (by != "bm25" and cosines.keys() != outlines.keys()):
+                continue
+            trees = {d: outlines[d].arrays for d in doc_ids if d in outlines}
+            try:
+                whole = {d: self._store.tree_of(self._scope, outlines[d]) for d in trees} if texts else None
+            except NotFoundError:  # replaced since
+                continue
+            forest = Forest(trees, whole)
+            nodes = forest.join([cosines[d] for d in trees]) if cosines else np.zeros(0)
+            if by != "dense":
+                terms = TermCounts.join([outlines[d].terms for d in trees])
+                bm25 = Bm25(terms).scores(query.text, forest.tree.groups)
+                nodes = fuse_scores(nodes, bm25) if by == "hybrid" else bm25
+            return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
         raise StoreError(
             f"The {self._builder.name!r} trees of {len(doc_ids)} documents are missing or being replaced.",
             hint="Ask again.",
         )
 
-    def _one_state(self, query: SearchQuery, doc_ids: Sequence[str], by: NodeScores, texts: bool) -> Scores | None:
-        """None if a tree was replaced while it was read, or none is there."""
-        outlines = self._store.outlines(self._scope, self._builder.name, doc_ids)
-        cosines = dict[str, Vectors]()
-        if by != "bm25":
-            cosines.update(self._store.node_scores(self._scope, outlines, query.vector))
-        if not outlines or (by != "bm25" and cosines.keys() != outlines.keys()):
-            return None
-        try:
-            trees = {d: outlines[d].arrays for d in doc_ids if d in outlines}
-            whole = {d: self._store.tree_of(self._scope, outlines[d]) for d in trees} if texts else None
-        except NotFoundError:
-            return None
-        forest = Forest(trees, whole)
 
-        def bm25() -> Floats:
-            """Of every node, from the terms of the leaves below it and of what stands above these."""
-            terms = TermCounts.join([outlines[d].terms for d in trees])
-            return Bm25(terms).scores(query.text, forest.tree.groups)
-
-        nodes = fuse_scores(by, lambda: forest.join([cosines[d] for d in trees]), bm25)
-        return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
-
-
-def fuse_scores(by: NodeScores, dense: Callable[[], Floats], bm25: Callable[[], Floats]) -> Floats:
-    """One kind of scores, each of shape (n,), or the reciprocal ranks of both added up, k = 60, ties in order.
+def fuse_scores(dense: Floats, bm25: Floats) -> Floats:
+    """The reciprocal ranks of both added up, k = 60, ties in order; all of shape (n,).
 
     Source: Cormack, Clarke and Büttcher, SIGIR 2009.
     """
-    if by == "hybrid":
-        return reciprocal_ranks_of(dense()) + reciprocal_ranks_of(bm25())
-    return dense() if by == "dense" else bm25()
+    return reciprocal_ranks_of(dense) + reciprocal_ranks_of(bm25)

@@ -6,7 +6,7 @@ name: here, by `register_retriever`, or by an entry point of the group ``disco_r
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from discorag.discourse.parse.parser import UnitParser
@@ -15,8 +15,7 @@ from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.retrieval.builders.base import Builder
 from discorag.retrieval.forest import NodeVectors, Scores
-from discorag.retrieval.routers.walk import Router, WalkRules
-from discorag.schema.discourse import RstTree
+from discorag.retrieval.routers.walk import Router
 from discorag.schema.document import Scope
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
@@ -31,11 +30,10 @@ UNFOLD = 5
 
 @dataclass(frozen=True)
 class TreeTools:
-    """What builders need: a parser that joins sentences and paragraphs, and the cache of its parses."""
+    """What builders need: models, and a parser that joins sentences and paragraphs."""
 
     backends: Toolbox
     parser: UnitParser
-    parses: MutableMapping[str, RstTree]
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,6 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
-        walk: How a router walks the headings, of a retriever that is driven a round at a time
-            (`discorag.retrieval.rounds`).
     """
 
     builder: str
@@ -94,7 +90,6 @@ class TreeRetriever:
     vectors: NodeVectors = "mean"
     summaries: bool = False
     reads: bool = False
-    walk: WalkRules | None = None
 
 
 @dataclass(frozen=True)

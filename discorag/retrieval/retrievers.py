@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 
@@ -16,19 +17,19 @@ from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSummariser, Summariser
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
 from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
-from discorag.retrieval.rounds import Rounds
-from discorag.retrieval.routers.walk import WalkRules
+from discorag.retrieval.routers.walk import STAGE, Walk, WalkRules
 from discorag.retrieval.selectors import (
     Nodes,
     Variant,
     algorithm1,
     collapsed_set,
     collapsed_tree,
+    leaf_ranking,
     traversal,
     within_budget,
 )
 from discorag.schema.document import Scope
-from discorag.schema.errors import ModelError
+from discorag.schema.errors import ModelError, Usage
 from discorag.schema.ledger import Failure
 from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store
@@ -39,6 +40,14 @@ NODES_OF_A_LAYER = 5
 """RAPTOR figure 3 tries several and settles on none."""
 RERANKED = 10
 """HTSIR, "Experiment Settings"."""
+PASSAGES = 5
+"""RDR² section 4.3."""
+_UNROUTED = Failure(
+    stage=STAGE,
+    kind="Unrouted",
+    message="The router selected no passage in any document, and failed in some.",
+    fallback="the passages nearest the question",
+)
 
 
 def _search(store: Store, scope: Scope, query: SearchQuery, *, retrieval: Retrieval) -> list[Hit]:
@@ -74,11 +83,33 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
 
 
 async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
-    """RDR²: all rounds at once."""
-    rounds = Rounds.begin(query, rules)
-    while rounds.unfinished:
-        rounds = await rounds.next(query)
-    return rounds.selection(query)
+    """RDR² section 3.1: what a router selects in each document, as far as it fits.
+
+    Where the router refuses every document, so does this. Where it selected nothing because it failed, the best
+    passages are used instead, and a failure says so.
+    """
+    walks, forest, sizes = begin_walks(query, rules), query.scores.forest, query.scores.sizes
+    await asyncio.gather(*(walk.run(query.question, query.router, query.unfold) for walk in walks.values()))
+    usage = sum((walk.usage for walk in walks.values()), Usage())
+    failures = tuple(failure for walk in walks.values() for failure in walk.failures)
+    routed = [forest.number(place, leaf) for place, walk in walks.items() for leaf in walk.selected]
+    if routed:
+        return SelectedNodes(within_budget(routed, sizes, query.words), usage, failures)
+    nearest = within_budget(_best_passages(query), sizes, query.words)
+    return SelectedNodes(nearest, usage, (*failures, _UNROUTED) if failures else (), refused=not failures)
+
+
+def begin_walks(query: TreeQuery, rules: WalkRules) -> dict[int, Walk]:
+    """Walks through the documents that hold the best passages, by the document's place in the forest."""
+    forest, retrieved = query.scores.forest, dict[int, list[int]]()
+    for leaf in _best_passages(query):
+        retrieved.setdefault(int(forest.owners[leaf]), []).append(forest.local(leaf))
+    return {place: Walk.begin(forest.of(place), own, rules, query.question) for place, own in retrieved.items()}
+
+
+def _best_passages(query: TreeQuery) -> list[int]:
+    scores = query.scores
+    return leaf_ranking(scores.nodes[: scores.forest.tree.leaves])[: query.k or PASSAGES]
 
 
 def by_router(rules: WalkRules) -> TreeRetriever:
@@ -89,7 +120,6 @@ def by_router(rules: WalkRules) -> TreeRetriever:
         partial(_select_routed, rules=rules),
         "text",
         reads=True,
-        walk=rules,
     )
 
 
@@ -112,7 +142,7 @@ SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(
     "discourse",
-    lambda tools: DiscourseBuilder(tools.parser, text_of(tools), cache=tools.parses),
+    lambda tools: DiscourseBuilder(tools.parser, text_of(tools)),
     _ALGORITHM_1,
     summaries=True,
 )

@@ -9,11 +9,10 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from discorag.models.toolbox import Toolbox
+from discorag.models.protocol import Encoder
 from discorag.retrieval.forest import NodeScores, Scores, in_tokens
 from discorag.retrieval.index import TreeIndex
 from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
@@ -32,15 +31,6 @@ EvidencePlaces = Mapping[str, Sequence[Span]]
 """Document id -> what of it is evidence."""
 Inside = dict[str, list[Span]]
 """Chunk id -> what of it is evidence."""
-
-
-class SearchBackends(Toolbox, Protocol):
-    """The running pipeline with its store."""
-
-    @property
-    def store(self) -> Store:
-        """Where documents, chunks and trees are."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -62,13 +52,7 @@ class TreeOptions:
 
 
 async def search_chunks(
-    backends: SearchBackends,
-    scope: Scope,
-    question: str,
-    retriever: str,
-    *,
-    top_k: int,
-    filters: Filters,
+    store: Store, encoder: Encoder, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """The ``top_k`` best chunks by a retriever over chunks, those of one text once, and the chunks by id.
 
@@ -80,12 +64,12 @@ async def search_chunks(
     found = RETRIEVERS[retriever]
     search = (found.search if isinstance(found, ChunkRetriever) else None) or DENSE.search
     assert search is not None
-    query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
+    query = SearchQuery(vector=await encoder.encode_query(question), text=question, filters=filters)
 
     def find(n: int) -> list[Hit]:
-        return search(backends.store, scope, query.model_copy(update={"top_k": n}))
+        return search(store, scope, query.model_copy(update={"top_k": n}))
 
-    return await asyncio.to_thread(distinct_chunks, backends.store, scope, find, top_k)
+    return await asyncio.to_thread(distinct_chunks, store, scope, find, top_k)
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:

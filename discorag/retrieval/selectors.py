@@ -2,8 +2,7 @@
 
 A selector gives the nodes of a tree whose own text is evidence, none twice, in the order in which that text is read.
 ``scores`` are similarities of all nodes to the question, higher is better, and ``sizes`` their words or tokens, both of
-shape (nodes,); ``limit`` is the budget in the unit of ``sizes`` (`within_budget`). All raise `ConfigError` for a limit,
-or a parameter that counts something, below 1, and `InvariantError` for scores that are not finite or of another shape.
+shape (nodes,); ``limit`` is the budget in the unit of ``sizes`` (`within_budget`).
 
 Sources: DISRetrieval, section 3.3, algorithm 1, figure 4 (the variants) and section E.2 (k = 5); RAPTOR, section 3
 (querying) and appendix F; HTSIR, "Collapsed Tree Search Strategy", k = 10 by "Experiment Settings".
@@ -17,31 +16,11 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.schema.errors import ConfigError, InvariantError
 from discorag.store.outline import TreeArrays
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.integer]
 Nodes = tuple[int, ...]
-
-
-def check_counts(**values: int) -> None:
-    """Raises `ConfigError` if a parameter that counts something is below 1."""
-    for name, value in values.items():
-        if value < 1:
-            raise ConfigError(f"{name} is {value}.", hint="Use 1 or more.")
-
-
-def check_scores(tree: TreeArrays, scores: Floats, sizes: Ints) -> None:
-    """Raises `InvariantError` unless every node of the tree has a finite score and a size."""
-    if scores.shape != tree.words.shape or sizes.shape != scores.shape:
-        raise InvariantError(
-            f"Scores have shape {scores.shape}, sizes {sizes.shape}, for {len(tree.words)} nodes.",
-            hint="Give one score and one size a node, in the order of the tree's nodes.",
-        )
-    if not np.isfinite(scores).all():
-        first = int(np.flatnonzero(~np.isfinite(scores))[0])
-        raise InvariantError(f"The score of node {first} is {scores[first]}.", hint="Give finite similarities.")
 
 
 def leaf_ranking(scores: Floats) -> list[int]:
@@ -94,8 +73,6 @@ def algorithm1(
     The printed algorithm counts evidence and looks at the count after each node; the paper's experiments, and this
     function, bound its length and look after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
     """
-    check_counts(k=k, limit=limit)
-    check_scores(tree, scores, sizes)
     if variant is Variant.LEAVES:
         order: Iterable[int] = leaf_ranking(scores[: tree.leaves])
     elif variant is Variant.SUMMARIES:
@@ -146,8 +123,6 @@ def collapsed_set(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, 
 
     The paper bounds the number only: a limit of the sum of all sizes is its setting.
     """
-    check_counts(k=k, limit=limit)
-    check_scores(tree, scores, sizes)
     return within_budget(_ranking(tree, scores)[:k], sizes, limit)
 
 
@@ -159,8 +134,6 @@ def traversal(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: i
     it reaches leaves all the same; where even one a layer is too much, the lowest ones are given. A node that was met
     before (cluster trees) is not met again.
     """
-    check_counts(k=k, limit=limit)
-    check_scores(tree, scores, sizes)
     path: list[int] = []
     for width in range(k, 0, -1):
         path = list(_descend(tree, scores, width))

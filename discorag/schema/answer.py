@@ -88,7 +88,8 @@ class EvidenceSpan(BaseModel, frozen=True):
     page: int | None = None
     also_in: tuple[str, ...] = ()
     is_context: bool = Field(
-        default=False, description="Whether it is a heading, header row or speaker that the sentence is read with."
+        default=False,
+        description="Whether it is a heading, header row, speaker or neighbour that the sentence is quoted with.",
     )
 
     @classmethod

@@ -131,7 +131,7 @@ class UnitKind(StrEnum):
 
 
 class Node(BaseModel, frozen=True):
-    """One node of a hierarchy. ``parent`` is its index there (None for the document); the document has depth 0.
+    """One node of a hierarchy. ``parent`` is an index there, None for the document.
 
     ``heading`` is the section's own heading text, empty for other kinds. ``by_line`` marks a paragraph that is a table
     or a code block. Of a sentence, ``unit`` is its kind, ``lead`` the start of the sentence that introduces it (a
@@ -141,7 +141,6 @@ class Node(BaseModel, frozen=True):
 
     kind: Kind
     span: Span
-    depth: int
     parent: int | None
     heading: str = ""
     by_line: bool = False
@@ -151,30 +150,9 @@ class Node(BaseModel, frozen=True):
 
 
 class Hierarchy(BaseModel, frozen=True):
-    """All nodes of a document in pre-order; node 0 is the document.
-
-    Raises:
-        InvariantError: A node lies outside its parent, siblings overlap or are out of order, or a depth is wrong
-            (pydantic reports it as ``ValidationError``).
-    """
+    """All nodes of a document in pre-order; node 0 is the document."""
 
     nodes: tuple[Node, ...]
-
-    @model_validator(mode="after")
-    def _check(self) -> Hierarchy:
-        if not self.nodes or self.nodes[0].parent is not None:
-            raise InvariantError("A hierarchy starts with its document node.")
-        ends: dict[int, int] = {}  # parent index -> end of its latest child
-        for i, node in enumerate(self.nodes[1:], start=1):
-            if node.parent is None or not 0 <= node.parent < i:
-                raise InvariantError(f"Node {i} has no parent before it.")
-            parent = self.nodes[node.parent]
-            if not parent.span.contains(node.span) or node.depth != parent.depth + 1:
-                raise InvariantError(f"Node {i} does not lie inside its parent {node.parent}.")
-            if node.span.start < ends.get(node.parent, 0):
-                raise InvariantError(f"Node {i} overlaps its elder sibling or comes before it.")
-            ends[node.parent] = node.span.end
-        return self
 
     def of_kind(self, kind: Kind) -> tuple[tuple[int, Node], ...]:
         """All nodes of ``kind`` with their indices, in text order."""

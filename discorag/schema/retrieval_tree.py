@@ -70,13 +70,6 @@ class RetrievalTree(BaseModel):
                 raise InvariantError(f"Node {i} is on layer {node.layer}; its children put it on layer {above}.")
         return self
 
-    def __eq__(self, other: object) -> bool:
-        """By builder and nodes; pydantic would compare what is cached too."""
-        return isinstance(other, RetrievalTree) and (self.builder, self.nodes) == (other.builder, other.nodes)
-
-    def __hash__(self) -> int:
-        return hash((self.builder, self.nodes))
-
     @cached_property
     def leaves(self) -> int:
         """How many of the nodes are leaves: the first ones."""

@@ -52,6 +52,11 @@ def stable_id(*parts: str | int) -> str:
     return str(uuid.uuid5(_NAMESPACE, json.dumps(parts, ensure_ascii=False)))
 
 
+def amount(number: int, plural: str) -> str:
+    """A number of things: ``1 document``, ``2 documents``."""
+    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
+
+
 def digest(text: str | bytes) -> str:
     """SHA-256 of ``text`` (UTF-8), 64 hexadecimal digits."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text

@@ -6,8 +6,7 @@ Everything specific to PostgreSQL is in this module; what is specific to SQLite 
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing, contextmanager
-from threading import Lock
+from contextlib import closing, contextmanager, suppress
 from time import monotonic, sleep
 from typing import Any, Final
 
@@ -15,17 +14,15 @@ from pydantic import SecretStr
 from sqlalchemy import (
     Connection,
     Delete,
-    Engine,
     Select,
     Table,
-    TextClause,
     create_engine,
     func,
     make_url,
     select,
     text,
 )
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, PendingRollbackError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from discorag.extras import extra
@@ -50,8 +47,7 @@ _DEFAULTS: Final = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_in
 _OPTIONS: Final = f"-c lock_timeout={BUSY_S}s -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0"
 """Of sessions, before those of the URL: a connection that holds a row or lock is idle until the work is done."""
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))")
-_TRY_LOCK: Final = text("SELECT pg_try_advisory_lock(hashtextextended(:what, 1))")
-_UNLOCK: Final = text("SELECT pg_advisory_unlock(hashtextextended(:what, 1))")
+_TRY_LOCK: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:what, 1))")
 
 
 class RowHold:
@@ -66,57 +62,6 @@ class RowHold:
             if last is not None:
                 db.execute(last)
                 db.commit()
-
-
-class _Locks:
-    """Locks of this process by name, all in one open connection: when the process dies, PostgreSQL releases them."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._connection: Connection | None = None
-        self._names = set[str]()
-        self._change = Lock()
-
-    def take(self, name: str) -> bool:
-        """Whether the lock could be taken."""
-        with self._change:
-            if name in self._names:
-                return False
-            try:
-                taken = self._execute(_TRY_LOCK, name)
-            except (DBAPIError, PendingRollbackError):  # the connection broke: the server has released all
-                self._close()
-                taken = self._execute(_TRY_LOCK, name)
-            if taken:
-                self._names.add(name)
-            return taken
-
-    def release(self, name: str) -> None:
-        """Release a lock that was taken."""
-        with self._change:
-            if name in self._names:
-                self._names.remove(name)
-                try:
-                    self._execute(_UNLOCK, name)
-                except SQLAlchemyError:  # the connection broke
-                    self._close()
-
-    def close(self) -> None:
-        """Release all."""
-        with self._change:
-            self._close()
-
-    def _close(self) -> None:
-        if self._connection:
-            self._connection.invalidate()
-            self._connection.close()
-        self._connection = None
-        self._names.clear()
-
-    def _execute(self, statement: TextClause, name: str) -> bool:
-        if self._connection is None:
-            self._connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        return bool(self._connection.scalar(statement, {"what": name}))
 
 
 class PostgresServer:
@@ -149,7 +94,6 @@ class PostgresServer:
                 pool_pre_ping=True,  # a server that was restarted has closed the connections
                 connect_args=_DEFAULTS | dict(parsed.query) | {"options": f"{_OPTIONS} {options}"},
             )
-        self._locks = _Locks(self.engine)
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
@@ -184,18 +128,19 @@ class PostgresServer:
     def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
         """Whether this block alone has the lock of this name, of all processes, after waiting so long at most."""
         with self.errors():
-            until = monotonic() + wait_s
-            while not (taken := self._locks.take(name)) and monotonic() < until:
-                sleep(_PAUSE_S)
+            db = self.engine.connect()  # the lock ends with its transaction, also when this process dies
         try:
+            with self.errors():
+                until = monotonic() + wait_s
+                while not (taken := bool(db.scalar(_TRY_LOCK, {"what": name}))) and monotonic() < until:
+                    sleep(_PAUSE_S)
             yield taken
         finally:
-            if taken:
-                self._locks.release(name)
+            with suppress(DBAPIError):  # the connection broke: the server has released the lock
+                db.close()
 
     def close(self) -> None:
         """Close all connections."""
-        self._locks.close()
         self.engine.dispose()
 
     @contextmanager

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Generic, TypeVar
 
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import EmptyCorpusError, QueryError
+from discorag.schema.values import amount
 from discorag.store.records import Hit
 from discorag.store.search import find_enough
 from discorag.store.store import Store
@@ -36,12 +36,11 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     nothing = f"Nothing is stored in corpus {scope.corpus!r}"
     others = store.corpora(scope.tenant)
     if not others:
-        return EmptyCorpusError(f"{nothing}, nor in any other.", hint="Ingest documents first (disco-rag ingest PATH).")
-    named = [f"{c.name} ({c.documents} {'document' if c.documents == 1 else 'documents'})" for c in others[:_NAMED]]
+        return EmptyCorpusError(f"{nothing}, nor in any other.", hint="Ingest documents first.")
+    named = [f"{c.name} ({amount(c.documents, 'documents')})" for c in others[:_NAMED]]
     more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
     there = ", ".join([*named, *more])
-    hint = f"Name one of them: --corpus {quote(others[0].name)}, or corpus in the context of a LangGraph run."
-    return EmptyCorpusError(f"{nothing}; there are: {there}.", hint=hint)
+    return EmptyCorpusError(f"{nothing}; there are: {there}.", hint="Name one of them as the corpus.")
 
 
 @dataclass(frozen=True)

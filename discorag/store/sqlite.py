@@ -220,24 +220,9 @@ def _translate(error: DatabaseError | sqlite3.DatabaseError, file: Path) -> Stor
         return StoreFullError(f"The disk of {file.parent} is full.", hint="Free disk space, and run it again.")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreLockedError(
-            f"{file} has been written by {_writer(file)} for {BUSY_S:.0f} seconds.",
+            f"{file} has been written by another process for {BUSY_S:.0f} seconds.",
             hint="Wait until that is done, or stop it.",
         )
     if code == sqlite3.SQLITE_READONLY:
         return ReadOnlyStoreError(f"{file} is read-only.", hint=_READ_ONLY_HINT)
     return StoreError(f"{file} cannot be used: {message}.", hint="Check the disk and the folder's permissions.")
-
-
-def _writer(file: Path) -> str:
-    """The process that holds the lock of writers, as far as the system says."""
-    with suppress(OSError):
-        inode = f":{file.with_name(f'{file.name}-shm').stat().st_ino}"
-        for line in Path("/proc/locks").read_text("ascii").splitlines():
-            fields = line.split()  # number, kind, whether it is mandatory, WRITE or READ, process, file, from, to
-            if fields[3] == "WRITE" and fields[5].endswith(inode) and fields[6] == _WRITER_BYTE:
-                return f"process {fields[4]}"
-    return "another process"
-
-
-_WRITER_BYTE = "120"
-"""Of the file of shared memory: SQLite locks it to write into the log."""

@@ -17,6 +17,9 @@ _BLOCK = re.compile(r"^(?:\d{1,9}(?=[.)])|(?=[-+#=>:!%]))")  # what would open a
 WRAPPED_WORD = re.compile("[\u2010\u00ad]\n\\s*")
 """A hyphen that only the end of its line needed, and the end of the line."""
 _LINK = re.compile(r"//|@|www\.|[^\s.]\.[^\W\d_]{2}", re.IGNORECASE)  # generous: what some renderer makes a link of
+_CODE = re.compile(
+    r"(?:(?<!\S)|(?<=(?<!\S)\())(`[^`\[<&$\\]+`)(?=[.,;:)!?]*(?!\S))"
+)  # words in backticks, on their own
 
 
 def one_line(text: str, length: int | None = 60) -> str:
@@ -31,8 +34,9 @@ def one_line(text: str, length: int | None = 60) -> str:
 
 def markdown(text: str, length: int | None = None) -> str:
     """Markdown that renders as one line of text, without markup, HTML, links and formulas; addresses are code."""
-    words = one_line(text, length).split(" ")
-    return _BLOCK.sub(r"\g<0>\\", " ".join(map(_word, words)))
+    pieces = _CODE.split(one_line(text, length))
+    shown = (code_span(p) if i % 2 else " ".join(map(_word, p.split(" "))) for i, p in enumerate(pieces))
+    return _BLOCK.sub(r"\g<0>\\", "".join(shown))
 
 
 def _word(word: str) -> str:

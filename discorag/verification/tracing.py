@@ -16,7 +16,7 @@ from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagre
 from discorag.schema.discourse import ChunkRelation, PlanStep
 from discorag.schema.document import UnitKind
 from discorag.schema.errors import ModelError
-from discorag.schema.values import Vectors
+from discorag.schema.values import Span, Vectors
 from discorag.text.citations import references, steps, without_references
 from discorag.text.terms import terms
 from discorag.verification.draft import drafted_sentences, is_heading
@@ -87,7 +87,7 @@ def _continues(table: SentenceTable, i: int) -> bool:
     return unit.chunk == then.chunk and is_open and then.text[:1].islower()
 
 
-Copies = Mapping[str, Sequence[int]]
+Copies = Mapping[str, Sequence[tuple[int, range]]]
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,16 @@ class _Drafted:
 
 @dataclass(frozen=True)
 class _Traced:
-    """The result for a sentence: the fields of `AnswerSentence`, with units in place of evidence."""
+    """The result for a sentence: the fields of `AnswerSentence`, with units in place of evidence.
+
+    ``around`` are the other sentences of the passage that is quoted.
+    """
 
     support: Support
     reason: str
     units: tuple[Sentence, ...] = ()
     confidence: float | None = None
+    around: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,11 +178,14 @@ _ASSENT = frozenset(
 
 
 def _copies(table: SentenceTable) -> Copies:
-    """Each form in which an answer may copy a unit, with or without what it is read with: the units."""
-    found: dict[str, list[int]] = {}
+    """Each form in which an answer may copy a unit, with or without what it is read with: units and their passages."""
+    found: dict[str, list[tuple[int, range]]] = {}
     for i, unit in enumerate(table.sentences):
-        for form in {unit.folded, folded(unit.body)}:
-            found.setdefault(form, []).append(i)
+        whole = table.passage(i)
+        for passage in {range(i, i + 1), *(range(first, whole.stop) for first in range(whole.start, i + 1))}:
+            text = table.quote(passage)
+            for form in {folded(unit.prefix + text), folded(text)}:
+                found.setdefault(form, []).append((i, passage))
     return found
 
 
@@ -198,8 +205,9 @@ def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
 
 def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
     """Trace what needs no model; of several units that say the same a cited one, then one of a cited chunk."""
-    same = [table.sentences[i] for i in copies.get(folded(sentence.bare), ()) if whole_sentence(i, table) == (i, i)]
-    is_item = any(unit.kind is UnitKind.ITEM for unit in same)  # "* `README`" also if a document is called so
+    found = [copy for copy in copies.get(folded(sentence.bare), ()) if whole_sentence(copy[0], table) == (copy[0],) * 2]
+    same = [(table.sentences[i], passage) for i, passage in found]
+    is_item = any(unit.kind is UnitKind.ITEM for unit, _ in same)  # "* `README`" also if a document is called so
     if not is_item and is_heading(without_references(sentence.text, chunks=len(inputs.chunks)), inputs):
         return _Traced(Support.NOT_VERIFIED, _HEADING)
     if _ASSENT.issuperset(terms(sentence.bare)):
@@ -207,8 +215,9 @@ def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTabl
     if not same:
         return None if table.sentences else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
     exact = {(r.chunk, r.first) for r in references(sentence.text)}
-    unit = min(same, key=lambda u: ((u.chunk, u.number) not in exact, u.chunk not in sentence.cited))
-    return _Traced(Support.SUPPORTED, QUOTED, (unit,))
+    unit, passage = min(same, key=lambda c: ((c[0].chunk, c[0].number) not in exact, c[0].chunk not in sentence.cited))
+    around = tuple(table.sentences[i].span for i in passage if table.sentences[i] is not unit)
+    return _Traced(Support.SUPPORTED, QUOTED, (unit,), around=around)
 
 
 def _missing(claim: Claim, inputs: AnswerInputs, sentence: _Drafted) -> str:
@@ -252,7 +261,7 @@ def _answer(
                 evidence=tuple(
                     EvidenceSpan.of(inputs.chunks[u.chunk - 1], span, is_context=span != u.span)
                     for u in found.units
-                    for span in (u.span, *(u.read_with if sentence.bare.startswith(u.prefix) else ()))
+                    for span in (u.span, *found.around, *(u.read_with if sentence.bare.startswith(u.prefix) else ()))
                 ),
                 step=step,
                 reason=found.reason,

@@ -58,22 +58,18 @@ async def answer_file(
         **options: As of `DiscoRAG.aask`.
 
     Raises:
-        InputError: ``out`` is not a file of replies, or answers another question under the same id.
+        InputError: ``out`` is not a file of replies.
         StoreError: ``out`` cannot be written.
     """
     slots = asyncio.Semaphore(at_once)
 
-    async def answer(question: Question) -> None:
+    async def answer(question: Question) -> Reply:
         async with slots:
-            replies.add(await reply_to(rag, question, options))
+            return await reply_to(rag, question, options)
 
-    try:
-        with Replies(out, questions, on_reply) as replies:
-            async with asyncio.TaskGroup() as group:
-                for question in replies.missing:
-                    group.create_task(answer(question))
-    except* StoreError as errors:
-        raise errors.exceptions[0] from errors
+    with Replies(out, questions, on_reply) as replies:
+        for reply in asyncio.as_completed(map(answer, replies.missing)):
+            replies.add(await reply)
     return replies.failed
 
 
@@ -86,10 +82,11 @@ class Replies:
 
     def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
         self._out, self._on_reply, self.failed = out, on_reply, 0
-        done = _answered_before(out, questions)
-        self.missing = [question for question in questions if question.id not in done]
-        for reply in done.values():
-            on_reply(reply)
+        done = _answers(out)
+        self.missing = [question for question in questions if (question.id, question.question) not in done]
+        for question in questions:
+            if reply := done.get((question.id, question.question)):
+                on_reply(reply)
 
     def __enter__(self) -> Self:
         self._file = self._out.open("a", encoding="utf-8")
@@ -118,36 +115,28 @@ async def reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]
     return Reply(id=question.id, question=question.question, result=result)
 
 
-def _answered_before(out: Path, questions: Sequence[Question]) -> dict[str, Reply]:
-    """The stored answers to these questions, by id; errors, and a line that was cut off, are removed from the file."""
-    replies = {r.id: r for r in _read(out) if r.result}
-    for question in questions:
-        if question.id in replies and replies[question.id].question != question.question:
-            raise InputError(
-                f"{out} answers another question under the id {question.id!r}.", hint="Name another --out."
-            )
-    part = out.with_name(out.name + ".part")
-    try:
-        part.write_text("".join(r.model_dump_json() + "\n" for r in replies.values()), "utf-8")
-        part.replace(out)
-    except OSError as error:
-        raise _write_error(out, error) from error
-    return {question.id: replies[question.id] for question in questions if question.id in replies}
+def _answers(out: Path) -> dict[tuple[str, str], Reply]:
+    """The answers in a file, by id and question; errors, and a line that was cut off, are removed from it.
 
-
-def _read(out: Path) -> list[Reply]:
-    """The replies of a file that may be missing or cut off. Raises `InputError` for other files."""
+    Raises:
+        InputError: It is a file of something else.
+    """
     text = out.read_text("utf-8") if out.exists() else ""
     *lines, rest = text.split("\n")
     if rest and not rest.startswith(_BEGINNING):  # else a line that was cut off
         lines.append(rest)
-    found: list[Reply] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            found.append(Reply.model_validate_json(line))
-        except ValidationError as error:
-            raise InputError(f"Line {number} of {out} is not a reply.", hint="Name another --out.") from error
-    return found
+    try:
+        replies = [Reply.model_validate_json(line) for line in lines]
+    except ValidationError as error:
+        raise InputError(f"{out} is not a file of replies.", hint="Name another --out.") from error
+    answers = {(r.id, r.question): r for r in replies if r.result}
+    part = out.with_name(out.name + ".part")
+    try:
+        part.write_text("".join(r.model_dump_json() + "\n" for r in answers.values()), "utf-8")
+        part.replace(out)
+    except OSError as error:
+        raise _write_error(out, error) from error
+    return answers
 
 
 def _write_error(out: Path, error: Exception) -> StoreError:

@@ -18,7 +18,6 @@ COMMANDS = {
     "audit": "Find where documents contradict each other. Exit code 1: one is sure, or a file cannot be read.",
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
-    "estimate": "Estimate what an ingest would do and cost, without storing anything.",
     "tune": "Find the settings that serve your own questions best, and what gain to expect from them.",
     "delete": "Delete a document from the store.",
     "parse": "Print the RST tree of a whole document without storing it.",

@@ -1,4 +1,4 @@
-"""Ingest, ask, show, estimate, status, corpora and delete; and all commands put together."""
+"""Ingest, ask, show, status, corpora and delete; and all commands put together."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from discorag.config import config_file, read_settings
 from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
-from discorag.schema.document import Chunk, Scope
+from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError
+from discorag.schema.values import amount
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
 from discorag.text.escaping import one_line
@@ -36,10 +37,9 @@ from interfaces.cli.parse import parse
 from interfaces.cli.present import (
     AsJson,
     Bar,
-    QuestionDisplay,
     corpora_table,
     err,
-    estimate_table,
+    follow,
     ingest_summary,
     ledger_table,
     out,
@@ -111,19 +111,6 @@ def ingest(
         raise typer.Exit(1)
 
 
-def estimate(
-    path: Annotated[str, typer.Argument(help="A file, a folder, or s3://bucket/prefix.")],
-    corpus: Corpus = None,
-    tenant: Tenant = None,
-    parser: Parser = "auto",
-    as_json: AsJson = False,
-) -> None:
-    """``disco-rag estimate``."""
-    with _pipeline() as rag:
-        result = rag.estimate(path, corpus=corpus, tenant=tenant, parser=parser)
-    print_json(result) if as_json else out.print(estimate_table(result))
-
-
 def ask(
     question: Annotated[str | None, typer.Argument(help="The question (or use --batch).")] = None,
     corpus: Corpus = None,
@@ -145,8 +132,8 @@ def ask(
     options["baseline"] = baseline
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, llm, engine)
-    with _pipeline(llm) as rag, QuestionDisplay(err, quiet=as_json) as display:
-        result = asyncio.run(display.follow(rag.astream(question, **options)))
+    with _pipeline(llm) as rag:
+        result = asyncio.run(follow(rag.astream(question, **options)))
     if as_json:
         return print_json(result)
     out.print(answer_text(result.answer))
@@ -188,7 +175,12 @@ def show_tree(
     as_json: Annotated[bool, typer.Option("--json", help="Print the chunks as they are stored.")] = False,
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
-    chunks = _stored_chunks(document, chunk, corpus, tenant)
+    with _pipeline() as rag:
+        scope = rag.scope(tenant=tenant, corpus=corpus)
+        manifest = _find_document(rag, scope, document)
+        chunks = [c for c in rag.backends.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
+    if not chunks:
+        raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
     if as_json:
         return print_json([c.model_dump(mode="json") for c in chunks])
     return typer.echo(write_trees(chunks, format_), nl=False)
@@ -202,11 +194,12 @@ def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False
         identities = identify_documents(rag.backends.store, scope)
         encoder, model = rag.backends.encoder.version, rag.backends.model
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
+        others = [c.name for c in rag.corpora(tenant=tenant) if c.name != scope.corpus]
     if as_json:
         known = {i: identity.model_dump(exclude_defaults=True) for i, identity in identities.items()}
         return print_json([m.model_dump(mode="json") | {"identity": known[m.doc_id]} for m in documents])
     named = f"{model.name} ({ability})" if model else None
-    return out.print(status_table(documents, identities, encoder=encoder, model=named))
+    return out.print(status_table(documents, identities, encoder=encoder, model=named, others=others))
 
 
 def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:
@@ -227,12 +220,12 @@ def delete(
         manifest = _find_document(rag, rag.scope(tenant=tenant, corpus=corpus), document)
         rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
     print_json({"deleted": manifest.doc_id}) if as_json else out.print(
-        Text(f"Deleted {one_line(manifest.title)} ({manifest.chunks} chunks).")
+        Text(f"Deleted {one_line(manifest.title)} ({amount(manifest.chunks, 'chunks')}).")
     )
 
 
 _ELSEWHERE = (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore)
-for command in (ingest, ask, status, corpora, estimate, tune, delete, *_ELSEWHERE):
+for command in (ingest, ask, status, corpora, tune, delete, *_ELSEWHERE):
     app.command(help=COMMANDS[command.__name__])(command)
 
 
@@ -294,17 +287,6 @@ def _options(assignments: list[str] | None) -> dict[str, Any]:
             found[name] = json.loads(value)
         except json.JSONDecodeError:
             found[name] = value
-    return found
-
-
-def _stored_chunks(document: str, chunk: int | None, corpus: str | None, tenant: str | None) -> list[Chunk]:
-    """The chunks of a stored document, or one of them."""
-    with _pipeline() as rag:
-        scope = rag.scope(tenant=tenant, corpus=corpus)
-        manifest = _find_document(rag, scope, document)
-        found = [c for c in rag.backends.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
-    if not found:
-        raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
     return found
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from discorag.config import StoreSettings, read_settings
 from discorag.schema.errors import ConfigError
+from discorag.schema.values import amount
 from discorag.store import backup as backups
 from discorag.store.store import open_store
 from discorag.text.escaping import one_line
@@ -27,7 +28,7 @@ def check(as_json: AsJson = False) -> None:
     if as_json:
         print_json({**counted, "index": index, "differences": differences})
     else:
-        out.print(", ".join(f"{count} {name}" for name, count in counted.items()) + ".")
+        out.print(", ".join(amount(count, name) for name, count in counted.items()) + ".")
         for difference in differences:
             out.print(Text(one_line(difference, 300)), soft_wrap=True)
         out.print(_advice([d.part for d in report.differences]), soft_wrap=True)
@@ -48,21 +49,21 @@ def reindex() -> None:
     with err.status("Indexing ..."), open_store(_on_disk()) as store:
         count = store.reindex()
         store.optimise()
-    out.print(f"{count} documents indexed.")
+    out.print(f"{amount(count, 'documents')} indexed.")
 
 
 def backup(file: BackupFile) -> None:
     """``disco-rag backup``."""
     with open_store(_on_disk()) as store, Bar("Backup") as bar:
         count = backups.backup(store.database, file, bar.advance)
-    out.print(f"{count} documents in {file}, {file.stat().st_size / 1e6:.1f} MB.")
+    out.print(f"{amount(count, 'documents')} in {file}, {file.stat().st_size / 1e6:.1f} MB.")
 
 
 def restore(file: BackupFile) -> None:
     """``disco-rag restore``."""
     with Bar("Restore") as bar:
         count = backups.restore(_on_disk(), file, bar.advance)
-    out.print(f"{count} documents restored.")
+    out.print(f"{amount(count, 'documents')} restored.")
 
 
 def _on_disk() -> StoreSettings:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from discorag.config import Settings, read_settings
-from discorag.models.hub import LockedModel, ModelLock, PulledRole, local_model, lock_path, pull_model
+from discorag.models.hub import MODEL_FILES, PulledRole, local_model, lock_path, pull_model, read_lock
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, PACKAGED, packaged_folder
 from discorag.schema.errors import ConfigError
 from interfaces.cli.present import AsJson, err, out, plain_table, print_json
@@ -21,16 +21,21 @@ models = typer.Typer(no_args_is_help=True)
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model on this machine, or one that is configured."""
+    """A model that is packaged, pulled or configured; ``folder`` holds it if it is on this machine."""
 
     role: str
     name: str
+    folder: str | None
+    in_use: bool
     licence: str = ""
-    megabytes: float | None = None
     sha256: str = ""
     source: str = "huggingface.co"
-    installed: bool = False
-    configured: bool = True
+
+    @property
+    def megabytes(self) -> float | None:
+        """The size of its files."""
+        files = Path(self.folder).rglob("*") if self.folder else ()
+        return sum(f.stat().st_size for f in files if f.is_file()) / 1e6 if self.folder else None
 
 
 @models.command("list")
@@ -59,15 +64,26 @@ def pull(
 
 def model_rows(settings: Settings) -> list[ModelRow]:
     """Return the packaged models, those of the lock file, and configured ones that are neither."""
-    configured = _configured_roles(settings)
+    used = _configured_roles(settings)
     rows = [
-        ModelRow(m.role, m.name, m.licence, _megabytes(packaged_folder(m.name), m.files), m.sha256, m.source, True)
+        ModelRow(m.role, m.name, str(packaged_folder(m.name)), m.name in used, m.licence, m.sha256, m.source)
         for m in PACKAGED.values()
     ]
-    rows += map(_locked_row, ModelLock.read(lock_path(settings)).models)
-    rows = [replace(row, configured=row.name in configured) for row in rows]
+    for m in read_lock(lock_path(settings)).values():
+        weights = [digest for path, digest in m.files.items() if path.endswith((".safetensors", ".bin"))]
+        sha256, source = next(iter(weights or m.files.values()), ""), f"huggingface.co @ {m.revision[:12]}"
+        folder = _folder(m.name, tuple(m.files))
+        rows.append(ModelRow(m.role, m.name, folder, m.name in used, m.licence or "", sha256, source))
     known = {row.name for row in rows}
-    return rows + [_other_row(name, role) for name, role in configured.items() if name not in known]
+    others = [(role, name) for name, role in used.items() if name not in known]
+    return rows + [ModelRow(role, name, _folder(name, (*MODEL_FILES, "tokenizer.json")), True) for role, name in others]
+
+
+def _folder(name: str, files: tuple[str, ...]) -> str | None:
+    try:
+        return str(local_model(name, files))
+    except ConfigError:
+        return None
 
 
 def _configured_roles(settings: Settings) -> dict[str, str]:
@@ -82,34 +98,10 @@ def _configured_roles(settings: Settings) -> dict[str, str]:
     return {name: role for role, name in named.items() if name}
 
 
-def _locked_row(model: LockedModel) -> ModelRow:
-    digests = [digest for path, digest in model.files.items() if path.endswith((".safetensors", ".bin"))]
-    sha256 = next(iter(digests or model.files.values()), "")
-    source = f"huggingface.co @ {model.revision[:12]}"
-    row = ModelRow(model.role, model.name, model.licence or "", sha256=sha256, source=source)
-    try:
-        folder = local_model(model.name, tuple(model.files))
-    except ConfigError:
-        return row
-    return replace(row, megabytes=_megabytes(folder, model.files), installed=True)
-
-
-def _megabytes(folder: Path, files: Iterable[str]) -> float:
-    return round(sum((folder / path).stat().st_size for path in files) / 1e6, 1)
-
-
-def _other_row(name: str, role: str) -> ModelRow:
-    try:
-        folder = local_model(name, ("tokenizer.json",) if role == "tokenizer" else ("config.json", "modules.json"))
-    except ConfigError:
-        return ModelRow(role, name)
-    return ModelRow(role, name, source=str(folder), installed=True)
-
-
 def _models_table(rows: Sequence[ModelRow]) -> Table:
     table = plain_table("role", "name", numbers=("MB",))
     table.add_column("state")
     for row in rows:
-        states = [*(["in use"] if row.configured else []), *([] if row.installed else ["not installed"])]
+        states = [*(["in use"] if row.in_use else []), *([] if row.folder else ["not installed"])]
         table.add_row(row.role, row.name, f"{row.megabytes:,.1f}" if row.megabytes else "", ", ".join(states))
     return table

@@ -13,8 +13,7 @@ import asyncio
 import json
 import logging
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -35,35 +34,30 @@ from interfaces.results import IngestResult, ledger_of
 from nodes.context import IngestContext
 from nodes.state import IngestState, Json
 
+Process = Callable[[DiscoRAG, str], Awaitable[str]]
 _AT_ONCE = 8  # documents or questions that an actor takes at a time, and that are done again if it dies
 _RETRIES = 3  # of these; without a limit a file that kills its actor would kill one after the other, without end
 
 
-class _Actor(ABC):
-    """A pipeline in a process of Ray; takes rows of JSON, and returns one for each."""
+class _Actor:
+    """A pipeline in a process of Ray; takes rows of JSON, and returns what ``process`` makes of each."""
 
-    def __init__(self, settings: Settings, options: Mapping[str, Any]) -> None:
-        self._rag, self._options = DiscoRAG(settings), options
+    def __init__(self, settings: Settings, process: Process) -> None:
+        self._rag, self._process = DiscoRAG(settings), process
 
     def __call__(self, rows: dict[str, Any]) -> dict[str, list[str]]:
         async def process_all() -> list[str]:
-            return list(await asyncio.gather(*(self._process(row) for row in rows["row"])))
+            return list(await asyncio.gather(*(self._process(self._rag, row) for row in rows["row"])))
 
         return {"row": self._rag.run(process_all)}
 
-    @abstractmethod
-    async def _process(self, row: str) -> str: ...
+
+async def _store(rag: DiscoRAG, row: str, *, options: dict[str, Any]) -> str:
+    return json.dumps(await ingest_one(row, rag.context(IngestContext, options)))
 
 
-class _Documents(_Actor):
-    async def _process(self, row: str) -> str:
-        return json.dumps(await ingest_one(row, self._rag.context(IngestContext, dict(self._options))))
-
-
-class _Questions(_Actor):
-    async def _process(self, row: str) -> str:
-        reply = await reply_to(self._rag, Question.model_validate_json(row), self._options)
-        return reply.model_dump_json()
+async def _answer(rag: DiscoRAG, row: str, *, options: dict[str, Any]) -> str:
+    return (await reply_to(rag, Question.model_validate_json(row), options)).model_dump_json()
 
 
 def ingest(rag: DiscoRAG, path: str, *, progress: Progress | None = None, **options: Any) -> IngestResult:
@@ -89,7 +83,7 @@ def _settings(rag: DiscoRAG) -> Settings:
     return settings
 
 
-async def _documents(state: IngestState, settings: Settings, options: Mapping[str, Any]) -> Json:
+async def _documents(state: IngestState, settings: Settings, options: dict[str, Any]) -> Json:
     """Store all files, and report each outcome as it comes."""
     say, outcomes, ledger = get_stream_writer(), list[Json](), list[Json]()
 
@@ -100,7 +94,7 @@ async def _documents(state: IngestState, settings: Settings, options: Mapping[st
         for outcome in done["outcomes"]:
             say({"event": "document", **outcome})
 
-    await asyncio.to_thread(_run, _Documents, state.get("files", []), settings, options, take)
+    await asyncio.to_thread(_run, partial(_store, options=options), state.get("files", []), settings, take)
     return {"outcomes": outcomes, "ledger": ledger}
 
 
@@ -115,18 +109,12 @@ def answer_file(
     """As `interfaces.cli.batch.answer_file`, by actors. Raises as `ingest`, too."""
     with Replies(out, questions, on_reply) as replies:
         rows = [question.model_dump_json() for question in replies.missing]
-        settings = _settings(rag)
-        _run(_Questions, rows, settings, options, lambda row: replies.add(Reply.model_validate_json(row)))
+        process, settings = partial(_answer, options=options), _settings(rag)
+        _run(process, rows, settings, lambda row: replies.add(Reply.model_validate_json(row)))
     return replies.failed
 
 
-def _run(
-    actor: type[_Actor],
-    rows: Sequence[str],
-    settings: Settings,
-    options: Mapping[str, Any],
-    take: Callable[[str], None],
-) -> None:
+def _run(process: Process, rows: Sequence[str], settings: Settings, take: Callable[[str], None]) -> None:
     """Give the rows to actors, and take what they return, in the order in which it comes."""
     if not rows:
         return
@@ -134,8 +122,8 @@ def _run(
         data = ray.data.from_items([{"row": row} for row in rows], override_num_blocks=-(-len(rows) // _AT_ONCE))
         actors = max(1, int(ray.cluster_resources()["CPU"]))
         done = data.map_batches(
-            actor,
-            fn_constructor_args=(settings, options),
+            _Actor,
+            fn_constructor_args=(settings, process),
             batch_size=_AT_ONCE,
             num_cpus=1,
             concurrency=(1, actors),

@@ -18,11 +18,11 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from discorag.conflicts.identity import DocumentIdentity
-from discorag.ingest.estimate import Estimate
 from discorag.ingest.survey import Status
 from discorag.schema.answer import Answer
 from discorag.schema.errors import InputError, Usage
 from discorag.schema.ledger import Ledger
+from discorag.schema.values import amount
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
@@ -84,44 +84,22 @@ class Bar:
         return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
 
 
-class QuestionDisplay:
-    """What a question is at, and while a language model writes the preliminary answer, which the final one replaces.
-
-    Args:
-        console: Where it is shown: live on a terminal; elsewhere the preliminary answer is printed once.
-        quiet: Do not show the preliminary answer.
-    """
-
-    def __init__(self, console: Console, *, quiet: bool) -> None:
-        self._console, self._quiet = console, quiet
-        self._spinner = Spinner("dots", "retrieve ...")
-        self._live = Live(self._spinner, console=console, transient=True)
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    async def follow(self, events: AsyncGenerator[dict[str, Any] | AskResult]) -> AskResult:
-        """Show the events of `DiscoRAG.astream` as they come, and return its result."""
+async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Console = err) -> AskResult:
+    """The result of `DiscoRAG.astream`. Until it is there, a terminal shows the stage and the preliminary answer."""
+    spinner = Spinner("dots", "retrieve ...")
+    with Live(spinner, console=console, transient=True) as live:
         async for event in events:
-            if isinstance(event, AskResult):
-                return event
-            self.on_event(event)
-        raise InputError("The run ended without an answer.")
-
-    def on_event(self, event: dict[str, Any]) -> None:
-        """Show one event."""
-        if event["event"] == "start":
-            self._spinner.update(text=f"{event['stage']} ...")
-        elif event["event"] == "preliminary" and not self._quiet:
-            answer = Group(Text(PRELIMINARY, style="bold yellow"), answer_text(Answer.model_validate(event["answer"])))
-            if self._console.is_terminal:
-                self._live.update(Group(answer, Text(""), self._spinner), refresh=True)
-            else:
-                self._console.print(answer)
+            match event:
+                case AskResult():
+                    return event
+                case {"event": "start", "stage": stage}:
+                    spinner.update(text=f"{stage} ...")
+                case {"event": "preliminary", "answer": answer}:
+                    shown = (Text(PRELIMINARY, style="bold yellow"), answer_text(Answer.model_validate(answer)))
+                    live.update(Group(*shown, Text(""), spinner), refresh=True)
+                case _:
+                    pass
+    raise InputError("The run ended without an answer.")
 
 
 def plan_section(answer: Answer) -> RenderableType:
@@ -137,7 +115,7 @@ def ingest_summary(result: IngestResult) -> RenderableType:
     line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to do"
     noted = [o for o in result.outcomes if o.note]
     return Group(
-        Text(f"{line}; {chunks} chunks stored"),
+        Text(f"{line}; {amount(chunks, 'chunks')} stored"),
         *(Text(f"  {o.status} {name_and_note(one_line(o.uri, 200), one_line(o.note, 400))}") for o in noted),
     )
 
@@ -190,15 +168,7 @@ def plain_table(*texts: str, numbers: Sequence[str] = (), title: str | None = No
 
 def counted(counts: Mapping[str, int]) -> str:
     """What was counted, in one line."""
-    return ", ".join(f"{n} {name}" for name, n in counts.items() if n)
-
-
-def estimate_table(estimate: Estimate) -> RenderableType:
-    """One line per figure."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, value in estimate.model_dump().items():
-        table.add_row(name.replace("_", " "), f"{value:,.1f}" if isinstance(value, float) else f"{value:,}")
-    return table
+    return ", ".join(amount(n, name) for name, n in counts.items() if n)
 
 
 def tuning_table(found: Tuning) -> RenderableType:
@@ -236,14 +206,20 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
 
 
 def status_table(
-    documents: list[Manifest], identities: Mapping[str, DocumentIdentity], *, encoder: str, model: str | None
+    documents: list[Manifest],
+    identities: Mapping[str, DocumentIdentity],
+    *,
+    encoder: str,
+    model: str | None,
+    others: Sequence[str],
 ) -> RenderableType:
-    """The stored documents, for whom and what time each speaks if known, and the models that a question would use."""
+    """The stored documents, for whom and what time each speaks if known; models that questions use, other corpora."""
     speak = {m.doc_id: str(identities[m.doc_id]) for m in documents}
     table = plain_table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "file")
     for m in documents:
         own = [Text(one_line(speak[m.doc_id]))] if any(speak.values()) else []
         table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(Path(m.uri).name)))
-    total = sum(m.chunks for m in documents)
-    foot = f"{len(documents)} documents, {total} chunks. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
-    return Group(table, Text(foot))
+    held = f"{amount(len(documents), 'documents')}, {amount(sum(m.chunks for m in documents), 'chunks')}"
+    foot = f"{held}. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
+    more = f" Other corpora: {', '.join(others)}." if others else ""
+    return Group(table, Text(one_line(foot + more, None)))

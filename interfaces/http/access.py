@@ -1,4 +1,4 @@
-"""Keys and their roles, and the quotas of keys and tenants: rates, documents, bytes, jobs.
+"""Keys and their roles; rates of keys and tenants, and the tenants' quotas of documents, bytes and jobs.
 
 The key file is read with every request. Replace it as a whole: write another file and rename it, so that no half
 of it is ever read.
@@ -57,6 +57,11 @@ class Principal(BaseModel):
     tenant: str = Field(min_length=1)
     roles: frozenset[Role]
 
+    def check(self, role: Role) -> None:
+        """Raises `RefusedError` (403) if the key does not have this role."""
+        if role not in self.roles:
+            raise RefusedError(403, "RoleError", f"This key may not {role}.", hint="Use a key with this role.")
+
 
 class Key(Principal):
     """An entry of the file; the key is refused from the day ``expires`` on (UTC)."""
@@ -65,35 +70,17 @@ class Key(Principal):
     expires: date | None = None
 
 
-class Allowance(BaseModel):
-    """Quotas of one tenant; None: as `discorag.config.QuotaSettings` says."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str = Field(min_length=1)
-    documents: int | None = Field(default=None, ge=0)
-    storage_mb: float | None = Field(default=None, ge=0)
-    jobs: int | None = Field(default=None, ge=0)
-    questions_per_minute: int | None = Field(default=None, ge=1)
-
-
 class _Entries(BaseModel):
     """The content of the key file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: tuple[Key, ...] = ()
-    tenant: tuple[Allowance, ...] = ()
 
     @model_validator(mode="after")
     def _check_unique(self) -> Self:
-        columns = {
-            "key name": [k.name for k in self.key],
-            "key": [k.sha256 for k in self.key],
-            "tenant": [t.name for t in self.tenant],
-        }
-        for what, values in columns.items():
-            if len(set(values)) < len(values):
+        for what, values in (("key name", {k.name for k in self.key}), ("key", {k.sha256 for k in self.key})):
+            if len(values) < len(self.key):
                 raise ValueError(f"two entries have the same {what}")
         return self
 
@@ -113,13 +100,6 @@ class KeyFile:
 
     def key(self, digest: str) -> Key | None:
         """The key with this SHA-256; an emptied file has none."""
-        return next((key for key in self._current().key if key.sha256 == digest), None)
-
-    def allowance(self, tenant: str) -> Allowance | None:
-        """The tenant's own quotas, if it has any, as the file was when a key was last looked up."""
-        return next((entry for entry in self._entries.tenant if entry.name == tenant), None)
-
-    def _current(self) -> _Entries:
         if (content := _content(self._file)) != self._content:
             self._content = content
             try:
@@ -127,7 +107,7 @@ class KeyFile:
                 _log.info("keys read", keys=len(self._entries.key))
             except ConfigError as error:
                 _log.warning("the key file is ignored; the keys are as before", reason=str(error))
-        return self._entries
+        return next((key for key in self._entries.key if key.sha256 == digest), None)
 
 
 def new_key(name: str, tenant: str, roles: Sequence[Role], expires: date | None = None) -> tuple[str, str]:
@@ -187,7 +167,7 @@ class Access:
         self._file = KeyFile(api.keys) if api.keys else None
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
         self._rates: Rates | None = None
-        self._per_minute, self._quota = api.requests_per_minute, api.quota
+        self._per_minute, self._questions = api.requests_per_minute, api.quota.questions_per_minute
 
     def share(self, rates: Rates) -> None:
         """Count requests and questions together with other servers, from now on."""
@@ -205,12 +185,7 @@ class Access:
             raise _unauthorized(
                 "ExpiredKeyError", f"This key expired on {found.expires}.", "Ask the operator for a new one."
             )
-        return Principal(name=found.name, tenant=found.tenant, roles=found.roles)
-
-    def quota(self, tenant: str) -> QuotaSettings:
-        """The quotas of a tenant."""
-        own = self._file.allowance(tenant) if self._file else None
-        return self._quota.model_copy(update=own.model_dump(exclude_none=True, exclude={"name"}) if own else {})
+        return found
 
     async def count(self, who: Principal) -> None:
         """Count a request. Raises `RefusedError` (429) if it is one too many."""
@@ -218,8 +193,7 @@ class Access:
 
     async def count_question(self, who: Principal) -> None:
         """Count a question of a tenant. Raises `RefusedError` (429) if it is one too many."""
-        most = self.quota(who.tenant).questions_per_minute
-        await self._check_rate(most, "questions", who.tenant, "ask the operator for more")
+        await self._check_rate(self._questions, "questions", who.tenant, "ask the operator for more")
 
     async def _check_rate(self, most: int, what: str, name: str, remedy: str) -> None:
         if self._rates:
@@ -277,16 +251,16 @@ class Quotas:
     """Checks uploads against the quotas, by the rows of the database. All methods block.
 
     Args:
-        access: The quotas.
+        quota: Of every tenant.
         table: Uploads and jobs; within its `JobTable.add` a check counts what is being added.
     """
 
-    def __init__(self, access: Access, table: JobTable) -> None:
-        self._access, self._table = access, table
+    def __init__(self, quota: QuotaSettings, table: JobTable) -> None:
+        self._quota, self._table = quota, table
 
     def check(self, tenant: str, *, jobs: int = 0, files: int = 0, size: int = 0) -> None:
         """Raises `RefusedError` (429) if so many jobs, files and bytes more would be too much."""
-        quota = self._access.quota(tenant)
+        quota = self._quota
         if self._table.under_way(tenant) + jobs > quota.jobs:
             message, hint = f"{quota.jobs} jobs have not ended.", "Wait for one, or cancel one: DELETE /ingest/JOB."
             raise _over_quota(message, hint, retry_s=10)

@@ -38,8 +38,8 @@ from interfaces.http.service import Service
 
 THREADS = 64
 """Threads for blocking calls: with as many as there are cores, an ingest would leave none to questions and jobs."""
-QUIET_S, LONGEST_S = 30.0, 600.0
-"""The store is indexed after so many seconds without a file at work; under lasting load, after so many seconds."""
+INDEX_S = 300.0
+"""Seconds between two times that the store is indexed."""
 _SHARED_SWEEP_S = 86_400.0  # other servers may be writing what is younger
 FILES = Path(__file__).parent / "page"
 _ABSENT = "The API is served; the page in the browser is not built. Run `make web` (it needs Node), and serve again.\n"
@@ -118,19 +118,19 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
     await jobs.forget_old()
     threads = Threads(rag.backends.store.database)
     await asyncio.to_thread(threads.forget_old)
-    tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index_when_quiet(rag, jobs))]
+    tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index(rag))]
     try:
-        yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(access, table), threads)
+        yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(api.quota, table), threads)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
 
 
-async def _index_when_quiet(rag: DiscoRAG, jobs: Jobs) -> None:
-    """Index what jobs wrote after a while without a file at work; questions and writes wait meanwhile."""
+async def _index(rag: DiscoRAG) -> None:
+    """Index what jobs wrote, now and then; where that is much, questions and writes wait meanwhile."""
     while True:
-        await jobs.quiet(QUIET_S, LONGEST_S)
+        await asyncio.sleep(INDEX_S)
         try:
             await asyncio.to_thread(rag.backends.store.optimise)
         except StoreError as error:  # searches are slower, and give the same

@@ -114,7 +114,6 @@ async def ask(
     """Answer a question; every sentence with its sources, and what it cost."""
     arguments = body.switches.model_dump(exclude_unset=True) | {"tenant": who.tenant, "corpus": body.corpus}
     arguments |= {"query": body.query, "instruction": body.instruction, "filters": body.filters}
-    served.note(request, body.query)
     thread = await asyncio.to_thread(served.threads.get, who.tenant, body.thread.hex) if body.thread else None
     if thread:
         turns = await asyncio.to_thread(served.threads.turns, thread)

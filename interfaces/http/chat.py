@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.generation.chat_turns import Conversation
 from discorag.generation.views import answer_markdown
-from discorag.schema.errors import NotFoundError, Usage
+from discorag.schema.errors import NotFoundError
 from graphs.baselines import NEEDS_MODEL, PIPELINES, PRESET_NAMES
 from interfaces.http.ask import STREAM, Reply, answer_whole
 from interfaces.http.problems import COMMON, Problem, error_responses
@@ -82,113 +82,50 @@ class ChatRequest(BaseModel):
     n: Literal[1] = 1
 
 
-class ChatUsage(BaseModel):
-    """Tokens of all calls of the language model for the answer; zero without one."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-    prompt_tokens_details: dict[str, int]
-
-    @classmethod
-    def of(cls, usage: Usage) -> ChatUsage:
-        """Usage in OpenAI's form."""
-        return cls(
-            prompt_tokens=usage.tokens_in,
-            completion_tokens=usage.tokens_out,
-            total_tokens=usage.tokens_in + usage.tokens_out,
-            prompt_tokens_details={"cached_tokens": usage.tokens_cached},
-        )
-
-
-class ChatMessage(BaseModel):
-    """The answer: sentences with the numbers of their sources, the sources, and what they disagree about."""
-
-    role: Literal["assistant"] = "assistant"
-    content: str
-
-
-class Choice(BaseModel):
-    """The only choice."""
-
-    index: int = 0
-    message: ChatMessage
-    finish_reason: Literal["stop"] = "stop"
-    logprobs: None = None
-
-
-class ChatCompletion(BaseModel):
-    """A whole reply. ``disco_rag`` is not OpenAI's: the answer as POST /ask gives it."""
-
-    id: str
-    object: Literal["chat.completion"] = "chat.completion"
-    created: int
-    model: str
-    choices: list[Choice]
-    usage: ChatUsage
-    disco_rag: Reply
-
-
-class Model(BaseModel):
-    """A pipeline."""
-
-    id: str
-    object: Literal["model"] = "model"
-    created: int = 0
-    owned_by: str = "disco-rag"
-
-
-class ModelList(BaseModel):
-    """The pipelines."""
-
-    object: Literal["list"] = "list"
-    data: list[Model]
-
-
 @router.get("/models")
-async def models(who: Reader, served: Served) -> ModelList:
-    """List the pipelines over the configured corpus, then the default one over each corpus.
+async def models(who: Reader, served: Served) -> dict[str, Any]:
+    """List the pipelines over the configured corpus, then the default one over each corpus, as OpenAI does.
 
     Every pipeline answers from every corpus: `PIPELINE/CORPUS`. Those that need a language model are listed if there
     is one.
     """
     corpora = await asyncio.to_thread(served.rag.corpora, tenant=who.tenant)
     names = [*_pipelines(served), *(f"{USUAL}/{corpus.name}" for corpus in corpora)]
-    return ModelList(data=[Model(id=name) for name in names])
+    same = {"object": "model", "created": 0, "owned_by": "disco-rag"}
+    return {"object": "list", "data": [{"id": name, **same} for name in names]}
+
+
+_REPLY = "OpenAI's `chat.completion`, or a stream of its chunks; in `disco_rag` also the answer as `POST /ask` has it."
+_SCHEMA: dict[str, Any] = {"application/json": {"schema": {"type": "object"}}}
 
 
 @router.post(
     "/chat/completions",
-    response_model=ChatCompletion,
-    responses=error_responses(404, 502, 507) | {200: {"content": STREAM}},
+    response_model=None,
+    responses=error_responses(404, 502, 507) | {200: {"description": _REPLY, "content": _SCHEMA | STREAM}},
 )
-async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) -> ChatCompletion | StreamingResponse:
+async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) -> dict[str, Any] | StreamingResponse:
     """Answer the last message of a conversation."""
     preset, corpus = _pipeline(body.model, served)
     talk = Conversation.of([(t.role, t.text) for t in body.messages])
     arguments = preset | _options(body) | {"query": talk.question, "history": talk.history}
     arguments |= {"instruction": talk.instruction, "tenant": who.tenant, "corpus": corpus}
     is_unread = bool(talk.history) and served.rag.backends.model is None
-    served.note(request, talk.question)
     if body.stream:
         served.check_load()
         with_usage = body.stream_options is not None and body.stream_options.include_usage
         return EventSourceResponse(_stream(served.events(who, arguments), body.model, is_unread, with_usage))
     reply = Reply.to(await answer_whole(request, who, served, arguments))
-    return ChatCompletion(
-        id=_id(),
-        created=int(time()),
-        model=body.model,
-        choices=[Choice(message=ChatMessage(content="".join(_content(reply, is_unread))))],
-        usage=ChatUsage.of(reply.ledger.usage),
-        disco_rag=reply,
-    )
+    message = {"role": "assistant", "content": "".join(_content(reply, is_unread))}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    head, answer = _head("chat.completion", body.model), reply.model_dump(mode="json")
+    return {**head, "choices": [choice], "usage": _usage(reply), "disco_rag": answer}
 
 
 async def _stream(
     events: AsyncGenerator[StreamPart], model: str, is_unread: bool, with_usage: bool
 ) -> AsyncGenerator[bytes]:
-    head = {"id": _id(), "object": "chat.completion.chunk", "created": int(time()), "model": model}
+    head = _head("chat.completion.chunk", model)
 
     def chunk(delta: dict[str, str], finish: str | None = None, **more: Any) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
@@ -207,11 +144,25 @@ async def _stream(
                         yield chunk({"content": piece})
                     yield chunk({}, "stop", disco_rag=reply.model_dump(mode="json"))
                     if with_usage:
-                        usage = ChatUsage.of(reply.ledger.usage).model_dump()
-                        yield _event({**head, "choices": [], "usage": usage})
+                        yield _event({**head, "choices": [], "usage": _usage(reply)})
                 case _:
                     yield format_sse_event(comment=f"{event['stage']} {event['event']}")
     yield format_sse_event(data_str="[DONE]")
+
+
+def _head(kind: str, model: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{uuid4().hex}", "object": kind, "created": int(time()), "model": model}
+
+
+def _usage(reply: Reply) -> dict[str, Any]:
+    """Tokens of all calls of the language model for the answer; zero without one."""
+    usage = reply.ledger.usage
+    return {
+        "prompt_tokens": usage.tokens_in,
+        "completion_tokens": usage.tokens_out,
+        "total_tokens": usage.tokens_in + usage.tokens_out,
+        "prompt_tokens_details": {"cached_tokens": usage.tokens_cached},
+    }
 
 
 def _options(body: ChatRequest) -> dict[str, Any]:
@@ -230,10 +181,6 @@ def _content(reply: Reply, is_unread: bool) -> Iterator[str]:
 
 def _event(data: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=json.dumps(data, ensure_ascii=False))
-
-
-def _id() -> str:
-    return f"chatcmpl-{uuid4().hex}"
 
 
 def _pipelines(served: Service) -> list[str]:

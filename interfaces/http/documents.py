@@ -6,15 +6,14 @@ import asyncio
 import hashlib
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path as FilePath
 from pathlib import PurePath
-from typing import Annotated, BinaryIO
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile, status
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.config import NAMELESS
@@ -26,11 +25,11 @@ from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, Sto
 from discorag.schema.ledger import Failure
 from discorag.store.records import Manifest
 from interfaces.facade import EXAMPLES, DiscoRAG
-from interfaces.http.access import Principal, Role, log_access
+from interfaces.http.access import Role, log_access
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
 from interfaces.http.problems import COMMON, RefusedError, error_responses
-from interfaces.http.service import Corpus, Keyed, Reader, Served, Service, Uploader, Writer
+from interfaces.http.service import Corpus, Keyed, Reader, Served, Uploader, Writer
 from interfaces.results import Corpora, Documents, StoredDocument
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
@@ -60,16 +59,6 @@ class Session(BaseModel):
     language_model: str
     formats: tuple[str, ...] = SUFFIXES
     examples: dict[str, list[str]]
-
-
-class DocumentsQuery(BaseModel):
-    """Which documents of a corpus to list."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    corpus: Corpus = None
-    offset: int = Field(default=0, ge=0, le=10**9)
-    limit: int = Field(default=100, ge=1, le=1000)
 
 
 class DocumentText(BaseModel):
@@ -111,10 +100,16 @@ async def corpora(who: Reader, served: Served) -> Corpora:
 
 
 @router.get("/documents")
-async def documents(who: Reader, served: Served, query: Annotated[DocumentsQuery, Query()]) -> Documents:
+async def documents(
+    who: Reader,
+    served: Served,
+    corpus: Corpus = None,
+    offset: Order = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Documents:
     """The stored documents."""
-    scope = served.rag.scope(tenant=who.tenant, corpus=query.corpus)
-    part, total = await asyncio.to_thread(served.rag.backends.store.page, scope, query.offset, query.limit)
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    part, total = await asyncio.to_thread(served.rag.backends.store.page, scope, offset, limit)
     if part:
         log_access("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
     return Documents(total=total, documents=[StoredDocument.of(m) for m in part])
@@ -239,13 +234,6 @@ async def ingest(
         raise InputError(f"{name[:100]!r} was sent more than once.", hint="Give each file a name of its own.")
     content = {file.filename or "": file.file for file in files}
     sizes = {file.filename or "": file.size or 0 for file in files}
-    return Progress.of(await accept(who, corpus, content, sizes, served))
-
-
-async def accept(
-    who: Principal, corpus: str | None, content: Mapping[str, BinaryIO], sizes: dict[str, int], served: Service
-) -> Job:
-    """A job for these files, by name, that are on disk when this returns. Raises as the endpoint."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     try:
         await asyncio.to_thread(served.quotas.check_files, scope, sizes)
@@ -263,7 +251,7 @@ async def accept(
         status_code = 415 if isinstance(error, UnknownFormatError) else 507
         raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
     log_access("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
-    return accepted
+    return Progress.of(accepted)
 
 
 @router.get("/ingest/{job_id}", responses=error_responses(404))

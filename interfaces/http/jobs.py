@@ -15,9 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from time import monotonic, time
+from time import time
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -239,9 +238,9 @@ class Job(BaseModel):
             return job
         return job.end(JobStatus.FAILED if any(f.status is Status.FAILED for f in files) else JobStatus.DONE)
 
-    def begin(self) -> Job:
-        """The job when its first file is read."""
-        return self.model_copy(update={"status": JobStatus.RUNNING})
+    def begin(self) -> Job | None:
+        """The job when its first file is read; None if others began it, or ended it."""
+        return self.model_copy(update={"status": JobStatus.RUNNING}) if self.status is JobStatus.WAITING else None
 
     def end(self, status: JobStatus) -> Job:
         """The job with its end and its last status."""
@@ -271,12 +270,10 @@ class Jobs:
         self._on_file = on_file
         self._at_once = at_once
         self._waiting: set[str] = set()  # jobs, when the queue was last read
-        self._at_work: dict[QueuedFile, asyncio.Task[None]] = {}
-        self._releases = set[asyncio.Task[None]]()
+        self._at_work: dict[QueuedFile, asyncio.Task[JobFile | None]] = {}
+        self._ending = set[asyncio.Task[None]]()
         self._served: Counter[str] = Counter()  # tenant or job -> when a file of it was taken, counted up
         self._go = asyncio.Event()
-        self._has_read = asyncio.Event()
-        self._last_end = monotonic()
 
     async def forget_old(self) -> None:
         """Forget what ended long ago."""
@@ -337,18 +334,14 @@ class Jobs:
                 self._go.clear()
                 try:
                     while claimed := await self._next():
-                        file, hold = claimed
-                        self._at_work[file] = asyncio.create_task(self._attempt(file, hold))
-                        self._at_work[file].add_done_callback(partial(self._after, file, hold))
+                        self._start(*claimed)
                     await self._wait()
                 except StoreError as error:
                     _log.warning("the queue cannot be read", error=str(error))
                     await asyncio.sleep(RETRY_S)
         finally:
-            for task in (tasks := [*self._at_work.values()]):
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.gather(*self._releases)
+            self._stop({file.job for file in self._at_work})
+            await asyncio.gather(*self._ending)
 
     async def _wait(self) -> None:
         """Wait for a reason to look into the queue again; other servers give none, so that it is looked into often."""
@@ -362,14 +355,6 @@ class Jobs:
         """Stop reading files of these jobs."""
         for task in [task for file, task in self._at_work.items() if file.job in jobs]:
             task.cancel()
-
-    async def quiet(self, seconds: float, at_most: float) -> None:
-        """Wait until files were read, and then until none has been at work for so long, or for ``at_most`` seconds."""
-        await self._has_read.wait()
-        self._has_read.clear()
-        until = monotonic() + at_most
-        while monotonic() < until and (self._at_work or monotonic() - self._last_end < seconds):
-            await asyncio.sleep(seconds / 4)
 
     async def _next(self) -> tuple[QueuedFile, Hold] | None:
         """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately.
@@ -406,42 +391,35 @@ class Jobs:
                 hold.end()
             raise
 
-    async def _attempt(self, at: QueuedFile, hold: Hold) -> None:
+    def _start(self, file: QueuedFile, hold: Hold) -> None:
+        """Read a file; `_stop` cancels the reading only, so that what was read is recorded, and its place freed."""
+        self._at_work[file] = asyncio.create_task(self._read(file))
+        ending = asyncio.create_task(self._end(file, hold))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def _end(self, file: QueuedFile, hold: Hold) -> None:
         try:
-            file = await self._read_file(at)
-            recording = asyncio.create_task(self._record(at, hold, file))
-            try:
-                await asyncio.shield(recording)
-            finally:
-                while not recording.done():  # cancelled: what was read is recorded before the place is free
-                    with suppress(asyncio.CancelledError):
-                        await asyncio.wait({recording})
+            with suppress(asyncio.CancelledError, StoreError):  # then the file stays in the queue
+                await self._record(file, hold, await self._at_work[file])
+        finally:
+            with suppress(StoreError):  # then the database has released the row
+                await asyncio.to_thread(hold.end)
+            del self._at_work[file]
+            self._go.set()
+
+    async def _read(self, at: QueuedFile) -> JobFile | None:
+        """The file after it was read; None if it need not be read any more."""
+        try:
+            job = await self._load(at.scope.tenant, at.job)
+            if job is None or job.ended is not None or job.files[at.position].status is not None:
+                return None
+            if job.status is JobStatus.WAITING:
+                await self._change(job.id, job.scope, Job.begin)
+            return await self._outcome(job, job.files[at.position])
         except StoreError:  # the job's record cannot be read or written, or the store has no room
             await asyncio.sleep(RETRY_S)
-
-    def _after(self, file: QueuedFile, hold: Hold, _: asyncio.Task[None]) -> None:
-        """Release a file, also where its task was cancelled before its first step."""
-        task = asyncio.create_task(self._release(file, hold))
-        self._releases.add(task)
-        task.add_done_callback(self._releases.discard)
-
-    async def _release(self, file: QueuedFile, hold: Hold) -> None:
-        """Free the place of a file."""
-        with suppress(StoreError):  # then the database has released the row
-            await asyncio.to_thread(hold.end)
-        del self._at_work[file]
-        self._last_end = monotonic()
-        self._has_read.set()
-        self._go.set()
-
-    async def _read_file(self, at: QueuedFile) -> JobFile | None:
-        """The file after it was read; None if it need not be read any more."""
-        job = await self._load(at.scope.tenant, at.job)
-        if job is None or job.ended is not None or job.files[at.position].status is not None:
-            return None
-        if job.status is JobStatus.WAITING:
-            await self._change(job.id, job.scope, lambda job: job.begin() if job.status is JobStatus.WAITING else None)
-        return await self._outcome(job, job.files[at.position])
+            raise
 
     async def _record(self, at: QueuedFile, hold: Hold, file: JobFile | None) -> None:
         """Store in the job what was read, unless it was cancelled meanwhile, and remove the file from the queue."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from logging.handlers import WatchedFileHandler
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import structlog
@@ -13,23 +12,23 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import ExcInfo, Processor
 
-from discorag.schema.errors import ConfigError
 from discorag.schema.ledger import Ledger
 
 LOGGER = "disco_rag.audit"
+"""Of the lines of the audit log."""
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _WHOLE = ExceptionDictTransformer(show_locals=False)
 
 
-def log_as_json(*, texts: bool, audit: Path | None = None) -> None:
+def log_as_json(*, texts: bool) -> None:
     """Make every logger of this process write JSON. Call it once, when a server starts.
 
-    The audit log goes to the end of the file ``audit``, if given, each line as soon as it is written. Without ``texts``
-    errors are logged without their messages, which may quote a question or a document.
+    Without ``texts`` errors are logged without their messages, which may quote a question or a document.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso"),
     ]
     structlog.configure(
@@ -47,20 +46,6 @@ def log_as_json(*, texts: bool, audit: Path | None = None) -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     for name in ("disco_rag.api", LOGGER):
         logging.getLogger(name).setLevel(logging.INFO)
-    if audit:
-        _write_audit(audit, handler.formatter)
-
-
-def _write_audit(file: Path, formatter: logging.Formatter | None) -> None:
-    """Append it to this file, to a new one once that was moved. Raises `ConfigError` if it cannot be written."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handler = WatchedFileHandler(file, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"The audit log cannot be written: {error}.", hint="Check DISCO_RAG_API__AUDIT.") from error
-    handler.setFormatter(formatter)
-    logger = logging.getLogger(LOGGER)
-    logger.handlers, logger.propagate = [handler], False
 
 
 def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:
@@ -73,25 +58,19 @@ class Meters:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = self._counter("requests", "Requests answered.", "route", "method", "status")
-        self.request_seconds = self._histogram("request_seconds", "Until the last byte of the response.", "route")
-        self.refused = self._counter("refused", "Requests refused: no key, over a quota, ...", "kind")
-        self.under_way = self._gauge("requests_under_way", "Requests being answered.")
-        self.stage_seconds = self._histogram("stage_seconds", "One stage of one run.", "stage", "engine")
-        self.tokens = self._counter("tokens", "Language model tokens.", "stage", "kind")
-        self.calls = self._counter("model_calls", "Calls of the language model.", "stage")
-        self.failures = self._counter("failures", "Failures of stages.", "stage", "kind", "fallback")
-        self.documents = self._counter("documents", "Documents of ingest jobs.", "status")
-        self.jobs_waiting = self._gauge("jobs_waiting", "Ingest jobs that wait for their turn.")
-
-    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
-        return Counter(f"disco_rag_{name}", help_text, labels, registry=self.registry)
-
-    def _gauge(self, name: str, help_text: str) -> Gauge:
-        return Gauge(f"disco_rag_{name}", help_text, registry=self.registry)
-
-    def _histogram(self, name: str, help_text: str, *labels: str) -> Histogram:
-        return Histogram(f"disco_rag_{name}", help_text, labels, registry=self.registry, buckets=SECONDS)
+        own: dict[str, Any] = {"namespace": "disco_rag", "registry": self.registry}
+        counter, gauge = partial(Counter, **own), partial(Gauge, **own)
+        histogram = partial(Histogram, **own, buckets=SECONDS)
+        self.requests = counter("requests", "Requests answered.", ("route", "method", "status"))
+        self.request_seconds = histogram("request_seconds", "Until the last byte of the response.", ("route",))
+        self.refused = counter("refused", "Requests refused: no key, over a quota, ...", ("kind",))
+        self.under_way = gauge("requests_under_way", "Requests being answered.")
+        self.stage_seconds = histogram("stage_seconds", "One stage of one run.", ("stage", "engine"))
+        self.tokens = counter("tokens", "Language model tokens.", ("stage", "kind"))
+        self.calls = counter("model_calls", "Calls of the language model.", ("stage",))
+        self.failures = counter("failures", "Failures of stages.", ("stage", "kind", "fallback"))
+        self.documents = counter("documents", "Documents of ingest jobs.", ("status",))
+        self.jobs_waiting = gauge("jobs_waiting", "Ingest jobs that wait for their turn.")
 
     def observe(self, ledger: Ledger) -> None:
         """Add a finished run."""

@@ -220,13 +220,11 @@ class RequestObserver:
         return None
 
     def _log_request(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        route, method, state = _route(scope), scope["method"], scope.get("state", {})
+        route, method, who = _route(scope), scope["method"], scope.get("state", {}).get("who")
         self._meters.requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
         self._meters.request_seconds.labels(route).observe(seconds)
-        who, query = state.get("who"), state.get("query")
         line = {"request_id": request_id, "method": method, "route": route, "status": status}
         line |= {"key": who.name, "tenant": who.tenant} if who else {}
-        line |= {"query": query} if query else {}
         _log.info("request", **line, seconds=round(seconds, 4))
 
 

@@ -23,7 +23,6 @@ from uvicorn.supervisors import multiprocess
 from discorag.config import ApiSettings, Settings
 from interfaces.http.jobs import Uploads
 from interfaces.http.observability import log_as_json
-from interfaces.http.telemetry import trace
 
 HEAD_BYTES = 16_384
 """Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would read on for ever."""
@@ -178,10 +177,9 @@ SWITCH_S = 0.0005
 
 
 def prepare_process(settings: Settings) -> None:
-    """Log, trace, and keep temporary files on the disk of the uploads, in a folder that is swept at each start."""
-    log_as_json(texts=settings.api.log_text, audit=settings.api.audit)
+    """Log, and keep temporary files on the disk of the uploads, in a folder that is swept at each start."""
+    log_as_json(texts=settings.api.log_text)
     uploads = Uploads(settings.api.uploads)
     uploads.make_spool()
     tempfile.tempdir = str(uploads.spool.resolve())
-    trace(texts=settings.api.log_text)
     sys.setswitchinterval(SWITCH_S)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Annotated, Any, Generic, TypeVar
@@ -89,7 +89,7 @@ class SharedCall(Generic[T]):
 
 @dataclass
 class Service:
-    """One server. ``stopped``: questions are refused; ``under_way``: how many are being answered or wait."""
+    """One server. ``stopped``: questions are refused."""
 
     rag: DiscoRAG
     settings: ApiSettings
@@ -101,9 +101,13 @@ class Service:
     quotas: Quotas
     threads: Threads
     stopped: bool = False
-    under_way: int = 0
     readiness: SharedCall[Any] = field(default_factory=SharedCall[Any])
     _limits: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
+
+    @property
+    def under_way(self) -> int:
+        """How many questions are being answered."""
+        return len(self._limits)
 
     async def admit(self, request: Request, guard: Guard) -> Principal:
         """Return the caller, if the key allows the request. Raises `RefusedError` (401, 403, 429)."""
@@ -114,7 +118,7 @@ class Service:
             if self.access.is_open:
                 check_site(request)
             await self.access.count(who)
-            self.check_role(who, guard.role)
+            who.check(guard.role)
             if guard.asks:
                 await self.access.count_question(who)
             if guard.uploads:
@@ -124,11 +128,6 @@ class Service:
                 log_access("refused", who)
             raise
         return who
-
-    def check_role(self, who: Principal, role: Role) -> None:
-        """Raises `RefusedError` (403) if the key does not have this role."""
-        if role not in who.roles:
-            raise RefusedError(403, "RoleError", f"This key may not {role}.", hint="Use a key with this role.")
 
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
         """Count what an answer cost, and write the documents that it was made from into the audit log."""
@@ -143,47 +142,27 @@ class Service:
         """Ids of the documents that a job's files become."""
         return [self.uploads.doc_id(job.scope, file.name) for file in job.files]
 
-    def note(self, request: Request, query: str) -> None:
-        """Remember the question for the log, if texts may be logged."""
-        if self.settings.log_text:
-            request.state.query = query
-
     def check_load(self) -> None:
         """Raises `RefusedError` (503) if as many questions are under way as may be."""
         if self.under_way >= self.settings.questions:
             hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
             raise RefusedError(503, "BusyError", f"{self.under_way} questions are under way.", hint=hint)
 
-    @contextmanager
-    def counted(self) -> Generator[None]:
-        """Count a running question and limit the time of its language models. Raises as `check_load`."""
-        self.check_load()
-        self.under_way += 1
-        try:
-            with cancel_scope(), models_within(MODEL_SHARE * self.settings.deadline_s, setting=_LIMIT):
-                yield
-        finally:
-            self.under_way -= 1
-
     @asynccontextmanager
     async def question(self) -> AsyncGenerator[None]:
-        """`counted`, and `in_time` until the deadline."""
-        with self.counted():
-            async with self.in_time(self.deadline()):
-                yield
+        """A block that answers a question: counted, with limited time for language models.
 
-    def deadline(self) -> float:
-        """When a question that arrives now must be answered, on the clock of ``monotonic``."""
-        return monotonic() + self.settings.deadline_s
-
-    @asynccontextmanager
-    async def in_time(self, end: float) -> AsyncGenerator[None]:
-        """A block that ends with ``TimeoutError`` at ``end``, with `RefusedError` (503) when the server stops."""
+        Raises:
+            RefusedError: (503) As `check_load`, or the server stops.
+            TimeoutError: At the deadline.
+        """
+        self.check_load()
         try:
-            async with asyncio.timeout(0 if self.stopped else max(0.0, end - monotonic())) as limit:
+            async with asyncio.timeout(0 if self.stopped else self.settings.deadline_s) as limit:
                 self._limits.add(limit)
                 try:
-                    yield
+                    with cancel_scope(), models_within(MODEL_SHARE * self.settings.deadline_s, setting=_LIMIT):
+                        yield
                 finally:
                     self._limits.discard(limit)
         except TimeoutError:
@@ -196,29 +175,24 @@ class Service:
 
         An error ends them as a `Problem`: the status of a stream cannot change any more.
         """
-        end = self.deadline()
-        try:
-            with self.counted():
-                async with aclosing(self._each(self.rag.astream(**arguments), end)) as parts:
+        queue = asyncio.Queue[StreamPart | None]()
+
+        async def answer() -> None:
+            try:
+                async with self.question(), aclosing(self.rag.astream(**arguments)) as parts:
                     async for part in parts:
                         if isinstance(part, AskResult):
                             await self.record_answer(who, arguments["corpus"], part)
-                        yield part
-        except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
-            yield problem_of(error)[1]
+                        queue.put_nowait(part)
+            except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
+                queue.put_nowait(problem_of(error)[1])
+            finally:
+                queue.put_nowait(None)
 
-    async def _each(self, parts: AsyncGenerator[T], end: float) -> AsyncGenerator[T]:
-        """Yield the same parts, each `in_time`, from a task of their own, which is closed at the end."""
-        queue = asyncio.Queue[T | None]()
-        task = asyncio.create_task(_put_all(parts, queue))
+        task = asyncio.create_task(answer())
         try:
-            while True:
-                async with self.in_time(end):
-                    part = await queue.get()
-                if part is None:
-                    break
+            while part := await queue.get():
                 yield part
-            await task  # raises its error
         finally:
             await end_task(task)
 
@@ -228,16 +202,6 @@ class Service:
         for limit in self._limits:
             if not limit.expired():
                 limit.reschedule(0)
-
-
-async def _put_all(parts: AsyncGenerator[T], queue: asyncio.Queue[T | None]) -> None:
-    """Put all parts into the queue, then None, also after an error."""
-    try:
-        async with aclosing(parts):
-            async for part in parts:
-                queue.put_nowait(part)
-    finally:
-        queue.put_nowait(None)
 
 
 def _service(request: Request) -> Service:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from discorag.conflicts.verdicts import Finding
 from discorag.generation.views import answer_markdown
+from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.ledger import Failure
 from discorag.text.escaping import markdown
 from interfaces.audit import AuditReport
@@ -67,31 +68,10 @@ class Hits(BaseModel):
     passages: list[Hit]
 
 
-class Trees(BaseModel):
-    """RST trees of some chunks of a document."""
-
-    doc_id: str = Field(description=_ID)
-    title: str
-    chunks: list[int] = Field(description="Numbers of the chunks that are shown, from 0.")
-    total: int = Field(description="Chunks of the document.")
-    format: str
-    trees: str = Field(description="The trees in this format.")
-
-
-class Outcome(BaseModel):
-    """What became of a document; ``status`` is None while it is being read."""
-
-    doc_id: str = Field(description=_ID)
-    name: str
-    status: str | None
-    chunks: int
-    note: str = Field(description="Why it failed, was skipped or is a duplicate.")
-
-
 class IngestOutput(BaseModel):
     """What became of every document."""
 
-    outcomes: list[Outcome]
+    outcomes: tuple[DocumentOutcome, ...]
 
 
 def result(text: str, structured: BaseModel) -> CallToolResult:

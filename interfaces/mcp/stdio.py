@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
+from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from discorag.config import Settings
 from discorag.models.loops import cancel_scope
 from discorag.schema.errors import DiscoRagError, InputError
-from discorag.schema.values import stable_id
 from discorag.text.escaping import one_line
 from interfaces.facade import DiscoRAG
-from interfaces.mcp.results import IngestOutput, Outcome
+from interfaces.mcp.results import IngestOutput
 from interfaces.mcp.server import Caller, Corpus, Server, run_to_end
+
+_WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
 def run(settings: Settings, folders: Sequence[Path], *, writable: bool) -> None:
@@ -41,7 +43,9 @@ class LocalServer(Server):
     """
 
     def __init__(self, open_rag: Callable[[], DiscoRAG], folders: Sequence[Path], *, writable: bool = True) -> None:
-        super().__init__(self.ingest if writable else None)
+        super().__init__()
+        if writable:
+            self.add_tool(self.ingest, annotations=_WRITES)
         self._open_rag = open_rag
         self._folders = [folder.expanduser().resolve() for folder in folders]
         self._opening: asyncio.Task[DiscoRAG] | None = None
@@ -64,22 +68,12 @@ class LocalServer(Server):
         Changed documents are replaced; of a folder, those that have vanished are deleted.
         """
         caller = await self.caller(None)
-        allowed, scope, progress = self._allowed(path), caller.scope(corpus), _Progress(ctx)
+        allowed, progress = self._allowed(path), _Progress(ctx)
         with cancel_scope():
             call = caller.rag.aingest(allowed, progress=progress, corpus=corpus, refresh=refresh)
             result = await run_to_end(call)
         await progress.sent()
-        outcomes = [
-            Outcome(
-                doc_id=stable_id(scope.tenant, scope.corpus, o.uri),
-                name=Path(o.uri).name,
-                status=str(o.status),
-                chunks=o.chunks,
-                note=o.note,
-            )
-            for o in result.outcomes
-        ]
-        return IngestOutput(outcomes=outcomes)
+        return IngestOutput(outcomes=result.outcomes)
 
     def _allowed(self, given: str) -> Path:
         path = (self._folders[0] / Path(given).expanduser()).resolve()

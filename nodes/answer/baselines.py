@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.generation.draft import Write, emit_token
 from discorag.generation.prompted.paper import Baselines, Link, without_structure
-from discorag.retrieval.search import search_chunks
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, QueryError
 from discorag.store.records import Hit
 from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
 from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
+from nodes.answer.retrieve import find_chunks
 from nodes.context import AnswerContext, EvidenceCache, answer_context
 from nodes.inputs import load_inputs
-from nodes.retrieval import search_options
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json, fresh_answer
 
 
 async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from whole documents (fig. 13)."""
-    context = await answer_context(runtime)
-    calls = await _calls(context)
-    return await _write_draft(state, context, calls, calls.full_context)
+    return await _write_draft(state, runtime, lambda calls: calls.full_context)
 
 
 async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: plan and answer in one call (fig. 15)."""
-    context = await answer_context(runtime)
-    calls, plans = await _calls(context), [""]
+    plans: list[str] = []
 
-    async def write(inputs: AnswerInputs) -> Outcome[str]:
-        outcome = await calls.retrieve_and_plan(inputs)
-        plan, answer = outcome.value
-        plans.append(plan.paragraph)
-        return Outcome(value=answer, usage=outcome.usage, prompt_hash=outcome.prompt_hash)
+    def call(calls: Baselines) -> Write:
+        async def write(inputs: AnswerInputs) -> Outcome[str]:
+            outcome = await calls.retrieve_and_plan(inputs)
+            plan, answer = outcome.value
+            plans.append(plan.paragraph)
+            return outcome.holding(answer)
 
-    update = await _write_draft(state, context, calls, write)
-    return {**update, "plan": plans[-1] or None}
+        return write
+
+    update = await _write_draft(state, runtime, call)
+    return {**update, "plan": plans[-1] if plans else None}
 
 
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -69,7 +70,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     backends, scope = await context.open_backends(), await context.scope()
 
     async def ranking(query: str) -> list[Hit]:
-        found, _ = await search_chunks(backends, scope, query, **search_options(state, context))
+        found, _ = await find_chunks(query, state, context)
         return found.best
 
     async def ranking_or_nothing(query: str) -> list[Hit]:
@@ -91,9 +92,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from what the queries found (fig. 16, stage 2)."""
-    context = await answer_context(runtime)
-    calls = await _calls(context)
-    return await _write_draft(state, context, calls, calls.answer_after_hint)
+    return await _write_draft(state, runtime, lambda calls: calls.answer_after_hint)
 
 
 async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -113,22 +112,17 @@ async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
 
 async def answer_with_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: standard RAG with the markers after the chunks."""
-    context = await answer_context(runtime)
-    calls = await _calls(context)
     links = [Link.model_validate(m) for m in state.get("markers", [])]
-
-    async def write(inputs: AnswerInputs) -> Outcome[str]:
-        return await calls.answer_with_markers(inputs, links)
-
-    return await _write_draft(state, context, calls, write)
+    return await _write_draft(state, runtime, lambda calls: partial(calls.answer_with_markers, links=links))
 
 
-async def _write_draft(state: AnswerState, context: AnswerContext, calls: Baselines, write: Write) -> Json:
-    """The draft that ``write`` makes; shown in one piece, because beams cannot be streamed."""
-    stage = Stage("generate")
+async def _write_draft(state: AnswerState, runtime: Runtime[AnswerContext], call: Callable[[Baselines], Write]) -> Json:
+    """The draft that a call makes; shown in one piece, because beams cannot be streamed."""
+    context, stage = await answer_context(runtime), Stage("generate")
+    calls = await _calls(context)
 
     async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:
-        outcome = await write(inputs)
+        outcome = await call(calls)(inputs)
         emit_token(stage, outcome.value)
         return outcome
 

@@ -6,7 +6,7 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.parse.parser import PROMPTED, TreeParser, tree_or_fallback
+from discorag.discourse.parse.parser import PROMPTED, TreeParser
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Scope
 from discorag.store.store import Store
@@ -30,7 +30,7 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         await asyncio.to_thread(_parsed_by_others, inputs, parser, backends.store, scope) if engine == "paper" else ()
     )
     missing = [c for c in inputs.chunks if c.tree is None or c.doc_id in others]
-    trees = await asyncio.gather(*(tree_or_fallback(c, parser, backends.parser("local"), stage) for c in missing))
+    trees = await asyncio.gather(*(stage.parse(c, parser, backends.parser("local")) for c in missing))
     preview = f"{len(missing)} of {len(inputs.chunks)} chunks parsed now"
     maker = ("llm" if engine in PROMPTED else "local") if missing else "stored"
     ledger = stage.finish_batch(len(missing), engine=maker, model=parser.version, preview=preview)

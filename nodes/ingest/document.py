@@ -1,6 +1,6 @@
 """One document from the disk into the store: load > structure > segment > parse > embed > store > build_tree.
 
-A plain pipeline: each step takes the document as far as it is and adds its part. The first step that fails ends the
+A plain pipeline: each step adds its part to the document. The first step that fails ends the
 document, and what is stored of it stays.
 """
 
@@ -16,7 +16,7 @@ from time import perf_counter
 
 from langgraph.config import get_stream_writer
 
-from discorag.discourse.parse.parser import PROMPTED, tree_or_fallback
+from discorag.discourse.parse.parser import PROMPTED
 from discorag.ingest.loaders import Source, reading_note
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
@@ -46,7 +46,6 @@ from discorag.schema.errors import (
 from discorag.schema.ledger import Failure, StageRecord
 from nodes.backends import Backends
 from nodes.context import IngestContext
-from nodes.retrieval import record_effort
 from nodes.stage import Stage
 from nodes.state import Json
 
@@ -110,10 +109,10 @@ async def ingest_document(uri: str, context: IngestContext) -> Json:
         if document.unchanged:
             run.settle(Status.UNCHANGED)
         else:
-            document = await structure(document, run)
-            document = await segment(document, run)
-            document = await parse(document, run)
-            document = await embed(document, run)
+            await structure(document, run)
+            await segment(document, run)
+            await parse(document, run)
+            await embed(document, run)
             await store(document, run)
         doc_id = document.manifest.doc_id
         del document  # of a long one, chunks and vectors take as much memory as building its tree
@@ -137,15 +136,14 @@ async def load(run: Run) -> IngestedDocument:
         return IngestedDocument(document, manifest, replaces=stored is not None, unchanged=unchanged)
 
 
-async def structure(document: IngestedDocument, run: Run) -> IngestedDocument:
+async def structure(document: IngestedDocument, run: Run) -> None:
     """Add sections, paragraphs and sentences; too many fail: each costs time and memory, however short."""
     with run.step("structure", DocumentTooLargeError):
         most = run.backends.settings.reading.max_sentences
         document.hierarchy = await asyncio.to_thread(build_hierarchy, document.document, most)
-    return document
 
 
-async def segment(document: IngestedDocument, run: Run) -> IngestedDocument:
+async def segment(document: IngestedDocument, run: Run) -> None:
     """Add the chunks, which fit the encoder."""
     assert document.hierarchy is not None
     with run.step("segment"):
@@ -158,36 +156,33 @@ async def segment(document: IngestedDocument, run: Run) -> IngestedDocument:
             counter=run.backends.encoder.tokens,
             chunk_tokens=run.backends.settings.reading.chunk_tokens,
         )
-    return document
 
 
-async def parse(document: IngestedDocument, run: Run) -> IngestedDocument:
+async def parse(document: IngestedDocument, run: Run) -> None:
     """Add an RST tree to every chunk; where the llm engine fails on one, the local engine's tree is used instead."""
     engine = run.context.tree_engine(run.backends)
     if engine == NOT_MADE:
         run.record(StageRecord(stage="parse", engine="off"))
-        return document
+        return
     stage, parser, local = Stage("parse"), run.backends.parser(engine), run.backends.parser("local")
     turns = asyncio.Semaphore(len(document.chunks) if engine in PROMPTED else AT_ONCE)
 
     async def tree_of(chunk: Chunk) -> RstTree:
         async with turns:
-            return await tree_or_fallback(chunk, parser, local, stage)
+            return await stage.parse(chunk, parser, local)
 
     trees = await asyncio.gather(*map(tree_of, document.chunks))
     document.chunks = [c.model_copy(update={"tree": t}) for c, t in zip(document.chunks, trees, strict=True)]
     if stage.failures:
         rekey(document, {**document.manifest.versions, "parser": parser.version + FALLBACK})
     run.ledger += stage.finish_batch(len(document.chunks), engine=engine, model=parser.version)
-    return document
 
 
-async def embed(document: IngestedDocument, run: Run) -> IngestedDocument:
+async def embed(document: IngestedDocument, run: Run) -> None:
     """Add a vector for every chunk, and for every sentence of each."""
     with run.step("embed", ModelError, model=run.backends.encoder.version):
         document.vectors = await run.backends.encoder.encode_documents([c.text for c in document.chunks])
         document.chunks = await with_sentence_vectors(document.chunks, run.backends.encoder)
-    return document
 
 
 async def store(document: IngestedDocument, run: Run) -> None:
@@ -221,7 +216,7 @@ async def build_tree(doc_id: str, run: Run) -> None:
     try:
         index = tree_index(retriever, backends.tree_tools(parser), backends.store, run.scope)
         await index.ensure([doc_id])
-        record_effort(stage, index)
+        stage.record_trees(index.built)
     except DiscoRagError as error:
         stage.failed(error, fallback=LATER)
     except OSError as error:

@@ -9,8 +9,7 @@ from time import perf_counter
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.ingest.bucket import absolute, below, find_vanished_at, survey_at
-from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.ingest.survey import DocumentOutcome, Status, absolute, below, find_vanished, survey
 from discorag.schema.errors import MissingPathError, StoreError
 from discorag.schema.ledger import Failure, StageRecord
 from discorag.store.store import Store
@@ -30,7 +29,7 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
         raise MissingPathError("No path was given.", hint=hint)
     context, path = ingest_context(runtime), absolute(state["path"])
     has = partial((await context.open_backends()).store.has, await context.scope(), below(path))
-    result = await asyncio.to_thread(survey_at, path, emptied=has)
+    result = await asyncio.to_thread(survey, path, emptied=has)
     get_stream_writer()({"event": "found", "documents": len(result.sources), "aside": len(result.aside)})
     outcomes = [o.model_dump(mode="json") for o in result.aside]
     return {"path": path, "sent": 0, "files": [s.uri for s in result.sources], "outcomes": outcomes}
@@ -42,7 +41,7 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     backends, scope = await context.open_backends(), await context.scope()
     path, met = state["path"], [DocumentOutcome(**o) for o in state.get("outcomes", [])]
     stored = await asyncio.to_thread(backends.store.under, scope, below(path))
-    gone = await asyncio.to_thread(find_vanished_at, path, stored, met, set(state.get("files", [])))
+    gone = await asyncio.to_thread(find_vanished, path, stored, met, set(state.get("files", [])))
     outcomes: list[Json] = []
     for manifest in gone:
         await asyncio.to_thread(backends.store.delete, scope, manifest.doc_id)

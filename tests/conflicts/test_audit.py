@@ -75,6 +75,7 @@ def audit(rag: DiscoRAG, folder: Path) -> AuditReport:
         ("The timeout is 2000s now.", ValueKind.DURATION, "2000s"),
         ("It needs Python 3.8 or newer.", ValueKind.VERSION, "3.8"),
         ("It needs Python3.8 or newer.", ValueKind.VERSION, "3.8"),
+        ("It is under version 2 of the licence.", ValueKind.VERSION, "2"),
         ("The option defaults to ``False``.", ValueKind.LITERAL, "False"),
         ("A dose has 400 mg of it.", ValueKind.QUANTITY, "400 mg"),
         ("A dose has 5 \u00b5g of it.", ValueKind.QUANTITY, "5 \u00b5g"),  # the micro sign; case-folded, it is a mu
@@ -94,6 +95,7 @@ def test_finds_values(sentence: str, kind: ValueKind, text: str) -> None:
         "You may do so in a bar.",
         "One of us wrote it.",
         "See Section 34.16 for details.",
+        "It ends under sections 8.1, 8.2 or 8.3 above.",
         "10.15 Securities Purchase Agreement between the parties",
         "See the bug page[3] and dpkg(1).",
         "It uses 5G everywhere.",
@@ -204,6 +206,22 @@ def test_document_identity_explains(
     assert finding.reason.endswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("text", "one", "other"),
+    [
+        ("Version {}, June 1991\n\nThe press may print the work under version {} of the Hart licence.", "2", "3"),
+        ("# Annual report {}\n\nThe press of Anna Hart sold fewer printed books in {} than ever.", "2021", "2022"),
+        ("Last updated: {}\n\nThe prices of Anna Hart's press hold from {} in all shops.", "2021-05-01", "2022-05-01"),
+        ("Hart press\n\nThe {0} is made for printers. The {0} may be lent. You may sell the {0} again.", "Book", "Map"),
+    ],
+)
+def test_what_names_a_document_is_no_finding(
+    pipeline: Pipelines, tmp_path: Path, text: str, one: str, other: str
+) -> None:
+    texts = {name: text.format(value, value) for name, value in (("a", one), ("b", other))}
+    assert not audit(pipeline(), write(tmp_path / "licences", **texts)).findings
+
+
 def test_explicit_times_explain(pipeline: Pipelines, tmp_path: Path) -> None:
     one = "# Report A\n\nIn 2021 the average rent of the flats in the district was 900 euros."
     other = "# Report B\n\nIn 2022 the average rent of the flats in the district was 950 euros."
@@ -242,16 +260,27 @@ def test_manual_pages_and_releases_of_two_things_are_not_compared(pipeline: Pipe
     assert (finding.left.identity, finding.right.identity) == ("ora, version 1.0.0", "ora, version 2.0.0")
 
 
-def test_between_releases_a_new_name_and_the_value_of_an_example_are_sure(pipeline: Pipelines, tmp_path: Path) -> None:
+def test_between_releases_a_new_name_a_list_and_the_value_of_an_example_are_sure(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
     for release, network, hours in (("ora-1.0.0", "`Freenode`", 10), ("ora-2.0.0", "`Libera Chat`", 12)):
         (tmp_path / "releases" / release).mkdir(parents=True)
         text = f"The channel of the project, which is open to all, is located at the {network} network.\n"
         text += f"For example, the import of orders takes {hours} hours.\n"
+        text += f"Ora supports Python {'2.7, 3.4, 3.5' if hours == 10 else '3.4, 3.5, 3.6 and 3.7'} on all systems.\n"
+        text += (
+            f"The press reads each order from the class `{'http' if hours == 10 else 'ora.web'}.Request` at night.\n"
+        )
         (tmp_path / "releases" / release / "v2-guide.md").write_text(text, "utf-8")
     found = audit(pipeline(), tmp_path / "releases").findings
     assert {(f.tier, f.verdict, f.reason) for f in found} == {
         ("sure", "replaced", "Changed from Freenode to Libera Chat between version 1.0.0 and version 2.0.0."),
         ("sure", "replaced", "Changed from 10 hours to 12 hours between version 1.0.0 and version 2.0.0."),
+        (
+            "sure",
+            "replaced",
+            "Changed from 2.7, 3.4, 3.5 to 3.4, 3.5, 3.6 and 3.7 between version 1.0.0 and version 2.0.0.",
+        ),
     }
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from discorag.generation.extractive import extract_answer
-from discorag.ingest.segment.sentence_table import sentences_in
+from discorag.ingest.segment.sentence_table import sentences_of
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan
@@ -28,8 +28,9 @@ async def draft_of(inputs: AnswerInputs, encoder: Encoder) -> list[str]:
 @pytest.mark.parametrize(("corpus", "query"), QUESTIONS)
 async def test_every_sentence_is_a_units_words_and_nothing_else(corpus: str, query: str, encoder: Encoder) -> None:
     inputs = await with_plan(await with_graph(await load_inputs(corpus, query, encoder), encoder), encoder)
-    units = sentences_in(inputs.chunks)
-    said = {text for unit in units for text in (unit.plain, unit.body)}
+    table = await sentences_of(inputs, encoder)
+    said = {u.prefix + table.quote(table.passage(i)) for i, u in enumerate(table.sentences)}
+    said |= {text for unit in table.sentences for text in (unit.plain, unit.body)}
     lines = await draft_of(inputs, encoder)
     assert lines
     assert {without_references(line, chunks=99) for line in lines} <= said
@@ -90,6 +91,18 @@ async def test_stars_and_underscores_that_mean_something_stay(encoder: Encoder) 
     inputs = await inputs_from({"a": text}, "What is called before arr is read?", encoder)
     line = (await draft_of(inputs, encoder))[0]
     assert without_references(line, chunks=1) == text
+
+
+async def test_a_sentence_that_refers_back_and_an_option_come_with_what_completes_them(encoder: Encoder) -> None:
+    text = "Ada Berg built the mill. It had two wheels. However, they broke.\n\nThis Mill Act is old."
+    assert await quoted(text, "Use [1.3].", encoder) == [text.split("\n", maxsplit=1)[0]]
+    assert await quoted(text, "Use [1.1], then [1.2] and [1.4].", encoder) == [
+        "Ada Berg built the mill.",
+        "It had two wheels.",
+        "This Mill Act is old.",
+    ]
+    option = "- tries: How often a server is asked before it is given up. **Default:** 4\n- timeout: How long.\n"
+    assert await quoted(option, "Use [1.1].", encoder) == [option[2:].split("\n", maxsplit=1)[0]]
 
 
 def words_of(text: str) -> set[str]:

@@ -230,17 +230,6 @@ def test_trees_by_the_llm_are_stored_and_a_failing_parser_is_tried_again_by_the_
     assert [s.relation for s in chunk.tree.splits] == ["CONTRAST"]
 
 
-def test_half_a_character_from_the_model_does_not_end_the_run(pipeline: Pipelines, texts: Path) -> None:
-    message = {"role": "assistant", "content": PLAN + " \ud83d"}
-    body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
-    raw = json.dumps({**body, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
-    with ScriptedServer(model({"plan": Scripted(raw=raw)})) as server:
-        result = opened(pipeline, server, texts).ask(QUERY)
-    assert result.answer.plan is not None
-    assert result.answer.plan.paragraph == PLAN + " ?"
-    assert result.ledger.failures == ()
-
-
 async def test_a_graph_that_a_person_has_edited_is_what_the_model_reads_on(pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model()) as server:
         rag = pipeline(llm=server.base_url)

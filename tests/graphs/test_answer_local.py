@@ -19,7 +19,7 @@ from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.schema.answer import NO_ANSWER
 from discorag.schema.errors import ConfigError, DiscoRagError, EmptyCorpusError, InputError, QueryError
 from discorag.schema.ledger import STAGES
-from graphs import answer, chat
+from graphs import chat
 from graphs.ingest import PAGE
 from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES, Examples, Pipelines
@@ -157,27 +157,6 @@ def test_the_full_context_obeys_metadata_filters(rag: DiscoRAG) -> None:
 
 QUERY = "Why do spring tides rise higher?"
 OFF_TOPIC = "Who won the chess championship of 1972?"
-
-
-def run(graph: Any, asked: Any, rag: DiscoRAG, **switches: Any) -> tuple[list[str], dict[str, Any]]:
-    """The nodes that ran, and the state at the end."""
-
-    async def ran() -> tuple[list[str], dict[str, Any]]:
-        context, nodes, state = AnswerContext(backends=rag.backends, **switches), list[str](), dict[str, Any]()
-        async for mode, part in graph.astream(asked, context=context, stream_mode=["updates", "values"]):
-            nodes += part if mode == "updates" else []
-            state = part if mode == "values" else state
-        return nodes, state
-
-    return asyncio.run(ran())
-
-
-def test_each_round_of_the_router_is_a_step(rag: DiscoRAG) -> None:
-    nodes, state = run(answer.graph, {"query": QUERY}, rag, corpus="tides", preset="rdr2", abstain="never")
-    rounds = nodes.count("route_headings")
-    assert rounds == max(len(walk["selected"]) for walk in state["walks"])
-    assert nodes[rounds + 1 :] == [*STAGES][2:]
-    assert not any(walk["queue"] or walk["failed"] for walk in state["walks"])
 
 
 def test_a_router_that_refuses_every_document_leads_to_abstention_with_the_nearest_passages(rag: DiscoRAG) -> None:

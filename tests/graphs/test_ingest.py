@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -138,16 +137,6 @@ def test_a_repeated_document_is_reported_and_stored_once(rag: DiscoRAG, folder: 
     assert len(rag.documents()) == 2
 
 
-def test_the_estimate_is_what_the_ingest_then_does(rag: DiscoRAG) -> None:
-    before = rag.estimate(EXAMPLES / "tides")
-    assert rag.documents() == []
-    result = rag.ingest(EXAMPLES / "tides")
-    assert (before.documents, before.chunks) == (5, sum(o.chunks for o in result.outcomes))
-    assert before.encode_seconds > 0
-    after = rag.estimate(EXAMPLES / "tides")
-    assert (after.documents, after.unchanged, after.chunks) == (0, 5, 0)
-
-
 def test_progress_events_name_the_total_and_every_document(rag: DiscoRAG, folder: Path) -> None:
     events: list[dict[str, object]] = []
     rag.ingest(folder, progress=events.append)
@@ -233,30 +222,16 @@ def test_an_emptied_folder_empties_the_store_and_a_folder_that_never_held_anythi
         rag.ingest(folder)
 
 
-def test_nothing_below_a_folder_that_cannot_be_looked_into_vanishes() -> None:
-    versions = dict[str, str]()
-    fields = {"title": "", "content_hash": "", "fingerprint": "", "versions": versions, "chunks": 1}
-    manifests = [
-        Manifest.model_validate({"doc_id": u, "uri": u, **fields}) for u in ("/d/sub/a.md", "/d/b.md", "/e/c.md")
-    ]
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name).resolve()
-        moved = [m.model_copy(update={"uri": m.uri.replace("/d", root.as_posix())}) for m in manifests]
-        skipped = DocumentOutcome(uri=f"{root.as_posix()}/sub", status=Status.SKIPPED)
-        gone = find_vanished(moved[:2], root, [skipped], set())
-    assert [m.doc_id for m in gone] == ["/d/b.md"]
-
-
-def test_a_file_that_came_after_the_folder_was_listed_and_that_another_process_stored_does_not_vanish(
-    tmp_path: Path,
-) -> None:
-    came, went = tmp_path / "came.md", tmp_path / "went.md"
+def test_what_cannot_be_seen_or_came_after_the_folder_was_listed_does_not_vanish(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    came, went, below = root / "came.md", root / "went.md", root / "sub" / "a.md"
     came.write_text("Tides rise.")
     fields = {"title": "", "content_hash": "", "fingerprint": "", "versions": dict[str, str](), "chunks": 1}
-    stored = [Manifest.model_validate({"doc_id": f.name, "uri": f.as_posix(), **fields}) for f in (came, went)]
-    assert [m.doc_id for m in find_vanished(stored, tmp_path, [], set())] == ["went.md"]
+    known = [Manifest.model_validate({"doc_id": f.name, "uri": f.as_posix(), **fields}) for f in (came, went, below)]
+    closed = DocumentOutcome(uri=below.parent.as_posix(), status=Status.SKIPPED)
+    assert [m.doc_id for m in find_vanished(known, root, [closed], set())] == ["went.md"]
     repeats = DocumentOutcome(uri=came.as_posix(), status=Status.DUPLICATE)
-    assert [m.doc_id for m in find_vanished(stored, tmp_path, [repeats], set())] == ["came.md", "went.md"]
+    assert [m.doc_id for m in find_vanished(known[:2], root, [repeats], set())] == ["came.md", "went.md"]
 
 
 @pytest.mark.deep
@@ -264,7 +239,7 @@ def test_a_program_that_does_not_close_the_pipeline_ends(tmp_path: Path) -> None
     code = (
         "from discorag import DiscoRAG; from discorag.config import Settings\n"
         f"rag = DiscoRAG(Settings.model_validate({{'store': {{'path': {str(tmp_path / 'store')!r}}}}}))\n"
-        "print(rag.estimate('examples/tides').documents)"
+        "print(len(rag.ingest('examples/tides', parser='none').outcomes))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=500)
     assert done.stdout.strip().isdigit()

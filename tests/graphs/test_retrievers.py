@@ -121,28 +121,6 @@ def test_who_counts_chunks_gets_chunks_and_a_retriever_over_trees_refuses_to_cou
         AnswerContext.model_validate({"top_k": 3, "retriever": "raptor"})
 
 
-@pytest.mark.parametrize(("retriever", "parses"), [("discourse", (7, 2)), ("snapped", (0, 0))])
-async def test_a_question_tells_how_many_paragraphs_it_parsed_and_how_many_were_known(
-    rag: DiscoRAG, tmp_path: Path, retriever: str, parses: tuple[int, int]
-) -> None:
-    paragraphs = [f"Pump {i} failed. It was cheap. Nobody looked at pump {i}." for i in range(6)]
-    folder = tmp_path / "notes"
-    folder.mkdir()
-
-    async def told() -> tuple[int, ...]:
-        (folder / "a.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
-        await rag.aingest(folder, corpus="notes", parser="rules", retriever="dense")
-        result = await rag.aask("Why did pump 3 fail?", corpus="notes", retriever=retriever)
-        counts = stage_of(result.ledger, "retrieve").counts
-        return tuple(counts.get(name, 0) for name in ("trees built", "parses", "parses known"))
-
-    first, changed = parses
-    assert await told() == (1, first, 0)
-    assert await told() == (0, 0, 0)
-    paragraphs[3] = "Pump 3 was replaced. It works. Everybody is glad."
-    assert await told() == (1, changed, first - changed)
-
-
 @pytest.mark.parametrize(("reply", "refused"), [('{"answer": [], "expand": []}', True), ("Cannot answer", False)])
 def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passages_but_not_where_its_router_fails(
     pipeline: Pipelines, tmp_path: Path, reply: str, refused: bool

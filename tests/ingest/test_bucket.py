@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from discorag.ingest.bucket import survey_at
+from discorag.ingest.survey import survey
 from discorag.schema.errors import InputError, MissingPathError
 from interfaces.facade import IngestResult
 from tests.conftest import Pipelines
@@ -74,6 +74,6 @@ def test_a_prefix_is_read_again_and_failures_name_the_object(bucket: Any, pipeli
 @pytest.mark.usefixtures("bucket")
 def test_a_bucket_that_is_missing_deletes_nothing() -> None:
     with pytest.raises(MissingPathError, match="There is no bucket nobody"):
-        survey_at("s3://nobody/docs")
-    with pytest.raises(InputError, match="holds no object to read"):
-        survey_at("s3://papers/none")
+        survey("s3://nobody/docs")
+    with pytest.raises(InputError, match="holds no file to read"):
+        survey("s3://papers/none")

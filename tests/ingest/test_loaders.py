@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from discorag.ingest.loaders import SUFFIXES, Source, converter_version, find_files, load, reading_note
+from discorag.ingest.loaders import SUFFIXES, Source, converter_version, load, reading_note
+from discorag.ingest.survey import Survey, survey
 from discorag.schema.document import Document
 from discorag.schema.errors import (
     ChangedFileError,
@@ -31,48 +32,53 @@ def read(path: Path, *, max_bytes: int = LIMIT) -> Document:
     return load(Source(path, path.name), max_bytes=max_bytes)
 
 
+def names(found: Survey, folder: Path) -> list[str]:
+    return [source.path.relative_to(folder).as_posix() for source in found.sources]
+
+
+def reasons(found: Survey) -> dict[str, str]:
+    return {Path(o.uri).name: o.note for o in found.aside}
+
+
 def test_a_folder_is_searched_recursively_in_sorted_order_and_what_is_not_read_is_listed(tmp_path: Path) -> None:
     for name in ("b.txt", "a/z.md", "a/c.MARKDOWN", "a/b/x.text", ".hidden.txt", ".git/config.txt", "a/.cache/b.md"):
-        write(tmp_path, name, "text")
+        write(tmp_path, name, name)
     write(tmp_path, "slides.ppt", b"PK")
     write(tmp_path, "LICENSE", "text")
     os.mkfifo(tmp_path / "pipe.txt")
-    found = find_files(tmp_path)
-    assert [s.uri for s in found.sources] == ["a/b/x.text", "a/c.MARKDOWN", "a/z.md", "b.txt"]
-    assert [s.path for s in found.sources] == [tmp_path / s.uri for s in found.sources]
-    assert [(s.uri, s.reason) for s in found.skipped] == [
-        ("LICENSE", "unknown format without suffix; if it is text, name it .txt"),
-        ("pipe.txt", "not a regular file"),
-        ("slides.ppt", "unknown format .ppt; save it as .pptx"),
-    ]
+    found = survey(str(tmp_path))
+    assert names(found, tmp_path) == ["a/b/x.text", "a/c.MARKDOWN", "a/z.md", "b.txt"]
+    assert [s.uri for s in found.sources] == [str(s.path.resolve()) for s in found.sources]
+    assert reasons(found) == {
+        "LICENSE": "unknown format without suffix; if it is text, name it .txt",
+        "pipe.txt": "not a regular file",
+        "slides.ppt": "unknown format .ppt; save it as .pptx",
+    }
 
 
-def test_linked_folders_are_not_entered_and_link_loops_end(tmp_path: Path) -> None:
-    inside, outside = tmp_path / "in", tmp_path / "out"
-    write(inside, "a.txt", "text")
-    write(outside, "secret.txt", "text")
-    (inside / "away").symlink_to(outside)
-    (inside / "loop").symlink_to(inside)
-    (inside / "broken.txt").symlink_to(tmp_path / "nowhere")
-    found = find_files(inside)
-    assert [s.uri for s in found.sources] == ["a.txt"]
-    assert [s.uri for s in found.skipped] == ["away", "broken.txt", "loop"]
-
-
-def test_links_to_files_are_followed_inside_the_folder_only(tmp_path: Path) -> None:
-    inside = tmp_path / "in"
+def test_links_are_followed_to_files_inside_the_folder_only(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "in-secret"
     write(inside, "..data/kept.txt", "text")
-    write(tmp_path, "in-secret/secret.txt", "text")
+    write(outside, "secret.txt", "text")
     (inside / "kept.txt").symlink_to(inside / "..data" / "kept.txt")
-    (inside / "secret.txt").symlink_to(tmp_path / "in-secret" / "secret.txt")
-    (inside / "passwd.txt").symlink_to("/etc/passwd")
-    (inside / "self.txt").symlink_to(inside / "self.txt")
-    found = find_files(inside)
-    assert [s.uri for s in found.sources] == ["kept.txt"]
-    assert {s.uri: s.reason for s in found.skipped} == {
+    for name, target in {
+        "secret.txt": outside / "secret.txt",
+        "passwd.txt": Path("/etc/passwd"),
+        "self.txt": inside / "self.txt",
+        "broken.txt": tmp_path / "nowhere",
+        "away": outside,
+        "loop": inside,
+    }.items():
+        (inside / name).symlink_to(target)
+    found = survey(str(inside))
+    assert names(found, inside) == ["kept.txt"]
+    assert reasons(found) == {
         "passwd.txt": "link out of the folder",
         "secret.txt": "link out of the folder",
         "self.txt": "not a regular file",
+        "broken.txt": "not a regular file",
+        "away": "link to a folder",
+        "loop": "link to a folder",
     }
 
 
@@ -80,21 +86,18 @@ def test_a_link_that_the_user_names_is_followed(tmp_path: Path) -> None:
     target = write(tmp_path, "out/a.txt", "text")
     (tmp_path / "a.txt").symlink_to(target)
     (tmp_path / "folder").symlink_to(target.parent)
-    assert [s.uri for s in find_files(tmp_path / "a.txt").sources] == ["a.txt"]
-    assert [s.uri for s in find_files(tmp_path / "folder").sources] == ["a.txt"]
-
-
-def test_single_file_of_unknown_format_names_the_supported_ones(tmp_path: Path) -> None:
-    with pytest.raises(UnknownFormatError, match=r"slides\.ppt.*save it as \.pptx.*\.txt, .*\.md, .*\.pdf, \.csv"):
-        find_files(write(tmp_path, "slides.ppt", b"PK"))
+    for name in ("a.txt", "folder"):
+        assert [s.uri for s in survey(str(tmp_path / name)).sources] == [str(target.resolve())]
 
 
 def test_where_there_is_nothing_to_read_the_error_says_so(tmp_path: Path) -> None:
     with pytest.raises(MissingPathError, match=r"nowhere"):
-        find_files(tmp_path / "nowhere")
-    write(tmp_path, "slides.ppt", b"PK")
+        survey(str(tmp_path / "nowhere"))
+    slides = write(tmp_path, "slides.ppt", b"PK")
+    with pytest.raises(UnknownFormatError, match=r"slides\.ppt.*save it as \.pptx.*\.txt, .*\.md, .*\.pdf, \.csv"):
+        survey(str(slides))
     with pytest.raises(InputError, match=r"holds no file to read.*\.md"):
-        find_files(tmp_path)
+        survey(str(tmp_path))
     with pytest.raises(MissingPathError):
         read(tmp_path / "gone.txt")
 

@@ -24,11 +24,10 @@ from tests.conftest import EXAMPLES
 from tests.servers.loopback import free_port
 
 ROOT = EXAMPLES.parent
-STUDIO = "https://smith.langchain.com"
 QUERY = "Does vitamin D prevent flu?"
 CONTEXT = {"corpus": "studio"}
 ANSWERING = {
-    *("prepare", "retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"),
+    *("prepare", "retrieve_chunks", "retrieve_sentence_tree", "read_all", "rerank"),
     *("parse", "assess", "quote", "relate", "plan", "generate", "verify", "refine", "abstain"),
 }
 
@@ -115,14 +114,6 @@ async def test_both_graphs_are_drawn_with_schemas_that_describe_every_field(
             assert field.get("description"), f"{kind}.{name}"
 
 
-def test_the_studio_page_is_allowed_to_call_us(url: str) -> None:
-    preflight = httpx.options(
-        f"{url}/assistants/search", headers={"Origin": STUDIO, "Access-Control-Request-Method": "POST"}
-    )
-    assert preflight.status_code == 200
-    assert httpx.get(f"{url}/info").status_code == 200
-
-
 async def test_a_run_streams_stage_events_and_ends_in_a_traced_answer(client: LangGraphClient) -> None:
     await ingested(client)
     events: list[tuple[str, Any]] = [
@@ -181,30 +172,6 @@ async def test_a_wrong_input_or_context_is_an_error_that_says_what_to_do(
     await ingested(client)
     state: Any = await client.runs.wait(None, graph, input=given, context=context, raise_error=False)
     assert re.search(said, state["__error__"]["message"], re.DOTALL), state
-
-
-async def test_evidence_of_the_sentence_tree_is_edited_before_parse_and_an_earlier_state_goes_on_on_its_own(
-    client: LangGraphClient,
-) -> None:
-    await ingested(client)
-    assistant = await assistant_of(client, "answer")
-    thread = (await client.threads.create())["thread_id"]
-    await client.runs.wait(thread, assistant, input={"query": QUERY}, context=CONTEXT, interrupt_before=["parse"])
-    stopped: Any = await client.threads.get_state(thread)
-    assert stopped["next"] == ["parse"]
-    [first, *_] = stopped["values"]["hits"]
-    kept = {"hits": [first], "evidence": {first["chunk_id"]: stopped["values"]["evidence"][first["chunk_id"]]}}
-    await client.threads.update_state(thread, values=kept, as_node="rerank")
-    done: Any = await client.runs.wait(thread, assistant, input=None, context=CONTEXT)
-    assert {e["chunk_id"] for s in done["answer"]["sentences"] for e in s["evidence"]} == {first["chunk_id"]}
-    copied: Any = await client.threads.copy(thread)
-    fork = copied["thread_id"]
-    whole: Any = await client.runs.wait(
-        fork, assistant, input=None, context=CONTEXT, checkpoint_id=stopped["checkpoint"]["checkpoint_id"]
-    )
-    assert len({e["chunk_id"] for s in whole["answer"]["sentences"] for e in s["evidence"]}) > 1
-    kept_state: Any = await client.threads.get_state(thread)
-    assert kept_state["values"]["answer"] == done["answer"]
 
 
 async def test_a_chat_client_needs_messages_only_and_a_thread_keeps_them(client: LangGraphClient) -> None:

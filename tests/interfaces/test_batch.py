@@ -54,7 +54,7 @@ def test_a_file_of_something_else_is_not_touched(rag: DiscoRAG, tmp_path: Path) 
     out = tmp_path / "questions.jsonl"
     out.write_text(TIDE.model_dump_json() + "\n", "utf-8")
     before = out.read_bytes()
-    with pytest.raises(InputError, match="is not a reply"):
+    with pytest.raises(InputError, match="is not a file of replies"):
         answered(rag, out, TIDE)
     assert out.read_bytes() == before
 

@@ -68,7 +68,7 @@ TEXTS = ["Bread is baked in an oven.", "The dog chased the cat up a tree."]
 
 @pytest.fixture(scope="module")
 def opened() -> SentenceEncoder:
-    return SentenceEncoder.open(EncoderSettings(model=str(packaged_folder(MINILM.name))))
+    return SentenceEncoder(EncoderSettings(model=str(packaged_folder(MINILM.name))))
 
 
 def copied(folder: Path, **config: object) -> str:
@@ -109,14 +109,14 @@ async def test_a_models_own_prompts_are_put_before_texts_where_no_prefix_is_conf
 def test_the_version_tells_models_and_prefixes_apart(tmp_path: Path, opened: SentenceEncoder) -> None:
     folder = str(packaged_folder(MINILM.name))
     assert opened.version.startswith(f"{packaged_folder(MINILM.name).name}@")
-    assert SentenceEncoder.open(EncoderSettings(model=folder)).version == opened.version
+    assert SentenceEncoder(EncoderSettings(model=folder)).version == opened.version
     versions = {
         opened.version,
-        SentenceEncoder.open(EncoderSettings(model=folder, query_prefix="find: ")).version,
+        SentenceEncoder(EncoderSettings(model=folder, query_prefix="find: ")).version,
     }
     assert len(versions) == 2
     copies = [copied(tmp_path / place / "mini", note=note) for place, note in (("a", 1), ("b", 2), ("c", 2))]
-    first, other, same = (SentenceEncoder.open(EncoderSettings(model=name)).version for name in copies)
+    first, other, same = (SentenceEncoder(EncoderSettings(model=name)).version for name in copies)
     assert first != other == same
 
 

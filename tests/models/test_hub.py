@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 from discorag.models import hub
 from discorag.models.hub import (
     LOCK_FILE,
-    ModelLock,
     local_model,
     pull_model,
+    read_lock,
     use_lock,
 )
 from discorag.models.tokens import tokenizer_named
@@ -95,11 +95,11 @@ def test_pull_enters_revision_licence_role_and_digests_into_the_lock_file(
     pulled = pull_model("acme/mini", lock, revision="v1")
     assert (pulled.role, pulled.licence, pulled.revision) == ("reranker", "mit", REVISION)
     assert pulled.files == {path: hashlib.sha256(text.encode()).hexdigest() for path, text in FILES.items()}
-    assert ModelLock.read(lock).models == (pulled,)
+    assert read_lock(lock) == {"acme/mini": pulled}
     assert online[0]["revision"] == REVISION
     assert "*.bin" in online[0]["ignore_patterns"]
     again = pull_model("acme/mini", lock, role="tokenizer")
-    assert ModelLock.read(lock).models == (again,)
+    assert read_lock(lock) == {"acme/mini": again}
     assert "tokenizer.json" in online[1]["allow_patterns"]
 
 

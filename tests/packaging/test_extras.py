@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
 
 RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
-LENT = ("postgres", "raptor", "torch", "otel", "eval")
+LENT = ("postgres", "raptor", "torch", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
 BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai", "psycopg", "bm25s"}
 """Imported by a library of ours: FastAPI's for uploads, LangChain's for providers, SQLAlchemy's driver. Or read: the
@@ -42,7 +42,7 @@ importlib.metadata.Distribution.from_name = classmethod(from_name)
 """
 """What every process does at its start: converters are processes of their own."""
 WITHOUT = """
-import importlib, json, os, pkgutil, sys
+import importlib, json, pkgutil, sys
 from pathlib import Path
 folder = Path(sys.argv[1])
 
@@ -51,14 +51,12 @@ from discorag import DiscoRAG
 from discorag.config import Settings
 from discorag.schema.errors import ConfigError
 from eval.metrics.sari import tokens_13a
-from interfaces.http.telemetry import ENDPOINT, trace
 
 for package in (discorag, importlib.import_module("nodes")):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
 
 (folder / "a.txt").write_text("Tides turn twice a day because the moon pulls the sea. Few people notice.")
-os.environ[ENDPOINT] = "http://127.0.0.1:1"
 rag = DiscoRAG(Settings(store={"kind": "memory"}))
 rag.ingest(folder)
 said = {}
@@ -68,7 +66,6 @@ said["answer"] = result.answer.text
 calls = {
     "torch": lambda: DiscoRAG(Settings(store={"kind": "memory"}, encoder={"model": str(folder)})),
     "raptor": lambda: rag.ask("When?", retriever="raptor"),
-    "otel": lambda: trace(texts=False),
     "eval": lambda: tokens_13a("a"),
     "postgres": lambda: DiscoRAG(Settings(database_url="postgresql+psycopg://localhost/none")),
 }
@@ -101,7 +98,7 @@ def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str])
     assert said["parser"] == "gum-6/fast/edu"
 
 
-@pytest.mark.parametrize("name", ["torch", "raptor", "otel", "eval", "postgres"])
+@pytest.mark.parametrize("name", ["torch", "raptor", "eval", "postgres"])
 def test_a_missing_extra_is_named(said: dict[str, str], name: str) -> None:
     assert "not installed" in said[name]
     assert f"disco-rag[{name}]" in said[name]

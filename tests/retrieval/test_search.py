@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import get_args
 
 import pytest
 
@@ -13,6 +12,7 @@ from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentence
 from discorag.retrieval.builders.node_text import Concat
 from discorag.retrieval.forest import NodeScores, node_vectors
 from discorag.retrieval.index import TreeIndex, fuse_scores
+from discorag.retrieval.selectors import Floats
 from discorag.store.outline import Outline, leaf_terms
 from discorag.store.records import SearchQuery
 from discorag.text.bm25 import Bm25, TermCounts
@@ -50,11 +50,10 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
     cosines = forest.join([Outline.of(trees[i], leaves[i]).cosines(leaves[i] @ query.vector) for i in ids])
     counts = TermCounts.join([leaf_terms(tree) for tree in trees.values()])
     terms = Bm25(counts).scores(QUESTION, forest.tree.groups)
-    by: NodeScores
-    for by, texts in product(get_args(NodeScores), (False, True)):
+    expected: dict[NodeScores, Floats] = {"dense": cosines, "bm25": terms, "hybrid": fuse_scores(cosines, terms)}
+    for by, texts in product(expected, (False, True)):
         found = await index.scores(query, ids, by=by, texts=texts)
         # Ranks of equal cosines may differ: stored vectors are rounded.
-        expected = fuse_scores(by, lambda: cosines, lambda: terms)
         assert found.forest.documents == tuple(ids)
-        assert found.nodes == pytest.approx(expected, abs=1e-3)
+        assert found.nodes == pytest.approx(expected[by], abs=1e-3)
         assert found.sizes.tolist() == forest.tree.words.tolist()

@@ -123,26 +123,6 @@ def test_evidence_keeps_the_budget_or_is_the_best_node_alone_and_no_node_comes_t
         assert len(nodes) == len(set(nodes)) > 0, name
 
 
-@given(cases(retrieval_trees()))
-def test_choosing_stops_before_the_first_node_that_would_exceed_and_at_no_other(case: Case) -> None:
-    """Not so a traversal: the wider it is, the more nodes compete on a layer."""
-    for name in set(SELECTORS) - {"traversal"}:
-        nodes = case.run(name)
-        assert set(nodes) <= set(case.run(name, case.limit + 15)), name
-        assert case.run(name, case.size(nodes)) == nodes, name
-        assert len(nodes) == 1 or len(case.run(name, case.size(nodes) - 1)) < len(nodes), name
-
-
-@given(cases(retrieval_trees()))
-def test_a_traversal_is_the_widest_that_keeps_the_budget_else_the_end_of_the_narrowest(case: Case) -> None:
-    paths = [
-        traversal(TreeArrays.of(case.tree), case.scores, case.sizes, int(case.sizes.sum()), k=k) for k in range(1, 6)
-    ]
-    fitting = [path for path in paths if case.size(path) <= case.limit]
-    found = case.run("traversal")
-    assert found == fitting[-1] if fitting else found == paths[0][-len(found) :]
-
-
 @pytest.mark.parametrize("k", [1, 2, 5])
 @given(case=cases(retrieval_trees()))
 def test_algorithm_1_chooses_what_its_plain_reading_chooses(k: int, case: Case) -> None:

@@ -17,7 +17,7 @@ from discorag.schema.discourse import (
     RstTree,
     Split,
 )
-from discorag.schema.document import Chunk, Hierarchy, Kind, Node
+from discorag.schema.document import Chunk
 from discorag.schema.errors import InvariantError, ModelUnavailableError, Usage
 from discorag.schema.ledger import Failure, Ledger, StageRecord
 from discorag.schema.values import Span, fingerprint, stable_id
@@ -48,32 +48,6 @@ def test_a_graph_has_at_most_one_real_edge_for_each_ordered_pair_of_its_chunks(d
 def test_the_inventories_are_the_papers() -> None:
     assert (len(PAPER_RELATIONS), len(Relation), len(ChunkRelation), len(EDGE_RELATIONS)) == (24, 25, 21, 20)
     assert len(BY_CODE) == len(Relation)
-
-
-def node(start: int, end: int, depth: int, parent: int | None, kind: Kind = Kind.PARAGRAPH) -> Node:
-    return Node(kind=kind, span=Span(start=start, end=end), depth=depth, parent=parent)
-
-
-ROOT = node(0, 20, 0, None, Kind.DOCUMENT)
-
-
-@pytest.mark.parametrize(
-    "nodes",
-    [
-        (),
-        (node(0, 5, 1, 0),),
-        (ROOT, node(15, 25, 1, 0)),
-        (ROOT, node(0, 5, 2, 0)),
-        (ROOT, node(0, 5, 1, 1)),
-        (ROOT, node(0, 5, 1, None)),
-        (ROOT, node(0, 8, 1, 0), node(5, 9, 1, 0)),
-        (ROOT, node(8, 9, 1, 0), node(2, 5, 1, 0)),
-    ],
-    ids=["empty", "no root", "outside", "wrong depth", "own parent", "second root", "overlap", "out of order"],
-)
-def test_a_hierarchy_that_does_not_nest_is_refused(nodes: tuple[Node, ...]) -> None:
-    with pytest.raises(ValidationError):
-        Hierarchy(nodes=nodes)
 
 
 def chunk(**changes: object) -> Chunk:

@@ -111,21 +111,16 @@ def test_a_lock_is_one_processs_until_it_is_released_or_its_connection_ends(new_
     one, other = Server(url), Server(url)
     with one.lock("a") as first, other.lock("a") as second, one.lock("a") as again, other.lock("b") as different:
         assert (first, second, again, different) == (True, False, False, True)
-        one.close()
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with one.lock("a") as first, one.writing("its connection") as db:
+        assert first
+        db.execute(text(f"SELECT pg_terminate_backend(pid, 60000) {others}"))
         with other.lock("a", wait_s=60) as later:
             assert later
+    with one.lock("a") as again:
+        assert again
+    one.close()
     other.close()
-
-
-def test_locks_can_be_taken_again_after_the_server_ended_their_connection(new_database: Callable[[], str]) -> None:
-    server = Server(SecretStr(new_database()))
-    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    with server.lock("a") as first, server.writing("its connection") as db:
-        assert first
-        assert db.scalar(text(f"SELECT pg_terminate_backend(pid, 60000) {others}"))
-    with server.lock("a") as again, server.lock("b") as other:
-        assert (again, other) == (True, True)
-    server.close()
 
 
 def test_options_of_the_url_stay_and_ours_are_added(new_database: Callable[[], str]) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from discorag.schema.errors import ConfigError, InvariantError
+from discorag.schema.values import Span
 from tests.training.gum_corpus import DIS, corpus
 from training.parser.gold import merge_units, restrict
 from training.parser.gum import GumDocument, load_gum
-from training.parser.parseval import Counter, Node
+from training.parser.parseval import Node, count_nodes, count_starts, f1
 
 
 @pytest.fixture
@@ -69,11 +70,8 @@ def test_a_sentence_is_represented_by_its_most_nuclear_unit(document: GumDocumen
 _GOLD = [Node(0, 30, "NS", "elaboration"), Node(0, 20, "NN", "joint"), Node(20, 30, "SN", "causal")]
 
 
-def _score(found: list[Node]) -> tuple[float, float, float, float]:
-    counter = Counter()
-    counter.add(found, _GOLD)
-    r = counter.result()
-    return r.span, r.nuclearity, r.relation, r.full
+def _score(found: list[Node]) -> tuple[float, ...]:
+    return tuple(f1(count_nodes(found, _GOLD)).values())
 
 
 def test_a_tree_finds_itself():
@@ -92,15 +90,8 @@ def test_f1_takes_the_nodes_of_both_trees():
     assert _score(_GOLD[:1])[0] == pytest.approx(200 / 4)  # 1 hit among 1 + 3 nodes
 
 
-def test_documents_are_summed_before_dividing():
-    counter = Counter()
-    counter.add(_GOLD, _GOLD)
-    counter.add([Node(0, 5, "NN", "joint")], [Node(0, 6, "NN", "joint")])
-    assert counter.result().span == pytest.approx(200 * 3 / 8)
-
-
-def test_segmentation_counts_starts_and_is_absent_without_them():
-    counter = Counter()
-    assert counter.result().seg is None
-    counter.add_starts([4, 9, 15], [4, 15])
-    assert counter.result().seg == pytest.approx(200 * 2 / 5)
+def test_documents_are_summed_before_dividing_and_segmentation_counts_all_starts_but_the_first():
+    found, gold = ([Span(start=i, end=i + 1) for i in starts] for starts in ((0, 4, 9, 15), (1, 4, 15)))
+    counts = count_nodes(_GOLD, _GOLD) + count_nodes([Node(0, 5, "NN", "joint")], [Node(0, 6, "NN", "joint")])
+    scores = f1(counts + count_starts(found, gold))
+    assert (scores["span"], scores["seg"]) == pytest.approx((200 * 3 / 8, 200 * 2 / 5))

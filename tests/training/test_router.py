@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
+from discorag.retrieval.routers.decide import router_of
 from discorag.retrieval.routers.forms import TAGGED
 from discorag.retrieval.routers.walk import Decision
 from eval.datasets.asqa import load_asqa_pages
@@ -17,9 +18,7 @@ from tests.conftest import Pipelines
 from tests.eval.helpers import FIXTURES
 from tests.servers.scripted import Body, ScriptedServer
 from tests.training.tiny import tiny_model
-from training.router.__main__ import label
-from training.router.examples import Example, steps, write
-from training.router.folder import FolderRouter
+from training.router.examples import Example, label, steps, write
 from training.router.score import Scores, score
 
 CUP, BRIDGE = "Who won the Lantern Cup?", "When was the Orre bridge built?"
@@ -83,6 +82,7 @@ async def test_lora_trains_a_router_on_the_examples_and_its_actions_are_measured
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
     pytest.importorskip("trl")
+    transformers: Any = pytest.importorskip("transformers")
     from training.sft import main
 
     rag = pipeline()
@@ -90,5 +90,11 @@ async def test_lora_trains_a_router_on_the_examples_and_its_actions_are_measured
     file, out = tmp_path / "examples.jsonl", tmp_path / "router"
     write([replace(e, action=Decision()) for e in found], file)
     main(file, tiny_model(tmp_path / "tiny", window=4096), out, epochs=1, rank=8, rate=1e-2, batch=1, length=4096)
-    measured = await score(FolderRouter(out), found[:2])
+    writer: Any = transformers.pipeline("text-generation", model=str(out))
+
+    def trained(body: Body) -> str:
+        return writer(body["messages"], max_new_tokens=16, do_sample=False)[0]["generated_text"][-1]["content"]
+
+    with ScriptedServer(trained) as server:
+        measured = await score(router_of(pipeline(llm=server.base_url).backends), found[:2])
     assert len(measured.unreadable) == 2

@@ -18,11 +18,9 @@ from discorag.models.packaged import MINILM, packaged_folder
 from discorag.schema.errors import ConfigError
 from tests.training.gum_corpus import corpus
 from training.parser import export
-from training.parser.evaluate import main as evaluate
 from training.parser.gum import load_gum
 from training.parser.model import sentences_of as torch_units_of
-from training.parser.record import RECORD, Record, sources
-from training.parser.silver import annotate
+from training.parser.score import measure
 from training.parser.train import Recipe, Run, epoch, prepare_run
 from training.parser.train import main as train
 
@@ -50,15 +48,6 @@ def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path)
     assert losses[-1] < losses[0]
 
 
-def test_a_text_as_a_parser_reads_it_is_a_document_to_learn_from(run: Run, tmp_path: Path):
-    [gold] = load_gum(corpus(tmp_path), "train")
-    found = annotate(Network(), "PLOS_0_0", gold.text)
-    assert "".join("".join(e.of(gold.text) for e in found.edus).split()) == "".join(gold.text.split())
-    assert len({(s.start, s.end) for s in found.splits}) == len(found.edus) - 1
-    assert sources([found])[0].licence == "CC BY or CC0"
-    assert epoch(run, [gold], 1, tuned=False, silver=[found]) > 0
-
-
 def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
     documents = load_gum(corpus(tmp_path), "train")
     epoch(run, documents, 1, tuned=True)
@@ -78,11 +67,10 @@ def test_one_command_writes_weights_that_load_and_what_they_were_made_of(
     (tmp_path / "gum").mkdir()
     corpus(tmp_path / "gum")
     train(data=tmp_path, work=tmp_path / "work", out=tmp_path)
-    record = Record.model_validate_json((tmp_path / RECORD).read_text(encoding="utf-8"))
-    assert [(d.id, d.licence) for d in record.documents] == [("GUM_news_tea", "CC BY 2.5")]
-    assert record.free
-    evaluate(gum=tmp_path / "gum", parser=tmp_path, out=tmp_path / "scores.json")
-    assert json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["fast"]["free"] is True
+    record = json.loads((tmp_path / "record.json").read_text("utf-8"))
+    assert [(d["id"], d["licence"]) for d in record["documents"]] == [("GUM_news_tea", "CC BY 2.5")]
+    measured = measure(tmp_path, load_gum(tmp_path / "gum", "dev"))
+    assert {case: measured[case]["full"] for case in ("gold", "sentence")}.items() <= record["scores"][0].items()
 
 
 def test_the_exported_network_computes_what_was_trained_but_for_rounding(written: tuple[Run, Path], tmp_path: Path):

@@ -7,8 +7,8 @@ all name it. Nuclei are joined to the right, then satellites from the nearest (i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -37,21 +37,12 @@ class GoldSplit:
 
 
 class _Part(NamedTuple):
-    """A constituent: EDUs ``[start, end)``, and the name of the relation to its parent."""
+    """A constituent: EDUs ``[start, end)``, its role, and the name of the relation to its parent."""
 
     start: int
     end: int
-    name: str
-
-
-@dataclass
-class _Node:
-    """A node whose bracket is open."""
-
     role: str
-    name: str = ""
-    nuclei: list[_Part] = field(default_factory=list[_Part])
-    satellites: list[_Part] = field(default_factory=list[_Part])
+    name: str
 
 
 def read_dis(dis: str) -> tuple[list[str], list[GoldSplit]]:
@@ -62,43 +53,44 @@ def read_dis(dis: str) -> tuple[list[str], list[GoldSplit]]:
     """
     leaves: list[str] = []
     splits: list[GoldSplit] = []
-    stack = [_Node("")]
-    for match in _TOKEN.finditer(dis):
-        node = stack[-1]
-        if match["role"]:
-            stack.append(_Node(match["role"]))
-        elif match["name"]:
-            node.name = match["name"]
-        elif match["text"] is not None:
-            leaves.append(match["text"])
-            node.nuclei.append(_Part(len(leaves) - 1, len(leaves), ""))
-        elif match["close"] and len(stack) > 1 and node.nuclei:
-            found = list(_join(node))
-            splits += found
-            ends = [(part.start, part.end) for part in (*node.nuclei, *node.satellites)]
-            part = _Part(min(ends)[0], max(end for _, end in ends), node.name)
-            stack.pop()
-            (stack[-1].satellites if node.role == "Satellite" else stack[-1].nuclei).append(part)
-    if len(stack) != 1 or [part[:2] for part in stack[0].nuclei] != [(0, len(leaves))]:
+    tokens = _TOKEN.finditer(dis)
+
+    def read(role: str) -> _Part:
+        """The constituent whose bracket was opened last."""
+        start, name, parts = len(leaves), "", list[_Part]()
+        for token in tokens:
+            if token["role"]:
+                parts.append(read(token["role"]))
+            elif token["name"]:
+                name = token["name"]
+            elif token["text"] is not None:
+                leaves.append(token["text"])
+            elif token["close"]:
+                break
+        splits.extend(_join(parts))
+        return _Part(start, len(leaves), role, name)
+
+    read("")
+    splits.sort(key=lambda split: (split.start, -split.end))
+    if not leaves or len(splits) != len(leaves) - 1 or next(tokens, None):
         raise InvariantError("This is not a .dis tree.", hint="Check its brackets, and that texts are in _!...!_.")
-    return leaves, sorted(splits, key=lambda split: (split.start, -split.end))
+    return leaves, splits
 
 
-def _join(node: _Node) -> Iterator[GoldSplit]:
-    """The splits of one node."""
-    nuclei = node.nuclei
-    low, high = start, end = nuclei[0].start, nuclei[-1].end
+def _join(parts: Sequence[_Part]) -> Iterator[GoldSplit]:
+    """The splits of a node with these children, which are in the text's order."""
+    nuclei = [part for part in parts if part.role != "Satellite"]
+    if not nuclei:
+        return
+    start, end = low, high = nuclei[0].start, nuclei[-1].end
     for left, right in pairwise(nuclei):
-        yield _split(left.start, left.end, right.start, end, Nuclearity.NN, right.name)
-    for part in sorted(node.satellites, key=lambda s: (max(start - s.end, s.start - end), s.start)):
+        if left.end != right.start:
+            raise InvariantError(f"Units {left.start + 1} to {end} are joined, but are not neighbours.")
+        yield GoldSplit(left.start, left.end, end, Nuclearity.NN, right.name)
+    satellites = (part for part in parts if part.role == "Satellite")
+    for part in sorted(satellites, key=lambda s: (max(start - s.end, s.start - end), s.start)):
         if part.start < start:
-            yield _split(part.start, part.end, low, high, Nuclearity.SN, part.name)
+            yield GoldSplit(part.start, low, high, Nuclearity.SN, part.name)
         else:
-            yield _split(low, high, part.start, part.end, Nuclearity.NS, part.name)
+            yield GoldSplit(low, high, part.end, Nuclearity.NS, part.name)
         low, high = min(low, part.start), max(high, part.end)
-
-
-def _split(start: int, mid: int, then: int, end: int, nuclearity: Nuclearity, label: str) -> GoldSplit:
-    if mid != then:
-        raise InvariantError(f"Units {start + 1} to {end} are joined, but are not neighbours.")
-    return GoldSplit(start, mid, end, nuclearity, label)

@@ -15,8 +15,15 @@ from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
 from training.parser.dis import GoldSplit, read_dis
 
-SHARED_GENRES = frozenset({"academic", "bio", "court", "interview", "news", "voyage"})
-"""The genres whose texts may be redistributed (BY, BY-SA)."""
+LICENCES = {
+    "academic": "CC BY 4.0",
+    "court": "CC BY 4.0",
+    "interview": "CC BY 2.5",
+    "news": "CC BY 2.5",
+    "bio": "CC BY-SA 3.0",
+    "voyage": "CC BY-SA 3.0",
+}
+"""Of the texts that may be redistributed, by genre (GUM's LICENSE.txt); annotations are under CC BY 4.0."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,8 @@ class GumDocument:
         return self.id.split("_")[1]
 
 
-def load_gum(folder: Path, split: str, *, genres: frozenset[str] | None = None) -> list[GumDocument]:
-    """The documents of ``train``, ``dev`` or ``test`` that are in ``folder``, those of ``genres`` only if given.
+def load_gum(folder: Path, split: str) -> list[GumDocument]:
+    """The documents of ``train``, ``dev`` or ``test`` that are in ``folder``.
 
     Raises:
         ConfigError: There is no such corpus there.
@@ -55,8 +62,8 @@ def load_gum(folder: Path, split: str, *, genres: frozenset[str] | None = None) 
     if not (folder / "splits.md").is_file():
         raise ConfigError(f"There is no GUM corpus in {folder}.", hint="Point DISCO_RAG_DATA at the folder above gum/.")
     section = (folder / "splits.md").read_text(encoding="utf-8").split(f"## {split}\n")[1].split("\n## ")[0]
-    names = [name for name in re.findall(r"GUM_\w+", section) if (folder / "rst" / f"{name}.dis").is_file()]
-    return [_document(folder, n) for n in names if genres is None or n.split("_")[1] in genres]
+    names = re.findall(r"GUM_\w+", section)
+    return [_document(folder, name) for name in names if (folder / "rst" / f"{name}.dis").is_file()]
 
 
 def _document(folder: Path, name: str) -> GumDocument:

@@ -9,7 +9,7 @@ retrieved chunk is one), its sentences, or its paragraphs.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -21,14 +21,13 @@ from discorag.discourse.parse.trained.decode import cuts_of, level_sums
 from discorag.discourse.parse.trained.network import Cuts, Reading, Units
 from discorag.discourse.parse.trained.pieces import Pieces
 from discorag.schema.discourse import Nuclearity
-from training.parser.classes import CLASSES, class_of
+from training.parser.classes import GROUP_OF, class_of
 from training.parser.dis import GoldSplit
 from training.parser.gold import merge_units, paragraph_spans, restrict
 from training.parser.gum import GumDocument
 from training.parser.model import Model, sentences_of
 
-_GROUPS = sorted({(n, class_of(label)) for n, label in JOINT_LABELS}, key=lambda g: (CLASSES.index(g[1]), g[0]))
-_GROUP_OF = torch.tensor([_GROUPS.index((n, class_of(label))) for n, label in JOINT_LABELS])
+_GROUP_OF = torch.tensor(GROUP_OF)
 _INDEX = {pair: i for i, pair in enumerate(JOINT_LABELS)}
 _SEGMENT_WEIGHT, _FINE_WEIGHT, _FURTHER_WEIGHT = 3.0, 0.3, 0.5
 _WINDOWS, _SENTENCES = 0.5, 0.85
@@ -95,31 +94,19 @@ def _segment_loss(model: Model, document: GumDocument, pieces: Pieces, tokens: T
 
 def _tree_loss(model: Model, view: View, reading: Reading[Tensor]) -> Tensor:
     """Summed over the view's splits."""
-    places = torch.tensor(list(_cuts(view.splits))).T
-    scores = model.network.split_scores(reading, _with_layout(places, view.units))
-    owner = torch.repeat_interleave(
-        torch.arange(len(view.splits)), torch.tensor([s.end - s.start - 1 for s in view.splits])
-    )
+    cuts = [(s.start, k, s.end) for s in view.splits for k in range(s.start + 1, s.end)]
+    scores = model.network.split_scores(reading, _with_layout(torch.tensor(cuts).T, view.units))
+    by_split = scores.split([s.end - s.start - 1 for s in view.splits])
+    wrong = [c.logsumexp(0) - c[s.mid - s.start - 1] for s, c in zip(view.splits, by_split, strict=True)]
     gold = torch.tensor([(s.start, s.mid, s.end) for s in view.splits]).T
-    right = scores[places[1] == gold[1][owner]]
     logits = model.network.label_logits(reading, _with_layout(gold, view.units))
-    return (_logsumexp(scores, owner, len(view.splits)) - right).sum() + _label_loss(logits, view.splits)
-
-
-def _cuts(splits: Sequence[GoldSplit]) -> Iterator[tuple[int, int, int]]:
-    """Every cut of the spans that are split."""
-    return ((s.start, k, s.end) for s in splits for k in range(s.start + 1, s.end))
+    return torch.stack(wrong).sum() + _label_loss(logits, view.splits)
 
 
 def _with_layout(places: Tensor, units: Units[Tensor]) -> Cuts[Tensor]:
     levels = units.levels.numpy()
     cuts = cuts_of(places.numpy(), levels, level_sums(levels))
     return Cuts(places, torch.from_numpy(cuts.here), torch.from_numpy(cuts.most))
-
-
-def _logsumexp(scores: Tensor, owner: Tensor, n: int) -> Tensor:
-    top = torch.full((n,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
-    return torch.zeros(n).index_add(0, owner, (scores - top[owner]).exp()).log() + top
 
 
 def _label_loss(logits: Tensor, splits: Sequence[GoldSplit]) -> Tensor:

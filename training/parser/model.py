@@ -6,49 +6,85 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Self
 
-import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModel
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
-from discorag.discourse.parse.trained.network import KINDS, Tokenization, Units, unit_ranges
-from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces
+from discorag.discourse.parse.trained.network import KINDS, Units, unit_ranges
+from discorag.discourse.parse.trained.pieces import Layout, Pieces, Tokenization
 from discorag.schema.values import Span
-from training.parser.backbone import Backbone, Shape
-from training.parser.network import Network, Sizes
+from training.parser.network import Network
+
+WINDOW = 256
+"""Word pieces that are encoded at once, special tokens included."""
+_ADAPTED = frozenset({"query", "key", "value", "q", "k", "v", "o", "dense"})
+_RANK, _SCALE = 16, 2.0
+
+
+class LowRank(nn.Module):
+    """``linear(x) + scale * x A B`` (LoRA, Hu et al. 2022); ``linear`` is frozen and not part of the weights."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.linear = linear
+        self.down = nn.Parameter(torch.empty(_RANK, linear.in_features))
+        self.up = nn.Parameter(torch.zeros(linear.out_features, _RANK))
+        nn.init.normal_(self.down, std=1 / _RANK)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shape of ``linear``'s output."""
+        if torch.onnx.is_in_onnx_export():  # one product; what is constant in it is computed when the graph is loaded
+            return nn.functional.linear(x, self.linear.weight + _SCALE * self.up @ self.down, self.linear.bias)
+        update = nn.functional.linear(nn.functional.linear(x, self.down), self.up)
+        return self.linear(x) + _SCALE * update
 
 
 class Model(nn.Module):
-    """Encoder with low-rank updates, and the heads.
+    """An encoder with low-rank updates in all layers, and the heads over its states in the middle and at the end.
 
     Args:
-        encoder: Folder of the encoder: ``config.json``, ``model.safetensors`` and ``tokenizer.json``.
-        sizes: Of the heads.
-        shape: What is used of the encoder. None: the states in the middle and at the end, updates in all layers.
+        folder: The encoder's: ``config.json``, ``model.safetensors`` and ``tokenizer.json``.
     """
 
-    def __init__(self, encoder: Path, sizes: Sizes | None = None, shape: Shape | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__()
-        transformer = AutoModel.from_pretrained(str(encoder), local_files_only=True)
-        layers = int(transformer.config.num_hidden_layers)
-        self.folder = encoder
-        self.shape = shape or Shape(layers=(layers // 2, layers), adapted=1, rank=16)
-        self.backbone = Backbone(transformer, self.shape)
-        self.network = Network(self.backbone.width, len(JOINT_LABELS), sizes or Sizes())
-        self._tokenization = Tokenization(encoder / "tokenizer.json", self.shape.window)
-        self._pad = int(transformer.config.pad_token_id)
+        self.folder = folder
+        self.encoder: Any = AutoModel.from_pretrained(str(folder), local_files_only=True).requires_grad_(False)
+        for parent in list(self.encoder.encoder.modules()):
+            for name, child in list(parent.named_children()):
+                if isinstance(child, nn.Linear) and name in _ADAPTED:
+                    setattr(parent, name, LowRank(child))
+        config = self.encoder.config
+        self._layers = (config.num_hidden_layers // 2, config.num_hidden_layers)
+        self._pad = int(config.pad_token_id)
+        self.network = Network(len(self._layers) * config.hidden_size, len(JOINT_LABELS))
+        self._tokenization = Tokenization(folder / "tokenizer.json", WINDOW)
+
+    def train(self, mode: bool = True) -> Self:
+        """The encoder's own dropout stays off: the heads have theirs."""
+        super().train(mode)
+        self.encoder.eval()
+        return self
 
     def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
-        """The text's word pieces; ``first`` as in `discorag.discourse.parse.trained.pieces.cut_into_pieces`."""
+        """The text's word pieces; ``first`` as in `Tokenization.pieces`."""
         return self._tokenization.pieces(layout, first=first)
+
+    def encode(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Hidden states, shape (windows, pieces, width); without a mask no window is padded."""
+        found = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        return torch.cat([found.hidden_states[i] for i in self._layers], -1)
 
     def states(self, texts: Sequence[Pieces]) -> Tensor:
         """The encoder's states of all texts' pieces, shape (pieces, width), in one pass."""
         rows = [self._tokenization.framed(p.ids[a:b]) for p in texts for a, b in p.windows]
-        ids, mask = _pad_rows(rows, self._pad)
-        states = self.backbone(ids, mask)
+        ids = pad_sequence([torch.from_numpy(row) for row in rows], batch_first=True, padding_value=self._pad)
+        mask = pad_sequence([torch.ones(len(row), dtype=torch.long) for row in rows], batch_first=True)
+        states = self.encode(ids, mask)
         return torch.cat([states[at, 1 : len(row) - 1] for at, row in enumerate(rows)])
 
     def trained(self) -> dict[str, Tensor]:
@@ -60,12 +96,3 @@ def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units[Tens
     """Spans of a text as units of its word pieces."""
     first, last = torch.from_numpy(unit_ranges(pieces, spans))
     return Units(first, last, torch.from_numpy(pieces.levels)[first], KINDS.index(kind))
-
-
-def _pad_rows(rows: Sequence[Ints], pad: int) -> tuple[Tensor, Tensor]:
-    """Rows of ids as one tensor, and a mask over what is not padding, both of shape (rows, longest)."""
-    width = max(map(len, rows))
-    ids, mask = (np.full((len(rows), width), value, dtype=np.int64) for value in (pad, 0))
-    for at, row in enumerate(rows):
-        ids[at, : len(row)], mask[at, : len(row)] = row, 1
-    return torch.from_numpy(ids), torch.from_numpy(mask)

@@ -10,7 +10,6 @@ for once for each split that was chosen, also sees what each side says on averag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -20,40 +19,30 @@ from discorag.discourse.parse.trained.network import KINDS, Cuts, Reading, Units
 
 _BUCKETS = 8
 _LEVELS = 3
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Widths of the layers."""
-
-    token: int = 256
-    unit: int = 320
-    lstm: int = 192
-    split: int = 384
+_TOKEN, _UNIT, _LSTM, _SPLIT = 256, 320, 192, 384  # widths of the layers
 
 
 class Network(nn.Module):
     """Heads over token states of ``width`` numbers; ``labels`` are pairs of nuclearity and GUM label."""
 
-    def __init__(self, width: int, labels: int, sizes: Sizes, dropout: float = 0.3) -> None:
+    def __init__(self, width: int, labels: int, dropout: float = 0.3) -> None:
         super().__init__()
-        s = sizes
         self.drop = nn.Dropout(dropout)
-        self.tokens = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, s.token), nn.GELU())
-        self.token_level = nn.Embedding(_LEVELS, s.token)
-        self.near = nn.Sequential(nn.Conv1d(s.token, s.token, 5, padding=2), nn.GELU())
-        self.starts = nn.Linear(2 * s.token, 1)
-        self.attend = nn.Linear(s.token, 1)
-        self.unit = nn.Linear(3 * s.token, s.unit)
-        self.unit_level = nn.Embedding(_LEVELS, s.unit)
-        self.unit_length = nn.Embedding(_BUCKETS, s.unit)
-        self.unit_kind = nn.Embedding(len(KINDS), s.unit)
-        self.lstm = nn.LSTM(s.unit, s.lstm, 2, batch_first=True, bidirectional=True, dropout=dropout)
-        self.split = Borders(s)
-        self.score = nn.Linear(s.split, 1)
-        self.label = Sides(s)
-        self.labels = nn.Sequential(nn.Linear(s.split, s.split), nn.GELU(), nn.Dropout(dropout))
-        self.label_scores = nn.Linear(s.split, labels)
+        self.tokens = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, _TOKEN), nn.GELU())
+        self.token_level = nn.Embedding(_LEVELS, _TOKEN)
+        self.near = nn.Sequential(nn.Conv1d(_TOKEN, _TOKEN, 5, padding=2), nn.GELU())
+        self.starts = nn.Linear(2 * _TOKEN, 1)
+        self.attend = nn.Linear(_TOKEN, 1)
+        self.unit = nn.Linear(3 * _TOKEN, _UNIT)
+        self.unit_level = nn.Embedding(_LEVELS, _UNIT)
+        self.unit_length = nn.Embedding(_BUCKETS, _UNIT)
+        self.unit_kind = nn.Embedding(len(KINDS), _UNIT)
+        self.lstm = nn.LSTM(_UNIT, _LSTM, 2, batch_first=True, bidirectional=True, dropout=dropout)
+        self.split = Borders()
+        self.score = nn.Linear(_SPLIT, 1)
+        self.label = Sides()
+        self.labels = nn.Sequential(nn.Linear(_SPLIT, _SPLIT), nn.GELU(), nn.Dropout(dropout))
+        self.label_scores = nn.Linear(_SPLIT, labels)
 
     def read(self, states: Tensor) -> Tensor:
         """Token vectors (tokens, token) from the encoder's states (tokens, width)."""
@@ -119,12 +108,12 @@ def reading_of(out: Tensor, units: Tensor) -> Reading[Tensor]:
 class Borders(nn.Module):
     """A vector for a cut: a layer over its three borders, the lengths of its sides and the layout."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.sides = nn.ModuleList(nn.Linear(2 * sizes.lstm, sizes.split) for _ in range(3))
-        self.left = nn.Embedding(_BUCKETS, sizes.split)
-        self.right = nn.Embedding(_BUCKETS, sizes.split)
-        self.layout = nn.Embedding(_LEVELS**2, sizes.split)
+        self.sides = nn.ModuleList(nn.Linear(2 * _LSTM, _SPLIT) for _ in range(3))
+        self.left = nn.Embedding(_BUCKETS, _SPLIT)
+        self.right = nn.Embedding(_BUCKETS, _SPLIT)
+        self.layout = nn.Embedding(_LEVELS**2, _SPLIT)
 
     def forward(self, reading: Reading[Tensor], cuts: Cuts[Tensor]) -> Tensor:
         """Shape (cuts, split)."""
@@ -138,10 +127,10 @@ class Borders(nn.Module):
 class Sides(Borders):
     """The same with the mean of each side, and the first and last unit of each."""
 
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__(sizes)
-        self.means = nn.ModuleList(nn.Linear(2 * sizes.lstm, sizes.split) for _ in range(2))
-        self.ends = nn.ModuleList(nn.Linear(sizes.unit, sizes.split) for _ in range(4))
+    def __init__(self) -> None:
+        super().__init__()
+        self.means = nn.ModuleList(nn.Linear(2 * _LSTM, _SPLIT) for _ in range(2))
+        self.ends = nn.ModuleList(nn.Linear(_UNIT, _SPLIT) for _ in range(4))
 
     def forward(self, reading: Reading[Tensor], cuts: Cuts[Tensor]) -> Tensor:
         """Shape (cuts, split)."""

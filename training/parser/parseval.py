@@ -1,72 +1,46 @@
 """Original Parseval: how many inner nodes of the gold trees a parser finds (Morey et al. 2017), micro-averaged.
 
 A node is known by its characters, so that trees over different EDUs compare. Span counts nodes, Nuclearity also asks
-for the same nuclei, Relation for the same label, Full for both.
+for the same nuclei, Relation for the same label, Full for both. Counts of documents are added up before dividing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from discorag.schema.values import Span
+
+MEASURES = ("span", "nuclearity", "relation", "full", "seg")
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """An inner node: characters ``[start, end)`` of the text, its nuclearity and its label."""
 
     start: int
     end: int
-    nuclearity: Hashable
-    label: Hashable
+    nuclearity: str
+    label: str
 
 
-class Parseval(BaseModel):
-    """F1 in per cent; ``seg`` is that of the EDU starts but the first, None where the EDUs are given."""
-
-    model_config = ConfigDict(frozen=True)
-
-    span: float
-    nuclearity: float
-    relation: float
-    full: float
-    seg: float | None = None
+def count_nodes(found: Iterable[Node], gold: Iterable[Node]) -> Counter[str]:
+    """The nodes of both trees of a document, and those of one that are right by each measure."""
+    has, wanted = ({(n.start, n.end): n for n in nodes} for nodes in (found, gold))
+    counts = Counter(nodes=len(has) + len(wanted))
+    for at in has.keys() & wanted.keys():
+        nuclei, label = has[at].nuclearity == wanted[at].nuclearity, has[at].label == wanted[at].label
+        counts.update(span=1, nuclearity=nuclei, relation=label, full=nuclei and label)
+    return counts
 
 
-class Counter:
-    """Counts over documents."""
+def count_starts(found: Sequence[Span], gold: Sequence[Span]) -> Counter[str]:
+    """The starts of both documents' EDUs but the first, and those of one that are right."""
+    has, wanted = ({edu.start for edu in edus[1:]} for edus in (found, gold))
+    return Counter(starts=len(has) + len(wanted), seg=len(has & wanted))
 
-    def __init__(self) -> None:
-        self._hits = {"span": 0, "nuclearity": 0, "relation": 0, "full": 0}
-        self._nodes = 0
-        self._starts = (0, 0, 0)
 
-    def add(self, found: Iterable[Node], gold: Iterable[Node]) -> None:
-        """Count a document's nodes."""
-        has, wanted = {(n.start, n.end): n for n in found}, {(n.start, n.end): n for n in gold}
-        self._nodes += len(has) + len(wanted)
-        for at in has.keys() & wanted.keys():
-            a, b = has[at], wanted[at]
-            same = a.nuclearity == b.nuclearity, a.label == b.label
-            for name, hit in (("span", True), ("nuclearity", same[0]), ("relation", same[1]), ("full", all(same))):
-                self._hits[name] += hit
-
-    def add_starts(self, found: Iterable[int], gold: Iterable[int]) -> None:
-        """Count a document's EDU starts, the first left out."""
-        has, wanted = set(found), set(gold)
-        both, n, m = self._starts
-        self._starts = both + len(has & wanted), n + len(has), m + len(wanted)
-
-    def update(self, other: Counter) -> None:
-        """Count what another one has counted."""
-        self._hits = {name: hits + other._hits[name] for name, hits in self._hits.items()}
-        self._nodes += other._nodes
-        both, n, m = (a + b for a, b in zip(self._starts, other._starts, strict=True))
-        self._starts = both, n, m
-
-    def result(self) -> Parseval:
-        """The scores so far."""
-        both, n, m = self._starts
-        scores = {name: 200 * hits / max(self._nodes, 1) for name, hits in self._hits.items()}
-        return Parseval(**scores, seg=200 * both / (n + m) if n + m else None)
+def f1(counts: Counter[str]) -> dict[str, float]:
+    """F1 in per cent by measure; without ``seg``, that of the EDU starts, where the EDUs are given."""
+    totals = dict.fromkeys(MEASURES[:-1], counts["nodes"]) | ({"seg": counts["starts"]} if counts["starts"] else {})
+    return {measure: 200 * counts[measure] / max(total, 1) for measure, total in totals.items()}

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discorag.config import HOW_TO_NAME_A_MODEL, read_settings
-from discorag.discourse.parse.as_printed import PaperParser
-from discorag.discourse.parse.parser import TreeParser, join_texts
+from discorag.discourse.parse.as_printed import read
+from discorag.discourse.parse.parser import Limits, TreeParser, join_texts
+from discorag.discourse.parse.prompted import PromptedParser
 from discorag.models.gateway import gateway_from
-from discorag.schema.discourse import Nuclearity, RstTree
+from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError, ModelError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from prompts import load as load_prompt
 from training.parser.dis import GoldSplit, read_dis
-from training.parser.parseval import Counter, Node
+from training.parser.parseval import Node, count_nodes, count_starts, f1
 
 _CLASSES = {
     "Attribution": "attribution",
@@ -59,12 +62,18 @@ def class_of_label(label: str) -> str:
     return _BY_WORD.get(name) or _BY_WORD[name.partition("-")[0]]
 
 
-Case = tuple[str, str, Sequence[Span], Sequence[GoldSplit]]
-"""Id and text; the gold EDUs in offsets of the text, and the tree over them."""
+@dataclass(frozen=True)
+class Case:
+    """A document with its gold EDUs, in offsets of the text, and the tree over them."""
+
+    id: str
+    text: str
+    edus: Sequence[Span]
+    splits: Sequence[GoldSplit]
 
 
 def load_rst_dt(folder: Path) -> list[Case]:
-    """The documents of a folder as texts with EDUs and trees.
+    """The documents of a folder.
 
     Raises:
         ConfigError: There is no ``.dis`` file.
@@ -73,33 +82,30 @@ def load_rst_dt(folder: Path) -> list[Case]:
     files = sorted(folder.rglob("*.dis"))
     if not files:
         raise ConfigError(f"{folder} has no .dis files.", hint="Name the TEST folder of RST-DT.")
-    return [_case(file) for file in files]
-
-
-def _case(file: Path) -> Case:
-    leaves, splits = read_dis(_NOISE.sub("", file.read_text(encoding="utf-8")))
-    text, edus = join_texts([" ".join(leaf.split()) for leaf in leaves], "edu")
-    return file.name.partition(".")[0], text, edus, splits
+    cases: list[Case] = []
+    for file in files:
+        leaves, splits = read_dis(_NOISE.sub("", file.read_text(encoding="utf-8")))
+        text, edus = join_texts([" ".join(leaf.split()) for leaf in leaves], "edu")
+        cases.append(Case(file.name.partition(".")[0], text, edus, splits))
+    return cases
 
 
 async def _parse(parser: TreeParser, case: Case) -> RstTree | None:
     """The parser's tree of a text; None if it gave none."""
-    id, text, _, _ = case
-    span = Span(start=0, end=len(text))
-    chunk = Chunk(id=id, doc_id=id, order=0, span=span, text=text, sentences=sentence_spans(text))
+    span, sentences = Span(start=0, end=len(case.text)), sentence_spans(case.text)
+    chunk = Chunk(id=case.id, doc_id=case.id, order=0, span=span, text=case.text, sentences=sentences)
     try:
         return (await parser.parse(chunk)).value
     except ModelError:
         return None
 
 
-def count_nodes(counter: Counter, tree: RstTree | None, case: Case) -> None:
-    """Count a parser's nodes; a text without a tree counts as one without nodes."""
-    _, _, gold, splits = case
-    edus = tree.edus if tree else ()
-    found = [_node(edus, s.start, s.end, s.nuclearity, s.relation.value) for s in tree.splits] if tree else []
-    counter.add(found, [_node(gold, s.start, s.end, s.nuclearity, s.label) for s in splits])
-    counter.add_starts([e.start for e in edus[1:]], [e.start for e in gold[1:]])
+def _count(tree: RstTree | None, case: Case) -> Counter[str]:
+    """What a parser gets right; a text without a tree counts as one without nodes."""
+    edus, splits = (tree.edus, tree.splits) if tree else ((), ())
+    found = [_node(edus, s.start, s.end, s.nuclearity, s.relation.value) for s in splits]
+    wanted = [_node(case.edus, s.start, s.end, s.nuclearity, s.label) for s in case.splits]
+    return count_nodes(found, wanted) + count_starts(edus, case.edus)
 
 
 def _node(edus: Sequence[Span], start: int, end: int, nuclearity: Nuclearity, label: str) -> Node:
@@ -112,16 +118,14 @@ def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or 
     cases, gateway = load_rst_dt(test), gateway_from(read_settings(), "parser")
     if gateway is None:
         raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
-    parser = PaperParser(gateway, load_prompt("paper-tree"), beam_width=3)
+    parser = PromptedParser("paper", gateway, load_prompt("paper-tree"), PAPER_RELATIONS, read, Limits())
 
     async def parse_all() -> list[RstTree | None]:
         return await asyncio.gather(*(_parse(parser, case) for case in cases))  # the gateway limits how many at once
 
-    trees, counter = asyncio.run(parse_all()), Counter()
-    for tree, case in zip(trees, cases, strict=True):
-        count_nodes(counter, tree, case)
+    trees = asyncio.run(parse_all())
     typer.echo(f"{gateway.name}: {len(cases)} documents, {trees.count(None)} without a tree")
-    for name, value in counter.result():
+    for name, value in f1(sum(map(_count, trees, cases), Counter[str]())).items():
         typer.echo(f"{name:<12}{value:6.1f}")
 
 

@@ -1,15 +1,15 @@
 """RDR²'s router: examples to train it on, and the measures of its actions on held-out questions.
 
 ``python -m training.router examples qasper train.jsonl`` writes examples, ``python -m training.sft train.jsonl MODEL
-OUT --rank 8 --rate 1e-5`` trains by LoRA with the paper's numbers, ``python -m training.router score qasper --folder
-OUT`` measures. Where a dataset has parts (`eval.splits`), examples are of ``train``, measures of ``score``.
+OUT --rank 8 --rate 1e-5`` trains by LoRA with the paper's numbers. Serve the model, name it by
+``DISCO_RAG_MODELS__ROUTER`` with ``DISCO_RAG_ROUTER__FORMAT=tagged``, and ``python -m training.router score qasper``
+measures it. Where a dataset has parts (`eval.splits`), examples are of ``train``, measures of ``score``.
 """
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,9 +17,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from discorag import DiscoRAG
 from discorag.config import read_settings
-from discorag.retrieval.rounds import PASSAGES
+from discorag.retrieval.retrievers import PASSAGES
 from discorag.retrieval.routers.decide import LocalRouter, router_of
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Router
 from eval.datasets.registry import load_benchmark
@@ -28,8 +27,7 @@ from eval.running.session import open_pipeline
 from eval.sample import Benchmark
 from eval.splits import Part, groups
 from eval.suite import choose, load_suite
-from training.router.examples import Example, by_answers, by_model, steps, write
-from training.router.folder import FolderRouter
+from training.router.examples import label, steps, write
 from training.router.score import COLUMNS, score
 
 HOME = Path(".disco-rag/router")
@@ -43,7 +41,7 @@ Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default
 
 
 class Refusing:
-    """A router that always refuses: what the others have to beat."""
+    """A router that always refuses."""
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
         """Refuse."""
@@ -72,20 +70,18 @@ def examples(
 @app.command("score")
 def score_routers(
     suite: SuiteName,
-    folder: Annotated[list[Path], typer.Option(help="Folders of trained models.")] = [],  # noqa: B006
     passages: Passages = PASSAGES,
     limit: Limit = None,
     home: Home = HOME,
     data: Data = None,
 ) -> None:
-    """The configured router (by similarity where there is no model), one that refuses, and those of folders."""
+    """The configured router, the one by similarity, and one that always refuses, which the others have to beat."""
     with closing(open_pipeline(read_settings(), home)) as rag:
         found = asyncio.run(steps(rag, benchmark_of(suite, "score", limit, data), home, passages))
         found = asyncio.run(label(rag, found, by_a_model=False))
         routers: dict[str, Router] = {"refuses always": Refusing(), "similarity": LocalRouter(rag.backends.encoder)}
         if rag.backends.model_for("router"):
             routers["configured"] = router_of(rag.backends)
-        routers |= {path.name: FolderRouter(path) for path in folder}
         table = Table("router", *COLUMNS, title=f"{suite}: {len(found)} steps")
         for name, router in routers.items():
             table.add_row(name, *asyncio.run(score(router, found)).row())
@@ -102,12 +98,6 @@ def benchmark_of(name: str, part: Part, limit: int | None, data: Path | None) ->
         wanted = None
     samples = [s for s in benchmark.samples if s.gold and (wanted is None or set(s.documents) & wanted)]
     return benchmark.narrow(choose(samples, suite.model_copy(update={"limit": limit})))
-
-
-async def label(rag: DiscoRAG, found: list[Example], *, by_a_model: bool) -> list[Example]:
-    """The examples with their actions; those that the model could not label are left out."""
-    actions = [await by_model(rag, e) if by_a_model else by_answers(e) for e in found]
-    return [replace(e, action=action) for e, action in zip(found, actions, strict=True) if action is not None]
 
 
 if __name__ == "__main__":

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import prompts
 from discorag import DiscoRAG
 from discorag.options import AnswerOptions
-from discorag.retrieval.retrievers import RDR2
-from discorag.retrieval.rounds import Rounds
+from discorag.retrieval.retrievers import RDR2, begin_walks
 from discorag.retrieval.routers.decide import LlmRouter, route_prompt
 from discorag.retrieval.routers.forms import FORMS, TAGGED
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
@@ -56,7 +56,7 @@ async def steps(rag: DiscoRAG, benchmark: Benchmark, home: Path, passages: int) 
         if search.query is None:
             continue
         documents = search.query.scores.forest.documents
-        for place, walk in Rounds.begin(search.query, WalkRules()).walks.items():
+        for place, walk in begin_walks(search.query, WalkRules()).items():
             gold = tuple(_places(sample, corpus.known[documents[place]]))
             starts = (Walk.begin(walk.tree, [leaf], WalkRules()).subtree for leaf in walk.retrieved)
             found += [Example(sample.query, s, gold) for s in {s.passages: s for s in starts}.values()]
@@ -79,18 +79,20 @@ def by_answers(example: Example) -> Decision:
     return Decision(tuple(filter(holds, subtree.passages)), headings)
 
 
-async def by_model(rag: DiscoRAG, example: Example) -> Decision | None:
-    """The action that the ``router`` model chooses by the prompt of curation (C.1, in our words), without the answer.
+async def label(rag: DiscoRAG, found: Iterable[Example], *, by_a_model: bool) -> list[Example]:
+    """The examples with the actions that the answers' places say, or the ``router`` model.
 
-    None where its reply cannot be read.
+    The model chooses by the prompt of curation (C.1, in our words), without the answer; where its reply cannot be read,
+    the example is left out.
     """
     template = prompts.parse(LABEL.stem, LABEL.read_text(encoding="utf-8"))
-    try:
-        return await LlmRouter(rag.backends.require_model("router"), template, FORMS["json"]).decide(
-            example.question, example.subtree
-        )
-    except ModelError:
-        return None
+    router = LlmRouter(rag.backends.require_model("router"), template, FORMS["json"]) if by_a_model else None
+    labelled: list[Example] = []
+    for example in found:
+        with suppress(ModelError):
+            action = await router.decide(example.question, example.subtree) if router else by_answers(example)
+            labelled.append(replace(example, action=action))
+    return labelled
 
 
 def write(examples: Sequence[Example], file: Path) -> Counter[Action]:
@@ -98,10 +100,11 @@ def write(examples: Sequence[Example], file: Path) -> Counter[Action]:
     template = prompts.load(TAGGED.prompt)
     with file.open("w", encoding="utf-8") as lines:
         for example in examples:
-            turns = {
-                "prompt": ("user", route_prompt(template, TAGGED, example.question, example.subtree)),
-                "completion": ("assistant", TAGGED.write(example.action, example.subtree)),
+            prompt = route_prompt(template, TAGGED, example.question, example.subtree)
+            completion = TAGGED.write(example.action, example.subtree)
+            line = {
+                "prompt": [{"role": "user", "content": prompt}],
+                "completion": [{"role": "assistant", "content": completion}],
             }
-            line = {key: [{"role": role, "content": text}] for key, (role, text) in turns.items()}
             lines.write(json.dumps(line, ensure_ascii=False) + "\n")
     return Counter(example.kind for example in examples)

@@ -1,1 +1,1 @@
-"""RST trees as other tools read them: rs3 (rstWeb, RSTTool), dis (RST-DT, GUM), JSON, SVG."""
+"""RST trees as other tools read them (rs3 of rstWeb and RSTTool, JSON), and for people (text, SVG)."""

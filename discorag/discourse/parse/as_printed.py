@@ -23,13 +23,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
-from discorag.discourse.parse.parser import Limits, reply_tokens
+from discorag.discourse.parse.parser import Limits
 from discorag.discourse.parse.prompted import PromptedParser, align_edus
-from discorag.models.protocol import Request
 from discorag.models.toolbox import Toolbox
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
-from discorag.schema.document import Chunk
 from discorag.text.replies import parts_of
 
 
@@ -41,7 +40,6 @@ class Node:
     end: int
     role: str
     relation: str
-    number: int = 0
 
     def holds(self, edu: int) -> bool:
         """Whether the zero-based EDU lies in it."""
@@ -63,21 +61,19 @@ def join_nodes(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Join
     """
     if all(node.role == "S" for node in nodes):
         raise ValueError(f"EDUs {nodes[0].start + 1}-{nodes[-1].end}: at least one of the sides must be a nucleus.")
-    numbered = [replace(node, number=i) for i, node in enumerate(nodes)]
-    return _joins(numbered, _heads(numbered, links)) or _joins(numbered, _heads(numbered, []))
+    return _joins(nodes, _heads(nodes, links)) or _joins(nodes, _heads(nodes, []))
 
 
 def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Satellite -> the node that it modifies, by their numbers."""
-    nuclei = [node.number for node in nodes if node.role == "N"]
-    satellites = [node for node in nodes if node.role == "S"]
-    heads = {s.number: min(nuclei, key=lambda n: (abs(n - s.number), n)) for s in satellites}
-    for satellite in satellites:
-        for first, second in links:
-            if satellite.holds(first) != satellite.holds(second):
-                other = next((n for n in nodes if n.holds(second if satellite.holds(first) else first)), None)
-                if other and (other.role == "N" or satellite.holds(first)):
-                    heads[satellite.number] = other.number
+    """Satellite -> the node that it modifies, by their places."""
+    nuclei = [i for i, node in enumerate(nodes) if node.role == "N"]
+    heads = {s: min(nuclei, key=lambda n: (abs(n - s), n)) for s, node in enumerate(nodes) if node.role == "S"}
+    for s, (first, second) in product(heads, links):
+        if nodes[s].holds(first) != nodes[s].holds(second):
+            edu = second if nodes[s].holds(first) else first
+            other = next((n for n, node in enumerate(nodes) if node.holds(edu)), None)
+            if other is not None and (other in nuclei or nodes[s].holds(first)):
+                heads[s] = other
     return heads
 
 
@@ -85,17 +81,16 @@ def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
     """Empty if the satellites cross, or modify each other in a circle."""
     joins: _Joins = []
 
-    def grow(node: Node) -> Node:
+    def grow(i: int) -> Node:
         """The node joined to all that modifies it: the nearest first, on its left before its right."""
-        modifiers = (other for other in nodes if heads.get(other.number) == node.number)
-        grown = replace(node, role="N")
-        for satellite in sorted(modifiers, key=lambda s: (s.number > node.number, abs(s.number - node.number))):
-            left, right = sorted((grown, grow(satellite)), key=lambda side: side.start)
+        grown = replace(nodes[i], role="N")
+        for s in sorted((s for s, head in heads.items() if head == i), key=lambda s: (s > i, abs(s - i))):
+            left, right = sorted((grown, grow(s)), key=lambda side: side.start)
             joins.append((left, right))
             grown = replace(grown, start=left.start, end=right.end)
-        return replace(grown, role=node.role)
+        return replace(grown, role=nodes[i].role)
 
-    nuclei = [grow(node) for node in nodes if node.role == "N"]
+    nuclei = [grow(i) for i, node in enumerate(nodes) if node.role == "N"]
     while len(nuclei) > 1:
         left, right = nuclei[-2:]
         joins.append((left, right))
@@ -115,7 +110,7 @@ _Range = tuple[int, int]
 _ROLES = {"NS": Nuclearity.NS, "SN": Nuclearity.SN, "NN": Nuclearity.NN}
 
 
-def read(reply: str, text: str, *, offset: int) -> RstTree:
+def read(reply: str, text: str, offset: int) -> RstTree:
     """The tree over ``text``, in document offsets, that a reply in the paper's notation draws.
 
     The drawing determines the tree. The analysis helps where a drawing is flat or does not name a relation; its
@@ -223,25 +218,10 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
     return Split(start=left.start, mid=left.end, end=right.end, relation=Relation(known), nuclearity=nuclearity)
 
 
-def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
-    """For the registry. Raises `ConfigError` if no language model is configured."""
+def paper_parser(tools: Toolbox, limits: Limits) -> PromptedParser:
+    """For the registry: as Disco-RAG prints it, by default with three beams; free text that is checked afterwards.
+
+    Raises `ConfigError` if no language model is configured.
+    """
     model, template = tools.require_model("parser"), tools.template("paper-tree")
-    return PaperParser(model, template, limits.temperature, limits.beam_width)
-
-
-@dataclass(frozen=True)
-class PaperParser(PromptedParser):
-    """A `TreeParser` as Disco-RAG prints it (fig. 10): one call a chunk, beam 3, free text checked afterwards."""
-
-    beam_width: int = 3
-    kind = "paper"
-
-    def _request(self, chunk: Chunk) -> Request[RstTree]:
-        return Request(
-            stage="parse",
-            messages=self._messages(chunk, PAPER_RELATIONS),
-            parse=lambda reply: read(reply, chunk.text, offset=chunk.span.start),
-            max_tokens=reply_tokens(chunk.text),
-            temperature=self.temperature,
-            beam_width=self.beam_width,
-        )
+    return PromptedParser("paper", model, template, PAPER_RELATIONS, read, limits)

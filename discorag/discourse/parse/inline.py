@@ -43,12 +43,8 @@ def code_table() -> str:
 def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
     """``text``, escaped, with a marker before every EDU but the first.
 
-    Args:
-        text: A chunk's text.
-        tree: Its tree, in document offsets.
-        offset: Where the text starts in the document (``chunk.span.start``).
-        gap: Replaces text between the EDUs of a compressed chunk, which is then not given back; without it there
-            must be none.
+    The tree is in document offsets, the text starts at ``offset``. A ``gap`` replaces text between the EDUs of a
+    compressed chunk; without it there must be none.
 
     Raises:
         InvariantError: The EDUs are not exactly the text apart from the white space around them.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.schema.answer import Outcome
-from discorag.schema.discourse import RstTree, Split
+from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk
-from discorag.schema.errors import DiscoRagError, ModelError, Usage
-from discorag.schema.values import Span, digest
+from discorag.schema.values import Span
 
 
 class TreeParser(Protocol):
@@ -39,29 +37,6 @@ class TreeParser(Protocol):
             ModelError: From parsers that call a model.
         """
         ...
-
-
-class Account(Protocol):
-    """Records what a stage's calls cost and which of them failed."""
-
-    usage: Usage
-    prompt_hash: str
-
-    def failed(self, error: DiscoRagError, *, fallback: str) -> None:
-        """Count an error, with the version of what is used instead."""
-        ...
-
-
-async def tree_or_fallback(chunk: Chunk, parser: TreeParser, fallback: TreeParser, account: Account) -> RstTree:
-    """The parser's tree; on a model failure the fallback's, and the failure is counted."""
-    try:
-        parsed = await parser.parse(chunk)
-    except ModelError as error:
-        account.failed(error, fallback=fallback.version)
-        parsed = await fallback.parse(chunk)
-    account.usage = account.usage + parsed.usage
-    account.prompt_hash = account.prompt_hash or parsed.prompt_hash
-    return parsed.value
 
 
 @dataclass(frozen=True)
@@ -140,26 +115,3 @@ def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]
         start = whole.index(text, at)
         spans.append(Span(start=start, end=(at := start + len(text))))
     return whole, tuple(spans)
-
-
-@dataclass
-class Parses:
-    """Parses the units of one document, with a cache whose keys are digests of texts, kind and parser."""
-
-    parser: UnitParser
-    cache: MutableMapping[str, RstTree]
-    parsed: int = 0
-    reused: int = 0
-
-    def splits(self, texts: Sequence[str], kind: Unit) -> tuple[Split, ...]:
-        """The inner nodes over these units in pre-order; none over a single one, which takes no parse."""
-        if len(texts) < 2:
-            return ()
-        key = digest(json.dumps([self.parser.version, kind, *texts]))
-        tree = self.cache.get(key)
-        if tree is None:
-            self.parsed += 1
-            tree = self.cache[key] = self.parser.parse_units(texts, kind)
-        else:
-            self.reused += 1
-        return tree.splits

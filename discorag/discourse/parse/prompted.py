@@ -6,12 +6,11 @@ tree, this asks for its nodes as JSON, which a server can enforce and a program 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -54,22 +53,25 @@ class TreeReply(BaseModel):
     nodes: list[TreeNode]
 
 
-def llm_parser(tools: Toolbox, limits: Limits) -> LlmParser:
-    """For the registry. Raises `ConfigError` if no language model is configured."""
-    return LlmParser(tools.require_model("parser"), tools.template("tree"), limits.temperature)
-
-
 @dataclass(frozen=True)
-class PromptedParser(ABC):
-    """A `TreeParser` that asks a language model, one call a chunk; subclasses define prompt and reply.
+class PromptedParser:
+    """A `TreeParser` that asks a language model, one call a chunk.
 
-    The prompt's variables are ``relations`` and ``chunk``.
+    Args:
+        kind: Begins its version.
+        template: The prompt, with the variables ``relations`` (their names) and ``chunk``.
+        read: The tree in a reply over a text that starts at an offset of its document; raises ``ValueError`` with a
+            message that tells the model what to change.
+        schema: That of replies over a text, if they are JSON.
     """
 
+    kind: str
     model: LanguageModel
     template: Template
-    temperature: float = 0.0
-    kind: ClassVar[str]
+    relations: Iterable[str]
+    read: Callable[[str, str, int], RstTree]
+    limits: Limits
+    schema: Callable[[str], dict[str, Any]] | None = None
 
     @property
     def name(self) -> str:
@@ -87,31 +89,26 @@ class PromptedParser(ABC):
         Raises:
             ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
         """
-        reply = await self.model.complete(self._request(chunk))
+        prompt = self.template.render(relations=", ".join(self.relations), chunk=escape(chunk.text))
+        request = Request(
+            stage="parse",
+            messages=(Message(role="user", content=prompt),),
+            parse=lambda reply: self.read(reply, chunk.text, chunk.span.start),
+            schema=self.schema(chunk.text) if self.schema else None,
+            max_tokens=reply_tokens(chunk.text),
+            temperature=self.limits.temperature,
+            beam_width=self.limits.beam_width,
+        )
+        reply = await self.model.complete(request)
         return Outcome(value=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
 
-    @abstractmethod
-    def _request(self, chunk: Chunk) -> Request[RstTree]: ...
 
-    def _messages(self, chunk: Chunk, relations: Iterable[str]) -> tuple[Message, ...]:
-        prompt = self.template.render(relations=", ".join(relations), chunk=escape(chunk.text))
-        return (Message(role="user", content=prompt),)
-
-
-class LlmParser(PromptedParser):
-    """The ``llm`` engine's parser: the reply is JSON of a schema."""
-
-    kind = "llm"
-
-    def _request(self, chunk: Chunk) -> Request[RstTree]:
-        return Request(
-            stage="parse",
-            messages=self._messages(chunk, Relation),
-            parse=lambda reply: tree_from_reply(reply, chunk.text, offset=chunk.span.start),
-            schema=reply_schema(chunk.text),
-            max_tokens=reply_tokens(chunk.text),
-            temperature=self.temperature,
-        )
+def llm_parser(tools: Toolbox, limits: Limits) -> PromptedParser:
+    """For the registry. Raises `ConfigError` if no language model is configured."""
+    model, template = tools.require_model("parser"), tools.template("tree")
+    return PromptedParser(
+        "llm", model, template, Relation, tree_from_reply, replace(limits, beam_width=1), reply_schema
+    )
 
 
 def reply_schema(text: str) -> dict[str, Any]:
@@ -123,7 +120,7 @@ def reply_schema(text: str) -> dict[str, Any]:
     return schema
 
 
-def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
+def tree_from_reply(reply: str, text: str, offset: int) -> RstTree:
     """The tree over ``text``, in document offsets, that a model's JSON reply describes.
 
     Raises:
@@ -141,12 +138,9 @@ def tree_from_reply(reply: str, text: str, *, offset: int) -> RstTree:
 def align_edus(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ...]:
     """The spans of the EDUs that a model copied, in document offsets, if ``text`` starts at ``offset``.
 
-    The copies are aligned with the text, white space apart, so small slips do no harm: quotes that were straightened, a
-    dropped full stop or heading mark, a typing error. The spans together hold all of the text but white space.
-
-    Raises:
-        ValueError: A copy and its place in the text differ in too many letters and digits; the message tells the model
-            what to change.
+    They hold all of the text but white space. Copies are aligned with the text, so small slips do no harm: quotes that
+    were straightened, a dropped full stop or heading mark, a typing error. Raises ``ValueError`` if a copy and its
+    place in the text differ in too many letters and digits.
     """
     if not edus:
         raise ValueError("There are no EDUs. Copy the whole text into them, word for word.")

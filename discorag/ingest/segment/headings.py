@@ -94,7 +94,7 @@ def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
     """
     parts = blocks(document)
     ends = _section_ends(parts)
-    tree = _Builder([Node(kind=Kind.DOCUMENT, span=Span(start=0, end=len(document.text)), depth=0, parent=None)])
+    tree = _Builder([Node(kind=Kind.DOCUMENT, span=Span(start=0, end=len(document.text)), parent=None)])
     for i, block in enumerate(parts):
         if block.level:
             tree.open_section(block, ends[i])
@@ -154,6 +154,5 @@ class _Builder:
         return self.sections[-1][1] if self.sections else 0
 
     def _add(self, kind: Kind, span: Span, parent: int, **rest: Any) -> int:
-        depth = self.nodes[parent].depth + 1
-        self.nodes.append(Node(kind=kind, span=span, depth=depth, parent=parent, **rest))
+        self.nodes.append(Node(kind=kind, span=span, parent=parent, **rest))
         return len(self.nodes) - 1

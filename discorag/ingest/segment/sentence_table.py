@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
@@ -16,6 +16,7 @@ from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Markup, UnitKind
 from discorag.schema.values import Span, Vectors
+from discorag.text.cues import REFERS_BACK
 from discorag.text.sentences import CJK, ITEM, language_of
 
 _HEADING = re.compile(r"^#{1,6}\s")
@@ -25,12 +26,15 @@ _ASKS = ("?", "？")
 _OPEN = (*_LEADS_IN, *_ASKS, ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
+_MAX_BEFORE = 2  # sentences that one which refers back is quoted with
+_VALUE = re.compile(r"[*_`]*(?:default(?: value)?|type|unit|range|默认值?|类型|取值)\W*[:：].{1,80}", re.IGNORECASE)
 _CREDIT = re.compile(r"\w+ by [A-Z]")  # "Written by Ada Berg."
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
 _LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
 """Words from which a sentence says something even if nothing ends it: transcripts and filings often lack the stop."""
+_INTRODUCED = frozenset({UnitKind.ITEM, UnitKind.CODE})
 _STATED = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.ROW, UnitKind.CODE, UnitKind.TURN})
 _CHUNKS_AT_ONCE = 512  # whose units are encoded together: their vectors take twice the memory of what is kept of them
 _AT_ONCE = 1000  # texts that are tokenized: the places of their tokens take far more memory than they
@@ -138,11 +142,33 @@ class SentenceTable:
                 end += 1
         return range(i, min(end, i + 1 + _MAX_GROUP))
 
+    def passage(self, i: int) -> range:
+        """Indices of unit ``i`` with what it is quoted with: sentences that it refers back to, and a "Default: 4"."""
+        chunk, first, end = self.sentences[i].chunk, i, i + 1
+        while i - first < min(i, _MAX_BEFORE) and self.refers_back(first) and self._is_prose_of(chunk, first - 1):
+            first -= 1
+        while end < len(self.sentences) and self._is_value_of(chunk, end):
+            end += 1
+        return range(first, end)
+
+    def refers_back(self, i: int) -> bool:
+        """Whether unit ``i`` opens with a word for something in the sentence before it: "It ...", "However, ..."."""
+        return self.sentences[i].kind is UnitKind.PROSE and bool(REFERS_BACK.match(self.sentences[i].body))
+
+    def quote(self, passage: range) -> str:
+        """The words of a passage, without prefixes."""
+        return " ".join(self.sentences[j].body for j in passage)
+
+    def _is_prose_of(self, chunk: int, i: int) -> bool:
+        unit = self.sentences[i]
+        return unit.chunk == chunk and unit.kind is UnitKind.PROSE and unit.statement
+
+    def _is_value_of(self, chunk: int, i: int) -> bool:
+        return self.sentences[i].chunk == chunk and bool(_VALUE.fullmatch(self.sentences[i].text))
+
     def _continues(self, i: int, j: int) -> bool:
         same = self.sentences[j].chunk == self.sentences[i].chunk
-        return (
-            same and self.sentences[j].kind in {UnitKind.ITEM, UnitKind.CODE} and self.sentences[j].lead in range(i, j)
-        )
+        return same and self.sentences[j].kind in _INTRODUCED and self.sentences[j].lead in range(i, j)
 
 
 def folded(text: str) -> str:
@@ -216,19 +242,21 @@ def sentences_in(chunks: Sequence[Chunk]) -> tuple[Sentence, ...]:
 
 def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
     """The units of a chunk, of which the first has index ``first`` in the table."""
-    starts = {span.start: first + i for i, span in enumerate(chunk.sentences)}
+    starts = {span.start: i for i, span in enumerate(chunk.sentences)}
+    introducing = {at for at, kind in zip(chunk.leads, chunk.kinds, strict=False) if kind in _INTRODUCED}
     units: list[Sentence] = []
     for i, span in enumerate(chunk.sentences):
         text, at = chunk.slice(span), chunk.leads[i] if chunk.leads else None
         kind = chunk.kinds[i] if chunk.kinds else _kind_of(text)
         lead = starts.get(at) if at is not None else None
-        headings = chunk.headings_at(span.start)
-        introduction = _line_at(chunk, at)
-        unit = Sentence(number, i + 1, span, text, kind, headings, lead, markup=chunk.markup)
-        unit = _in_context(unit, introduction, units[lead - first] if lead is not None else None)
-        units.append(replace(unit, read_with=_read_with(unit, chunk, at)))
-    leads = {u.lead for u in units if u.kind in {UnitKind.ITEM, UnitKind.CODE}}
-    return [replace(u, introduces=True) if first + i in leads else u for i, u in enumerate(units)]
+        headings, line = chunk.headings_at(span.start), _line_at(chunk, at)
+        prefix = _prefix(kind, text, headings, line, units[lead] if lead is not None else None)
+        header, introduces = line if kind is UnitKind.ROW else "", span.start in introducing
+        read_with = _read_with(chunk, kind, span, at, headings, prefix)
+        lead = None if lead is None else first + lead
+        around = (prefix, header, chunk.markup, introduces, read_with)
+        units.append(Sentence(number, i + 1, span, text, kind, headings, lead, *around))
+    return units
 
 
 def _kind_of(text: str) -> UnitKind:
@@ -245,40 +273,39 @@ def _line_at(chunk: Chunk, at: int | None) -> str:
     return chunk.text[at - chunk.span.start :].split("\n", 1)[0] if at >= chunk.span.start else chunk.columns
 
 
-def _in_context(unit: Sentence, introduction: str, lead: Sentence | None) -> Sentence:
-    """The unit with what it is read with."""
-    if unit.kind is UnitKind.ROW:
-        return replace(unit, header=introduction, prefix="" if introduction else _headed(unit.headings[-1:]))
-    if unit.kind is UnitKind.TURN:
-        who = speaker_of(unit.text) or speaker_of(introduction) or introduction
-        return replace(unit, prefix=_opened(who))
-    if unit.kind is UnitKind.ITEM:
-        return replace(unit, prefix=_of_item(unit, lead))
-    return unit
+def _prefix(kind: UnitKind, text: str, headings: Sequence[str], introduction: str, lead: Sentence | None) -> str:
+    """What a unit is read with: its speaker, or the heading of which it is an item or a row without a header.
 
-
-def _read_with(unit: Sentence, chunk: Chunk, at: int | None) -> tuple[Span, ...]:
-    """Where the header row, the speaker or the headings that a unit is read with stand, if all are in its chunk."""
-    first = chunk.span.start
-    if unit.kind in {UnitKind.ROW, UnitKind.TURN} and at is not None:
-        line = _line_at(chunk, at)
-        end = len(line) if unit.kind is UnitKind.ROW else len(line) - len(without_speaker(line))
-        return (Span(start=at, end=at + end),) if at >= first and end else ()
-    names = [h for h in unit.headings[-2:] if h in unit.prefix] if unit.kind is not UnitKind.TURN else []
-    before = chunk.text[: unit.span.start - first]
-    lines = [[*re.finditer(rf"^[ \t#]*({re.escape(name)})", before, re.MULTILINE)][-1:] for name in names]
-    found = [Span(start=first + m.start(1), end=first + m.end(1)) for line in lines for m in line]
-    return tuple(found) if len(found) == len(names) else ()
-
-
-def _of_item(unit: Sentence, lead: Sentence | None) -> str:
-    """The heading that says what an item is an item of, unless a sentence does, or the heading asks."""
+    An item has none where a sentence introduces the list, nor has it a heading that asks.
+    """
+    if kind is UnitKind.TURN:
+        return _opened(speaker_of(text) or speaker_of(introduction) or introduction)
+    if kind is UnitKind.ROW:
+        return "" if introduction else _headed(headings[-1:])
+    if kind is not UnitKind.ITEM:
+        return ""
     if lead is not None:
         return lead.prefix if lead.kind is UnitKind.ITEM else ""
-    named = [h for h in unit.headings[-2:] if not h.endswith(_OPEN)]
+    named = [h for h in headings[-2:] if not h.endswith(_OPEN)]
     if not named or (len(named) > 1 and not any(map(str.isdigit, named[0]))) or any(map(str.isdigit, named[-1])):
         named = named[-1:]
     return _headed(named)
+
+
+def _read_with(
+    chunk: Chunk, kind: UnitKind, span: Span, at: int | None, headings: Sequence[str], prefix: str
+) -> tuple[Span, ...]:
+    """Where the header row, the speaker or the headings that a unit is read with stand, if all are in its chunk."""
+    first = chunk.span.start
+    if kind in {UnitKind.ROW, UnitKind.TURN} and at is not None:
+        line = _line_at(chunk, at)
+        end = len(line) if kind is UnitKind.ROW else len(line) - len(without_speaker(line))
+        return (Span(start=at, end=at + end),) if at >= first and end else ()
+    names = [h for h in headings[-2:] if h in prefix] if kind is not UnitKind.TURN else []
+    before = chunk.text[: span.start - first]
+    lines = [[*re.finditer(rf"^[ \t#]*({re.escape(name)})", before, re.MULTILINE)][-1:] for name in names]
+    found = [Span(start=first + m.start(1), end=first + m.end(1)) for line in lines for m in line]
+    return tuple(found) if len(found) == len(names) else ()
 
 
 def _headed(headings: Sequence[str]) -> str:

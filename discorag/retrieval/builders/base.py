@@ -29,18 +29,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Built:
-    """A tree and what building it cost.
-
-    ``failures``: what a model could not do; the node then has extractive text instead. ``parsed``: parses that it took,
-    of paragraphs of several sentences and of what lies above the paragraphs; ``reused``: those that came from the
-    cache.
-    """
+    """A tree and what building it cost; ``failures``: of which nodes a model failed, whose text is extractive then."""
 
     tree: RetrievalTree
     usage: Usage = field(default_factory=Usage)
     failures: tuple[str, ...] = ()
-    parsed: int = 0
-    reused: int = 0
 
 
 class Builder(Protocol):

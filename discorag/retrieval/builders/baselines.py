@@ -55,11 +55,7 @@ class BisectionBuilder:
 
     def __init__(self, text: NodeText) -> None:
         self._text = text
-
-    @property
-    def version(self) -> str:
-        """With the node text's."""
-        return f"{self.name}-1/{self._text.version}"
+        self.version = f"{self.name}-1/{text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root and n - 1 inner nodes over n sentences."""
@@ -107,11 +103,7 @@ class WindowBuilder:
 
     def __init__(self, text: NodeText, *, chunk_words: int = CHUNK_WORDS, width: int = WINDOW) -> None:
         self._text, self._words, self._width = text, chunk_words, width
-
-    @property
-    def version(self) -> str:
-        """With its sizes and the node text's."""
-        return f"windows-2/{self._width}/{self._words}/{self._text.version}"
+        self.version = f"windows-2/{width}/{chunk_words}/{text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root."""

@@ -11,8 +11,8 @@ import asyncio
 import math
 import threading
 import warnings
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -25,7 +25,7 @@ from discorag.extras import extra
 from discorag.ingest.segment.chunks import SPLITTER_VERSION
 from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, encode_cut, room, units_of
-from discorag.retrieval.builders.node_text import Branch, Growth, Summarised
+from discorag.retrieval.builders.node_text import Branch, Growth, Tau
 from discorag.retrieval.builders.summaries import Summariser
 from discorag.schema.values import Vectors
 
@@ -56,13 +56,6 @@ class ClusterSizes:
     threshold: float = 0.1
     seed: int = 0
 
-    @property
-    def version(self) -> str:
-        """All of them, and the versions of the libraries that cluster."""
-        values = "/".join(str(value) for value in vars(self).values())
-        with extra("raptor"):
-            return f"{values}+umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
-
 
 class ClusterBuilder:
     """Makes a tree of clusters: a node's children may stand far apart, and a node may have several parents.
@@ -80,15 +73,18 @@ class ClusterBuilder:
 
     @property
     def version(self) -> str:
-        """The sizes, and the versions of encoder, summariser and sentence splitter."""
-        return f"1/{self._sizes.version}:{self._encoder.version}:{self._summariser.version}:{SPLITTER_VERSION}"
+        """The sizes, and the versions of the libraries that cluster, of encoder, summariser and sentence splitter."""
+        sizes = "/".join(str(value) for value in vars(self._sizes).values())
+        with extra("raptor"):
+            libraries = f"umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
+        return f"1/{sizes}+{libraries}:{self._encoder.version}:{self._summariser.version}:{SPLITTER_VERSION}"
 
     async def build(self, source: Source) -> Built:
         """See `Builder.build`."""
         counter, sizes = self._encoder.tokens, self._sizes
         units = await asyncio.to_thread(units_of, source, counter)
         leaves = chunk_leaves(source, units, tokens=min(sizes.chunk_tokens, room(counter)))
-        growth = Growth(leaves, Summarised(self._summariser, sizes.summary_words), gaps=True)
+        growth = Growth(leaves, Tau(self._summariser, 0, sizes.summary_words), gaps=True)
         layer = list(range(len(leaves)))
         while len(layer) > 1:
             texts = [growth.nodes[i].text for i in layer]
@@ -113,7 +109,8 @@ def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) ->
 
     Source: RAPTOR section 3, "Clustering Algorithm".
     """
-    with _LOCK, _narrow_warnings():
+    # umap and scikit-learn warn of small data, and umap of TensorFlow
+    with _LOCK, warnings.catch_warnings(action="ignore"):
         everything = np.arange(len(vectors))
         broad = _split(vectors, everything, math.isqrt(max(len(vectors) - 1, 1)), sizes)
         local = (fine for members in broad for fine in _split(vectors, members, _LOCAL_NEIGHBORS, sizes))
@@ -194,16 +191,3 @@ def find_soft_clusters(points: NDArray[np.float64], sizes: ClusterSizes) -> list
         chances = best.predict_proba(points)
     held = chances >= np.minimum(sizes.threshold, chances.max(axis=1, keepdims=True))
     return [np.flatnonzero(column) for column in held.T if column.any()]
-
-
-@contextmanager
-def _narrow_warnings() -> Generator[None]:
-    """Without what umap says of TensorFlow and of small data, and scikit-learn of mixtures that do not settle."""
-    with extra("raptor"):
-        from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Tensorflow not installed", category=ImportWarning)
-        warnings.filterwarnings("ignore", message=r"\s*Spectral initialisation failed", category=UserWarning)
-        warnings.filterwarnings("ignore", category=ConvergenceWarning)
-        yield

@@ -4,50 +4,41 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from discorag.discourse.parse.parser import Parses, Unit, UnitParser, embedded_version
+from discorag.discourse.parse.parser import Unit, UnitParser, embedded_version
 from discorag.models.loops import raise_if_cancelled
 from discorag.retrieval.builders.base import Built, Source, paragraph_leaves, sentence_leaves
 from discorag.retrieval.builders.baselines import BisectionBuilder, cut_splits, halve
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
-from discorag.schema.discourse import RstTree, Split
+from discorag.schema.discourse import Split
 from discorag.schema.document import Hierarchy, Kind
 
 
 class DiscourseBuilder:
     """Parses every paragraph, then the texts of the paragraphs' roots, and puts the trees into one.
 
-    A paragraph of one sentence is a leaf of the document's tree. With a cache of the trees of earlier builds
-    (`discorag.discourse.parse.parser.Parses`), a document in which one paragraph changed takes two parses: of this
-    paragraph and of what lies above the paragraphs. The paper's node text is `Tau`.
+    A paragraph of one sentence is a leaf of the document's tree. The paper's node text is `Tau`.
 
     Source: DISRetrieval section 3.1 (eq. 1 to 3), section 3.2, appendix C (eq. 10 and 11, algorithm 2).
     """
 
     name = "discourse"
 
-    def __init__(
-        self, parser: UnitParser, text: NodeText, *, cache: MutableMapping[str, RstTree] | None = None
-    ) -> None:
-        self._parser, self._text, self._cache = parser, text, cache
-
-    @property
-    def version(self) -> str:
-        """With the parser's and the node text's."""
-        return f"{self.name}-1/{embedded_version(self._parser)}/{self._text.version}"
+    def __init__(self, parser: UnitParser, text: NodeText) -> None:
+        self._parser, self._text = parser, text
+        self.version = f"{self.name}-1/{embedded_version(parser)}/{text.version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of one root over all sentences."""
         growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
-        parses = Parses(self._parser, {} if self._cache is None else self._cache)
-        roots = await graft(growth, parses, paragraph_leaves(source), "sentence")
-        await graft(growth, parses, [roots], "paragraph")
-        return await growth.finish(self.name, parsed=parses.parsed, reused=parses.reused)
+        roots = await graft(growth, self._parser, paragraph_leaves(source), "sentence")
+        await graft(growth, self._parser, [roots], "paragraph")
+        return await growth.finish(self.name)
 
 
-async def graft(growth: Growth, parses: Parses, groups: Sequence[Sequence[int]], kind: Unit) -> list[int]:
+async def graft(growth: Growth, parser: UnitParser, groups: Sequence[Sequence[int]], kind: Unit) -> list[int]:
     """Grow a parsed tree over each group of neighbouring nodes.
 
     All parses are made one after another in one thread: a trained parser takes one text at a time.
@@ -59,7 +50,8 @@ async def graft(growth: Growth, parses: Parses, groups: Sequence[Sequence[int]],
     def splits() -> Iterator[Sequence[Split]]:
         for group in groups:
             raise_if_cancelled()
-            yield parses.splits([growth.nodes[i].text for i in group], kind)
+            texts = [growth.nodes[i].text for i in group]
+            yield parser.parse_units(texts, kind).splits if len(texts) > 1 else ()
 
     branches, roots = await asyncio.to_thread(lambda: _branches_over(splits(), groups, len(growth.nodes)))
     await growth.add(branches)

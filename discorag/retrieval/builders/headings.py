@@ -1,8 +1,4 @@
-"""The document structure tree: a document's own headings over its own paragraphs.
-
-Source: RDR² section 3.2. Structure nodes are headings, the root among them is the document's title; content nodes are
-passages.
-"""
+"""RDR²'s document structure tree: a document's own headings over its own paragraphs."""
 
 from __future__ import annotations
 
@@ -41,11 +37,7 @@ class HeadingBuilder:
     def __init__(self, tokens: TokenCounter) -> None:
         self._tokens = tokens
         self._budget = room(tokens)
-
-    @property
-    def version(self) -> str:
-        """Scheme and window."""
-        return f"2/{self._tokens.max_tokens}"
+        self.version = f"2/{tokens.max_tokens}"
 
     async def build(self, source: Source) -> Built:
         """See `Builder.build`."""
@@ -64,7 +56,7 @@ class HeadingBuilder:
         if not nodes:
             raise EmptyDocumentError(f"{source.document.uri} holds no paragraph.", hint="Leave blank documents out.")
         title = source.document.title or source.document.uri or self.name
-        for index, section in sorted(hierarchy.of_kind(Kind.SECTION), key=lambda s: (s[1].span.end, -s[1].depth)):
+        for index, section in sorted(hierarchy.of_kind(Kind.SECTION), key=lambda s: (s[1].span.end, -s[0])):
             below[section.parent or 0].append(len(nodes))
             path = self._path((title, *hierarchy.headings(index)))
             nodes.append(inner(nodes, below[index], path, heading=section.heading))

@@ -1,10 +1,10 @@
-"""Inner nodes and the text they get: concatenated, summarised by the tau rule, or always summarised."""
+"""Inner nodes and the text they get: concatenated, or summarised by the tau rule."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from discorag.models.loops import raise_if_cancelled
@@ -21,13 +21,9 @@ ENCODED_WORDS = 256
 
 @dataclass(frozen=True)
 class Branch:
-    """An inner node before it has text.
+    """An inner node before it has text, as in `RetrievalNode`, its children in text order.
 
-    Args:
-        children: Indices of the nodes that it joins, in text order.
-        relation: As in `RetrievalNode`.
-        heading: As in `RetrievalNode`.
-        sources: The nodes whose texts it stands for, if others than its children.
+    ``sources`` are the nodes whose texts it stands for, if others than its children.
     """
 
     children: tuple[int, ...]
@@ -63,16 +59,10 @@ class NodeText(Protocol):
         ...
 
 
-@dataclass(frozen=True)
 class Concat:
-    """All text below a node, cut at ``words``: without the limit, texts of a deep tree would take quadratic space."""
+    """All text below a node, cut at `ENCODED_WORDS`: without it, texts of a deep tree would take quadratic space."""
 
-    words: int = ENCODED_WORDS
-
-    @property
-    def version(self) -> str:
-        """The limit."""
-        return f"concat-1/{self.words}"
+    version = f"concat-1/{ENCODED_WORDS}"
 
     async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
         """See `NodeText.write`."""
@@ -82,16 +72,16 @@ class Concat:
         texts = [node.text for node in nodes]
         for branch in branches:
             raise_if_cancelled()
-            texts.append(first_words((texts[c] for c in branch.children), self.words))
+            texts.append(first_words((texts[c] for c in branch.children), ENCODED_WORDS))
         return [Summary(text) for text in texts[len(nodes) :]]
 
 
 @dataclass(frozen=True)
 class Tau:
-    """The children's texts together if they are short, else a summary of them, under the heading if there is one.
+    """The children's texts together if they have fewer than ``tau`` words, else a summary of ``words`` words.
 
-    From ``tau`` words of the children's texts together on there is a summary of ``words`` words. Summaries are made at
-    the same time where none waits for another.
+    Summaries are made at the same time where none waits for another. With tau 0 every inner node has one, as in RAPTOR
+    and HTSIR.
 
     Source: DISRetrieval eq. 2; section 4.1 has tau 0 for QASPER and 100 for QuALITY, appendix D 200 words.
     """
@@ -107,50 +97,19 @@ class Tau:
 
     async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
         """See `NodeText.write`."""
-        return await _write_upwards(nodes, branches, self._write_one)
+        tasks: list[asyncio.Task[Summary]] = []
 
-    async def _write_one(self, branch: Branch, texts: Sequence[str]) -> Summary:
-        if sum(map(count_words, texts)) < self.tau:
-            return Summary(" ".join(texts))
-        summary = await self.summariser.summarise(texts, words=self.words)
-        return replace(summary, text=f"{branch.heading}\n{summary.text}") if branch.heading else summary
+        async def text_of(node: int) -> str:
+            return nodes[node].text if node < len(nodes) else (await tasks[node - len(nodes)]).text
 
+        async def write_one(branch: Branch) -> Summary:
+            texts = [await text_of(node) for node in branch.sources or branch.children]
+            if sum(map(count_words, texts)) < self.tau:
+                return Summary(" ".join(texts))
+            return await self.summariser.summarise(texts, words=self.words)
 
-@dataclass(frozen=True)
-class Summarised:
-    """A summary for every inner node, as RAPTOR and HTSIR have it; `Tau` says what ``summariser`` and ``words`` are."""
-
-    summariser: Summariser
-    words: int
-
-    @property
-    def version(self) -> str:
-        """Limit and summariser."""
-        return f"summarised-1/{self.words}/{self.summariser.version}"
-
-    async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
-        """See `NodeText.write`."""
-        return await _write_upwards(
-            nodes, branches, lambda _, texts: self.summariser.summarise(texts, words=self.words)
-        )
-
-
-async def _write_upwards(
-    nodes: Sequence[RetrievalNode],
-    branches: Sequence[Branch],
-    write: Callable[[Branch, Sequence[str]], Awaitable[Summary]],
-) -> list[Summary]:
-    """The text of each branch, written as soon as those of the nodes that it stands for are there."""
-    tasks: list[asyncio.Task[Summary]] = []
-
-    async def text_of(node: int) -> str:
-        return nodes[node].text if node < len(nodes) else (await tasks[node - len(nodes)]).text
-
-    async def write_one(branch: Branch) -> Summary:
-        return await write(branch, [await text_of(node) for node in branch.sources or branch.children])
-
-    tasks += [asyncio.create_task(write_one(branch)) for branch in branches]
-    return await asyncio.gather(*tasks)
+        tasks += [asyncio.create_task(write_one(branch)) for branch in branches]
+        return await asyncio.gather(*tasks)
 
 
 @dataclass
@@ -187,7 +146,7 @@ class Growth:
             self.usage += summary.usage
             self.failures += [summary.failure] if summary.failure else []
 
-    async def finish(self, builder: str, *, parsed: int = 0, reused: int = 0) -> Built:
+    async def finish(self, builder: str) -> Built:
         """The tree as far as it has grown, with what it cost."""
         tree = await asyncio.to_thread(RetrievalTree, builder=builder, nodes=tuple(self.nodes))
-        return Built(tree, self.usage, tuple(self.failures), parsed, reused)
+        return Built(tree, self.usage, tuple(self.failures))

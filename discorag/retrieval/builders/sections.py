@@ -18,7 +18,7 @@ import numpy as np
 from discorag.ingest.segment.chunks import SPLITTER_VERSION
 from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import Built, Source, Unit, chunk_leaves, encode_cut, room, units_of
-from discorag.retrieval.builders.node_text import Branch, Growth, Summarised
+from discorag.retrieval.builders.node_text import Branch, Growth, Tau
 from discorag.retrieval.builders.summaries import Summariser
 from discorag.schema.document import Kind
 from discorag.schema.retrieval_tree import RetrievalNode
@@ -49,11 +49,6 @@ class SectionSizes:
     theme_words: int = 1000
     summary_words: int = 100
 
-    @property
-    def version(self) -> str:
-        """All of them."""
-        return "/".join(str(value) for value in vars(self).values())
-
 
 class SectionBuilder:
     """Makes a tree of the author's own sections, and of themes where the author made none.
@@ -72,17 +67,14 @@ class SectionBuilder:
 
     def __init__(self, encoder: Encoder, summariser: Summariser, sizes: SectionSizes | None = None) -> None:
         self._encoder, self._summariser, self._sizes = encoder, summariser, sizes or SectionSizes()
-
-    @property
-    def version(self) -> str:
-        """The sizes, and the versions of encoder, summariser and sentence splitter."""
-        return f"1/{self._sizes.version}:{self._encoder.version}:{self._summariser.version}:{SPLITTER_VERSION}"
+        cut = "/".join(str(value) for value in vars(self._sizes).values())
+        self.version = f"1/{cut}:{encoder.version}:{summariser.version}:{SPLITTER_VERSION}"
 
     async def build(self, source: Source) -> Built:
         """See `Builder.build`."""
         layout = _Layout(source, self._encoder, self._sizes)
         await layout.cut()
-        growth = Growth(layout.leaves, Summarised(self._summariser, self._sizes.summary_words), gaps=True)
+        growth = Growth(layout.leaves, Tau(self._summariser, 0, self._sizes.summary_words), gaps=True)
         await growth.add(layout.branches())
         return await growth.finish(self.name)
 

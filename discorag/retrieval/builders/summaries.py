@@ -11,7 +11,7 @@ from discorag.discourse.parse.inline import escape, unescape
 from discorag.discourse.parse.parser import UnitParser, embedded_version
 from discorag.discourse.parse.rules import RuleParser
 from discorag.models.protocol import LanguageModel, Message, Request, Template
-from discorag.schema.errors import InvariantError, ModelError, Usage
+from discorag.schema.errors import ModelError, Usage
 from discorag.schema.values import count_words, first_words, within
 from discorag.text.replies import whole_sentences
 from discorag.text.sentences import sentence_spans
@@ -38,10 +38,7 @@ class Summariser(Protocol):
         ...
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        """A text of at most about ``words`` words that stands for ``texts``, which are in reading order.
-
-        Where a model fails, the text is extractive and ``failure`` says why; nothing is raised.
-        """
+        """A text of at most about ``words`` words that stands for ``texts``, which are in reading order."""
         ...
 
 
@@ -53,23 +50,11 @@ class ExtractiveSummariser:
 
     def __init__(self, parser: UnitParser | None = None) -> None:
         self._parser = parser or RuleParser()
-
-    @property
-    def version(self) -> str:
-        """The parser's."""
-        return f"nuclear:{embedded_version(self._parser)}"
+        self.version = f"nuclear:{embedded_version(self._parser)}"
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        """Sentences under the lightest satellite links, earlier ones first, up to ``words``; all of them if they fit.
-
-        Where already the first is longer, its first words.
-
-        Raises:
-            InvariantError: The texts hold no sentence.
-        """
+        """Sentences under the lightest satellite links, earlier ones first, up to ``words``; all if they fit."""
         sentences = [span.of(text) for text in texts for span in sentence_spans(text)]
-        if not sentences:
-            raise InvariantError(f"There is no sentence in {list(texts)[:3]!r}.", hint="Leave blank texts out.")
         sizes = [count_words(s) for s in sentences]
         chosen = range(len(sentences))
         if sum(sizes) > words:
@@ -92,11 +77,7 @@ class LlmSummariser:
     ) -> None:
         self._model, self._template, self._fallback = model, template, fallback
         self._input_words = input_words
-
-    @property
-    def version(self) -> str:
-        """Model, prompt and fallback."""
-        return f"llm:{self._model.name}:{self._template.hash[:8]}|{self._fallback.version}"
+        self.version = f"llm:{model.name}:{template.hash[:8]}|{fallback.version}"
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
         """The model's summary; after a failed call the fallback's, with the failure."""

@@ -69,11 +69,7 @@ class TreeWindowBuilder:
 
     def __init__(self, trees: Builder) -> None:
         self._trees = trees
-
-    @property
-    def version(self) -> str:
-        """With the width and the other builder's."""
-        return f"snapped-1/{WIDEST}/{self._trees.version}"
+        self.version = f"snapped-1/{WIDEST}/{trees.version}"
 
     async def build(self, source: Source) -> Built:
         """Sentences, and the windows in the order of their starts; with what the other builder's tree took."""

@@ -33,18 +33,16 @@ class LlmRouter:
         Raises:
             ModelError: The call failed, or the reply cannot be read even after one repair.
         """
-        reply = await self._model.complete(self._request(question, subtree))
-        return Decision(reply.value.answer, reply.value.expand, reply.usage)
-
-    def _request(self, question: str, subtree: RetrievalSubtree) -> Request[Decision]:
         choices = len(subtree.passages) + len(subtree.collapsed)
-        return Request(
+        request = Request(
             stage=STAGE,
             messages=(Message(role="user", content=route_prompt(self._template, self._form, question, subtree)),),
             parse=lambda reply: self._form.read(reply, subtree),
             schema=self._form.schema(subtree),
             max_tokens=_SPARE + self._form.tokens * (1 + choices),
         )
+        reply = await self._model.complete(request)
+        return Decision(reply.value.answer, reply.value.expand, reply.usage)
 
 
 def route_prompt(template: Template, form: RouteForm, question: str, subtree: RetrievalSubtree) -> str:
@@ -53,17 +51,13 @@ def route_prompt(template: Template, form: RouteForm, question: str, subtree: Re
 
 
 class LocalRouter:
-    """A `Router` that compares vectors; deterministic. Best with an encoder that remembers: headings stay.
-
-    Shown passages at least as near as `NEAR` are selected, and the nearest collapsed heading is unfolded if its path
-    is.
-    """
+    """A `Router` that compares vectors; best with an encoder that remembers, since headings stay."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """Shown passages that are near enough, and the nearest collapsed heading if it is.
+        """Shown passages at least as near as `NEAR`, and the nearest collapsed heading if its path is.
 
         Raises:
             QueryError: The question is longer than the encoder's window.

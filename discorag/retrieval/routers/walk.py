@@ -6,8 +6,9 @@ subtree as RST; here RST is Rhetorical Structure Theory only.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from random import Random
@@ -119,7 +120,7 @@ class Router(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass
 class Walk:
     """A walk through one document; it is over when nothing waits to be shown.
 
@@ -131,20 +132,17 @@ class Walk:
         seen: Leaves that were shown or are in the queue.
         expansions: Headings that were put into the queue.
         steps: For each step the leaves that it selected (equation 6), none of them twice.
-        failed: Whether the router could not decide in some step.
-        usage, failures: Since it began or was read.
     """
 
     tree: RetrievalTree
     rules: WalkRules
     retrieved: tuple[int, ...]
-    queue: tuple[tuple[int, ...], ...]
-    seen: frozenset[int]
+    queue: deque[tuple[int, ...]]
+    seen: set[int]
     expansions: int = 0
-    steps: tuple[tuple[int, ...], ...] = ()
-    failed: bool = False
+    steps: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     usage: Usage = field(default_factory=Usage)
-    failures: tuple[Failure, ...] = ()
+    failures: list[Failure] = field(default_factory=list[Failure])
 
     @classmethod
     def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], rules: WalkRules, seed: str = "") -> Walk:
@@ -157,55 +155,47 @@ class Walk:
         if rules.without == "similarity":
             leaves = (Random(seed).randrange(tree.leaves),)
         if rules.without == "content":
-            return cls(tree, rules, leaves, ((),), frozenset())
+            return cls(tree, rules, leaves, deque([()]), set())
         own = rules.without == "structure"
-        groups = list(dict.fromkeys((leaf,) if own else _with_siblings(tree, leaf) for leaf in leaves))
-        seen = frozenset(chain.from_iterable(groups))
-        return cls(tree, rules, leaves, tuple(groups) if rules.by_passage else (tuple(sorted(seen)),), seen)
+        groups = deque(dict.fromkeys((leaf,) if own else _with_siblings(tree, leaf) for leaf in leaves))
+        seen = set(chain.from_iterable(groups))
+        return cls(tree, rules, leaves, groups if rules.by_passage else deque([tuple(sorted(seen))]), seen)
 
     @property
     def subtree(self) -> RetrievalSubtree:
         """What the router sees in the next step."""
-        return RetrievalSubtree(self.tree, self.queue[0], self.seen, self.rules.without != "structure")
+        return RetrievalSubtree(self.tree, self.queue[0], frozenset(self.seen), self.rules.without != "structure")
 
     @property
-    def selected(self) -> tuple[int, ...]:
+    def selected(self) -> list[int]:
         """The routed leaves in the order in which they were selected (equation 5)."""
-        return tuple(chain.from_iterable(self.steps))
+        return list(chain.from_iterable(self.steps))
 
-    async def next(self, question: str, router: Router, unfold: int) -> Walk:
-        """One step further (equations 2 to 4).
+    async def run(self, question: str, router: Router, unfold: int) -> None:
+        """Walk to the end (equations 2 to 4).
 
         Passages that were not shown before, under the headings that the router unfolds, join the queue, until
-        ``unfold`` headings have (RDR² table 9; 0 only selects). A decision that a model could not make is a failure.
+        ``unfold`` headings have (RDR² table 9; 0 only selects). A step that a model could not decide selects nothing.
         """
-        if not self.queue:
-            return self
-        try:
-            decision = await router.decide(question, self.subtree)
-        except ModelError as error:
-            failure = Failure.of(STAGE, error, fallback="the passages selected before")
-            return replace(
-                self,
-                queue=self.queue[1:],
-                steps=(*self.steps, ()),
-                failed=True,
-                usage=self.usage + (error.usage or Usage()),
-                failures=(*self.failures, failure),
-            )
-        opened = tuple(dict.fromkeys(decision.expand))[: unfold - self.expansions]
-        groups = tuple(self.subtree.hidden(heading) for heading in opened)
-        answer = decision.answer
-        if self.rules.without == "refuse" and not answer and not opened:
-            answer = tuple(leaf for leaf in self.queue[0] if leaf in self.retrieved) or self.queue[0]
-        return replace(
-            self,
-            queue=(*self.queue[1:], *groups),
-            seen=self.seen.union(*groups),
-            expansions=self.expansions + len(opened),
-            steps=(*self.steps, tuple(dict.fromkeys(answer))),
-            usage=self.usage + decision.usage,
-        )
+        while self.queue:
+            subtree = self.subtree
+            shown = self.queue.popleft()
+            try:
+                decision = await router.decide(question, subtree)
+            except ModelError as error:
+                self.failures.append(Failure.of(STAGE, error, fallback="the passages selected before"))
+                self.usage += error.usage or Usage()
+                continue
+            self.usage += decision.usage
+            opened = tuple(dict.fromkeys(decision.expand))[: unfold - self.expansions]
+            self.expansions += len(opened)
+            groups = [subtree.hidden(heading) for heading in opened]
+            self.queue += groups
+            self.seen.update(*groups)
+            answer = decision.answer
+            if self.rules.without == "refuse" and not answer and not opened:
+                answer = tuple(leaf for leaf in shown if leaf in self.retrieved) or shown
+            self.steps.append(tuple(dict.fromkeys(answer)))
 
 
 def _with_siblings(tree: RetrievalTree, leaf: int) -> tuple[int, ...]:

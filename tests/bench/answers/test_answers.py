@@ -60,16 +60,15 @@ def test_a_first_sentence_is_right_with_half_of_its_evidence_in_gold(sentences: 
     ("gold", "label", "run", "is_right"),
     [
         ([], "evidence", "qasper/own", True),  # no labelled evidence
-        ([CITY], "highlight", "qasper/own", True),
-        ([CITY], "evidence", "nq/own", True),  # whose gold is only where strings stand
-        ([CITY], "evidence", "qasper/own", False),
+        ([RAIN], "highlight", "qasper/own", True),
+        ([RAIN], "evidence", "nq/own", True),  # whose gold is only where strings stand
+        ([RAIN], "evidence", "qasper/own", False),
     ],
 )
 def test_an_accepted_string_counts_where_gold_does_not_name_evidence(
     gold: list[Place], label: str, run: str, is_right: bool
 ) -> None:
-    answer = sentence(50, 56, text="It lies in bergen, by the sea.")
-    assert score(sample(*gold, label=label), answer, run=run).first["product"] is is_right
+    assert score(sample(*gold, label=label), sentence(*CITY), run=run).first["product"] is is_right
 
 
 @pytest.mark.parametrize(
@@ -85,6 +84,18 @@ def test_words_and_sides_are_counted_where_evidence_touches_gold() -> None:
     both = sample(RAIN, OLD)
     assert score(both, sentence(0, 30), run="wikicontradict/own").sides["product"] == 1
     assert score(both, sentence(*RAIN), sentence(*OLD), run="wikicontradict/own").sides["product"] == 2
+
+
+def test_what_an_answer_quotes_around_its_evidence_counts_as_text_and_not_as_its_first_sentence() -> None:
+    answer = sentence(*OLD).model_copy(update={"context": (place(*CITY),), "text": TEXT[10:56]})
+    found = score(sample(CITY), answer)
+    assert (found.first["product"], found.f1["product"]) == (False, pytest.approx(2 / 3))
+
+
+def test_a_pronoun_dangles_unless_what_stands_before_it_is_quoted() -> None:
+    assert score(sample(CITY), sentence(*OLD)).faults == ("dangling",)
+    assert score(sample(CITY), sentence(*CITY), sentence(*OLD)).faults == ()
+    assert score(sample(CITY), sentence(14, 40, text="city of **Bergen** lies")).faults == ("fragments", "markup")
 
 
 def test_a_refused_question_counts_with_the_answer_that_was_forced_and_baselines_count_alike() -> None:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 
-from discorag.discourse.formats.dis import write_dis
-from discorag.discourse.formats.rs3 import write_rs3
-from discorag.discourse.formats.table import FORMATS, write_json, write_trees
-from discorag.discourse.formats.text import tree_text
+from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.discourse.parse.rules import rule_tree
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
-from discorag.schema.errors import InputError, InvariantError
+from discorag.schema.errors import InputError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from tests.strategies import parsed_texts
 
-_Write = Callable[[Chunk], str]
 _Parsed = tuple[str, RstTree, int]
 _Shape = tuple[int, int, int, Relation, Nuclearity]
 
@@ -46,7 +41,7 @@ def _chunk(text: str, tree: RstTree, offset: int = 0) -> Chunk:
 
 @given(parsed=parsed_texts())
 def test_the_drawing_is_well_formed_whatever_the_text_holds(parsed: _Parsed) -> None:
-    drawn = ElementTree.fromstring(FORMATS["svg"].write(_chunk(*parsed)))
+    drawn = ElementTree.fromstring(write_trees([_chunk(*parsed)], "svg"))
     numbers = [t.text for t in drawn.iter("{http://www.w3.org/2000/svg}text") if t.get("font-weight") == "bold"]
     assert numbers == [str(i + 1) for i in range(len(parsed[1].edus))]
 
@@ -54,13 +49,12 @@ def test_the_drawing_is_well_formed_whatever_the_text_holds(parsed: _Parsed) -> 
 def test_deep_trees_meet_no_recursion_limit() -> None:
     text, n = "w " * 1500, 1500
     tree = _tree(text, *((i, i + 1, n, Relation.ELABORATION, _NS) for i in range(n - 1)))
-    assert write_dis(_chunk(text, tree)).count("(text _!w_!)") == n
-    assert len(_nodes(write_rs3(_chunk(text, tree)))) == 2 * n - 1
+    assert len(_nodes(write_trees([_chunk(text, tree)], "rs3"))) == 2 * n - 1
 
 
 def test_json_names_what_it_holds() -> None:
     tree = _tree("a b", (0, 1, 2, Relation.CAUSE, _SN))
-    assert json.loads(write_json(_chunk("a b", tree))) == {
+    assert json.loads(write_trees([_chunk("a b", tree)], "json")) == {
         "text": "a b",
         "edus": [{"start": 0, "end": 1, "text": "a"}, {"start": 2, "end": 3, "text": "b"}],
         "splits": [{"start": 0, "mid": 1, "end": 2, "relation": "CAUSE", "nuclearity": "SN"}],
@@ -79,32 +73,13 @@ def _nodes(xml: str) -> dict[str, tuple[str, str | None, str | None]]:
 
 def test_rs3_hangs_satellites_on_their_nucleus_and_nuclei_under_groups() -> None:
     tree = _tree("a b c", (0, 1, 3, Relation.ELABORATION, _SN), (1, 2, 3, Relation.JOINT, _NN))
-    assert _nodes(write_rs3(_chunk("a b c", tree))) == {
+    assert _nodes(write_trees([_chunk("a b c", tree)], "rs3")) == {
         "1": ("segment", "5", "elaboration"),
-        "2": ("segment", "5", "joint"),
-        "3": ("segment", "5", "joint"),
+        "2": ("segment", "5", "joint_m"),
+        "3": ("segment", "5", "joint_m"),
         "4": ("span", None, None),
         "5": ("multinuc", "4", "span"),
     }
-
-
-def test_dis_nests_roles_and_relations() -> None:
-    tree = _tree("a b c", (0, 1, 3, Relation.CAUSE, _SN), (1, 2, 3, Relation.JOINT, _NN))
-    assert write_dis(_chunk("a b c", tree)).splitlines() == [
-        "( Root (span 1 3)",
-        "  ( Satellite (leaf 1) (rel2par cause) (text _!a_!) )",
-        "  ( Nucleus (span 2 3) (rel2par span)",
-        "    ( Nucleus (leaf 2) (rel2par joint) (text _!b_!) )",
-        "    ( Nucleus (leaf 3) (rel2par joint) (text _!c_!) )",
-        "  )",
-        ")",
-    ]
-
-
-@pytest.mark.parametrize("write", [write_rs3, write_dis])
-def test_a_blank_edu_is_not_written(write: _Write) -> None:
-    with pytest.raises(InvariantError, match="no text"):
-        write(_chunk(" \n ", RstTree(edus=(Span(start=0, end=2),))))
 
 
 # --- by name --------------------------------------------------------------------------------------
@@ -124,15 +99,11 @@ def test_only_what_people_read_takes_several_trees(name: str) -> None:
 def _ruled(text: str) -> Chunk:
     span = Span(start=0, end=len(text))
     chunk = Chunk(id="c", doc_id="d", order=3, span=span, text=text, sentences=sentence_spans(text))
-    return _with_tree(chunk)
-
-
-def _with_tree(chunk: Chunk) -> Chunk:
     return chunk.model_copy(update={"tree": rule_tree(chunk)})
 
 
 def test_the_terminal_shows_relations_roles_and_edus():
-    lines = tree_text(_ruled("Gold shines. It lasts. Iron rusts.")).splitlines()
+    lines = write_trees([_ruled("Gold shines. It lasts. Iron rusts.")], "text").splitlines()
     assert [line.strip(" │├└─") for line in lines] == [
         "ELABORATION 1-3",
         "N  1: Gold shines.",
@@ -143,6 +114,6 @@ def test_the_terminal_shows_relations_roles_and_edus():
 
 
 def test_markup_and_control_characters_of_a_document_do_not_reach_the_terminal():
-    shown = tree_text(_ruled("[red]Gold[/red] \x1b[2Jshines\x07 \u202ereversed."))
+    shown = write_trees([_ruled("[red]Gold[/red] \x1b[2Jshines\x07 \u202ereversed.")], "text")
     assert "[red]Gold[/red]" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)

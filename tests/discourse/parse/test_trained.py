@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.parser import Unit
@@ -49,16 +49,13 @@ def _checked(text: str) -> RstTree:
 
 
 def test_clauses_are_units_and_sentences_start_units():
-    edus = [_VITAMIN[e.start : e.end] for e in _checked(_VITAMIN).edus]
+    tree = _checked(_VITAMIN)
+    edus = [_VITAMIN[e.start : e.end] for e in tree.edus]
     assert "if people are deficient." in edus
     assert "Although several trials found no effect," in edus
-    assert {s.start for s in sentence_spans(_VITAMIN)} <= {e.start for e in _checked(_VITAMIN).edus}
-
-
-def test_a_condition_hangs_on_what_it_limits():
-    tree = _checked(_VITAMIN)
-    split = tree.split_at(0, 2)
-    assert (split.relation, split.nuclearity) == (Relation.CONDITION, Nuclearity.NS)
+    assert {s.start for s in sentence_spans(_VITAMIN)} <= {e.start for e in tree.edus}
+    condition = tree.split_at(0, 2)
+    assert (condition.relation, condition.nuclearity) == (Relation.CONDITION, Nuclearity.NS)
 
 
 async def test_a_chunks_tree_is_in_document_offsets():
@@ -95,41 +92,28 @@ def test_units_that_it_cannot_read_get_the_rules_tree(units: list[str]):
     "text",
     [
         "Yes",
-        "NO PUMP WAS FOUND. IF IT RAINS, CALL THE OFFICE BECAUSE THE CELLAR FLOODS.",
         "no punctuation at all and it goes on because nobody stops it " * 40,
         "def f(x):\n    return x if x else None  # because\n\nprint(f(3))\n",
         "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n",
-        "We won 🎉🎉, because 👩‍👩‍👧 helped. 😀 is a face.",
         "Zero\u200bwidth\u200b, if \u200bit matters\ufeff.",
         "\u200b",
         "a" * 5000,
-        "Line one\n\n\n\n\tLine two\r\n\r\nLine three",
-        "(((((" * 50,
+        "\n\n".join([_VITAMIN] * 40),
     ],
-    ids=range(11),
+    ids=range(8),
 )
 def test_odd_texts_give_a_tree_over_exactly_the_text(text: str):
     _checked(text)
 
 
-def test_long_texts_give_one_tree():
-    text = "\n\n".join([_VITAMIN] * 40)
-    assert len(_checked(text).edus) > 200
-
-
-@given(st.text(min_size=1, max_size=300))
+@given(st.text(max_size=300))
+@example("维生素 D 降低感染的风险，如果人们缺乏。")
 def test_any_unicode_gives_a_tree_or_a_typed_error(text: str):
     if text.strip() and language_of(text) == "en":
         _checked(text)
     else:
         with pytest.raises(InvariantError):
             _PARSER.parse_text(text)
-
-
-@pytest.mark.parametrize("text", ["", " \n\t ", "维生素 D 降低感染的风险，如果人们缺乏。"])
-def test_blank_and_chinese_texts_are_refused(text: str):
-    with pytest.raises(InvariantError):
-        _PARSER.parse_text(text)
 
 
 async def test_chinese_chunks_get_the_rules_trees():

@@ -9,13 +9,15 @@ from typing import Any, cast
 import pytest
 
 import prompts
-from discorag.discourse.parse.prompted import LlmParser, reply_schema
+from discorag.discourse.parse.parser import Limits
+from discorag.discourse.parse.prompted import PromptedParser, reply_schema, tree_from_reply
 from discorag.generation.prompted.conversation import graph_json, graph_of, graph_schema
 from discorag.generation.prompted.engine import graph_tokens
 from discorag.generation.prompted.probe import probe_schema
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import Relation
 from discorag.schema.document import Chunk
 from discorag.schema.errors import InvalidOutputError, ModelError
 from discorag.schema.values import Span
@@ -104,7 +106,9 @@ def test_the_longest_graph_is_one_and_fits_its_limit(k: int) -> None:
 async def test_a_server_that_continues_every_list_ends_a_tree_in_two_calls_of_bounded_length() -> None:
     chunk = passage(0)
     with ScriptedServer(greedy) as server, pytest.raises(ModelError) as caught:
-        await LlmParser(gateway(server), load("tree")).parse(chunk)
+        await PromptedParser(
+            "llm", gateway(server), load("tree"), Relation, tree_from_reply, Limits(beam_width=1), reply_schema
+        ).parse(chunk)
     assert len(server.requests) == 2
     assert caught.value.usage is not None
     assert caught.value.usage.tokens_out <= 3 * server.requests[0]["max_completion_tokens"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -57,15 +59,18 @@ def listen() -> Iterator[Listen]:
 
 
 @pytest.fixture
-def audit(tmp_path: Path) -> Iterator[Path]:
-    """The file into which a server that was just started writes."""
-    root, own, configured = logging.getLogger(), logging.getLogger(LOGGER), structlog.get_config()
-    before = root.handlers[:], root.level, own.handlers[:], own.level
-    log_as_json(texts=False, audit=tmp_path / "log" / "audit.jsonl")
-    yield tmp_path / "log" / "audit.jsonl"
-    root.handlers[:], own.handlers[:], own.propagate = before[0], before[2], True
-    root.setLevel(before[1])
-    own.setLevel(before[3])
+def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """What a server that was just started writes on standard error."""
+    loggers = [logging.getLogger(name) for name in (None, "disco_rag.api", LOGGER)]
+    levels, handlers, configured = [one.level for one in loggers], loggers[0].handlers[:], structlog.get_config()
+    written = io.StringIO()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", written)
+        log_as_json(texts=False)
+    yield written
+    loggers[0].handlers[:] = handlers
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
     structlog.configure(**configured)
 
 

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
-READING = {"ask", "search", "audit", "list_corpora", "list_documents", "read_document", "show_tree"}
+READING = {"ask", "search", "audit", "list_corpora", "list_documents", "read_document"}
 
 
 def text_of(result: CallToolResult) -> str:

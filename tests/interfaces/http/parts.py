@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -119,6 +120,12 @@ def events(body: str) -> list[tuple[str, Any]]:
         if "data" in lines:
             found.append((lines.get("event", ""), json.loads(lines["data"])))
     return found
+
+
+def logged(log: StringIO, *loggers: str) -> list[dict[str, Any]]:
+    """The lines that a server wrote, or those of some loggers."""
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    return [line for line in lines if line["logger"] in loggers] if loggers else lines
 
 
 def upload(client: TestClient, files: dict[str, str | bytes], *, corpus: str, headers: Any = None) -> Any:

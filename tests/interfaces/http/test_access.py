@@ -184,8 +184,7 @@ def test_no_byte_of_a_body_is_read_before_key_role_rate_and_quota_allow_it(
 ) -> None:
     entries = [("reader", "alpha", [Role.READ]), ("writer", "alpha", [Role.WRITE]), ("full", "small", EVERY)]
     reader, writer, full = write_keys(keys, *entries)
-    keys.write_text(keys.read_text() + '[[tenant]]\nname = "small"\nstorage_mb = 10\n', encoding="utf-8")
-    app = apps(uploads, keys=keys, requests_per_minute=2, body_kb=100_000)
+    app = apps(uploads, keys=keys, requests_per_minute=2, body_kb=100_000, quota={"storage_mb": 10})
     client = serve(app)
     refused = {"none": {}, "wrong": bearer("dr-wrong"), "no role": reader, "over quota": full}
     found = {name: never_read(app, client, "/ingest", headers) for name, headers in refused.items()}

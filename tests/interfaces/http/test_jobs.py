@@ -66,7 +66,6 @@ def test_a_file_of_the_same_name_replaces_the_document(client: TestClient) -> No
 FORMATS = {
     "text": ("text/plain", "N  1: The Moon pulls the sea."),
     "rs3": ("application/xml", "<rst>"),
-    "dis": ("text/plain", "( Root (span 1 2)"),
     "json": ("application/json", '"splits"'),
 }
 
@@ -81,7 +80,7 @@ def test_a_tree_comes_as_a_file_of_the_format_asked_for(client: TestClient) -> N
         assert part in reply.text
     assert client.get(path, params={**where, "format": "rs3", "chunk": 9}).status_code == 404
     unknown = client.get(path, params={**where, "format": "pdf"})
-    assert (unknown.status_code, "text, rs3, dis, json" in unknown.text) == (422, True)
+    assert (unknown.status_code, "text, rs3, json" in unknown.text) == (422, True)
 
 
 def test_a_deleted_document_is_gone_with_its_file_and_can_be_uploaded_again(

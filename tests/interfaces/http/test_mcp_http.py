@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -10,26 +10,19 @@ import httpx
 import openai
 import pytest
 from fastapi.testclient import TestClient
-from mcp import Client
 
 from interfaces.http.access import Role
+from interfaces.http.observability import LOGGER
 from tests.interfaces.http.conftest import Listen, Serve
-from tests.interfaces.http.mcp_parts import connected, data_of, read, text_of
-from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, write_keys
+from tests.interfaces.http.mcp_parts import READING, connected, data_of, read, text_of
+from tests.interfaces.http.parts import QUERY, TEXTS, Apps, bearer, logged, write_keys
 
-NOTE = {"name": "note.md", "text": "# Tides\n\nThe Quillfeather trial measured tides. Tides rise twice a day."}
 ALL = tuple(Role)
-DOCS = len(TEXTS)
 
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Path:
     return tmp_path / "keys.toml"
-
-
-async def total(client: Client, corpus: str | None = None) -> int:
-    """How many documents the client sees."""
-    return data_of(await client.call_tool("list_documents", {"corpus": corpus}))["total"]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -61,72 +54,32 @@ def test_mcp_is_not_answered_without_a_valid_key(
     assert reply.json()["error"]["type"] == "NoKeyError"
 
 
-async def test_a_key_of_mcp_may_do_what_its_roles_say_and_nothing_else(
+async def test_a_key_of_mcp_needs_the_role_read_and_sees_its_tenants_documents_only(
     apps: Apps, listen: Listen, uploads: Path, keys: Path
 ) -> None:
-    reader, writer = write_keys(keys, ("r", "alpha", [Role.READ]), ("w", "alpha", [Role.WRITE]))
+    entries = [("r", "alpha", [Role.READ]), ("w", "alpha", [Role.WRITE]), ("s", "mcp-south", ALL)]
+    reader, writer, other = write_keys(keys, *entries)
     url = listen(apps(uploads, keys=keys))
-    async with connected(url, reader) as client:
-        refused = await client.call_tool("ingest", NOTE)
-        assert refused.is_error
-        assert "This key may not write." in text_of(refused)
-        assert await total(client) == DOCS
     assert httpx.post(f"{url}/mcp", headers=writer, json=call("tools/list")).status_code == 403
-
-
-async def test_what_a_tenant_ingests_by_mcp_is_its_own_and_the_apis_too(
-    apps: Apps, listen: Listen, uploads: Path, keys: Path
-) -> None:
-    mine, other = write_keys(keys, ("n", "mcp-north", ALL), ("s", "mcp-south", ALL))
-    url, reports = listen(apps(uploads, keys=keys)), list[tuple[float, float | None]]()
-
-    async def told(progress: float, total: float | None, message: str | None) -> None:
-        reports.append((progress, total))
-
-    async with connected(url, mine) as client:
-        (outcome,) = data_of(await client.call_tool("ingest", NOTE, progress_callback=told))["outcomes"]
-        assert (outcome["status"], outcome["name"]) == ("added", "note.md")
-        assert "twice a day" in text_of(await client.call_tool("ask", {"question": "How often do tides rise?"}))
-        assert "Quillfeather" in await read(client, outcome["doc_id"])
-    assert reports[-1] == (1, 1)
-    listed = httpx.get(f"{url}/documents", headers=mine).json()["documents"]
-    assert [d["doc_id"] for d in listed] == [outcome["doc_id"]]
+    async with connected(url, reader) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == READING
+        documents = data_of(await client.call_tool("list_documents", {}))["documents"]
+        assert len(documents) == len(TEXTS)
     async with connected(url, other) as client:
-        assert await total(client) == 0
+        assert data_of(await client.call_tool("list_documents", {}))["total"] == 0
         for tool in ("ask", "search"):
-            assert "Quillfeather" not in text_of(await client.call_tool(tool, {"question": "Quillfeather tides?"}))
-        for tool in ("show_tree", "read_document"):
-            refused = await client.call_tool(tool, {"doc_id": outcome["doc_id"]})
-            assert "There is no document" in text_of(refused)
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"name": "../note.md"}, "not a plain file name"),
-        ({"name": "note.exe"}, "unknown format"),
-        ({"name": "note.pdf"}, "failed"),
-        ({"text": " "}, "holds no text"),
-    ],
-)
-async def test_a_document_that_cannot_be_stored_is_an_error_that_says_why(
-    apps: Apps, listen: Listen, uploads: Path, given: dict[str, str], said: str
-) -> None:
-    async with connected(listen(apps(uploads))) as client:
-        result = await client.call_tool("ingest", NOTE | given | {"corpus": "refused"})
-        assert said in text_of(result)
-        assert await total(client, "refused") == 0
+            assert "influenza" not in text_of(await client.call_tool(tool, {"question": "Who lowered it?"}))
+        refused = await client.call_tool("read_document", {"doc_id": documents[0]["doc_id"]})
+        assert "There is no document" in text_of(refused)
 
 
 async def test_quotas_and_deadlines_of_the_api_are_errors_of_the_tools(
     apps: Apps, listen: Listen, uploads: Path
 ) -> None:
-    quota = {"questions_per_minute": 1, "documents": 0}
-    async with connected(listen(apps(uploads, quota=quota))) as client:
+    async with connected(listen(apps(uploads, quota={"questions_per_minute": 1}))) as client:
         assert not (await client.call_tool("search", {"question": QUERY})).is_error
         for tool in ("ask", "search"):
             assert "TooManyRequestsError" in text_of(await client.call_tool(tool, {"question": QUERY}))
-        assert "QuotaError" in text_of(await client.call_tool("ingest", NOTE))
     async with connected(listen(apps(uploads, deadline_s=0.001))) as client:
         late = await client.call_tool("ask", {"question": QUERY})
         assert late.is_error
@@ -161,22 +114,21 @@ def test_only_names_of_this_server_are_answered_and_no_web_page_of_another_site(
     assert post(client, call("ping"), mine | headers).status_code == status
 
 
-async def test_the_audit_log_names_what_mcp_showed_and_changed_and_no_text(
-    apps: Apps, listen: Listen, uploads: Path, keys: Path, audit: Path
+async def test_the_audit_log_names_what_mcp_showed_and_no_text(
+    apps: Apps, listen: Listen, uploads: Path, keys: Path, log: StringIO
 ) -> None:
-    (mine,) = write_keys(keys, ("auditor", "mcp-audit", ALL))
+    (mine,) = write_keys(keys, ("auditor", "alpha", ALL))
     async with connected(listen(apps(uploads, keys=keys)), mine) as client:
-        (outcome,) = data_of(await client.call_tool("ingest", NOTE))["outcomes"]
-        await client.call_tool("ask", {"question": "How often do tides rise?"})
-        await client.call_tool("search", {"question": "How often do tides rise?"})
-        await client.call_tool("list_documents", {})
-        await client.call_tool("show_tree", {"doc_id": outcome["doc_id"]})
-    lines = [json.loads(line) for line in audit.read_text().splitlines()]
-    assert [line["event"] for line in lines] == ["accepted", "read", "read", "listed", "read"]
-    assert all(line["documents"] == [outcome["doc_id"]] and line["key"] == "auditor" for line in lines)
-    assert all(len(line["request_id"]) == 32 for line in lines)
-    assert "Quillfeather" not in audit.read_text()
-    assert "note.md" not in audit.read_text()
+        listed = data_of(await client.call_tool("list_documents", {}))["documents"]
+        await client.call_tool("ask", {"question": QUERY})
+        await client.call_tool("search", {"question": QUERY})
+        await read(client, listed[0]["doc_id"])
+    lines = logged(log, LOGGER)
+    assert [line["event"] for line in lines] == ["listed", "read", "read", "read"]
+    assert all(set(line["documents"]) <= {d["doc_id"] for d in listed} and line["documents"] for line in lines)
+    assert {(line["key"], len(line["request_id"])) for line in lines} == {("auditor", 32)}
+    assert "influenza" not in log.getvalue()
+    assert "a.txt" not in log.getvalue()
 
 
 def call(method: str, **params: Any) -> dict[str, Any]:

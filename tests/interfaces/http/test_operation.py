@@ -1,37 +1,25 @@
-"""Health, readiness, numbers, logs and traces."""
+"""Health, readiness, numbers and logs."""
 
 from __future__ import annotations
 
 import io
 import json
-import logging
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from openinference.instrumentation.langchain import LangChainInstrumentor
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
 from discorag.schema.errors import StoreError
 from discorag.schema.values import Vectors
 from interfaces.http.access import Role
-from interfaces.http.observability import log_as_json
 from interfaces.http.service import CALL_S, SharedCall
-from interfaces.http.telemetry import instrument
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Serve, Served
-from tests.interfaces.http.parts import QUERY, TEXTS, Apps, write_keys
+from tests.interfaces.http.parts import QUERY, TEXTS, Apps, logged, write_keys
 from tests.servers.scripted import Scripted, ScriptedServer
 
-LOCAL = {"relater": "local", "planner": "local", "generator": "local"}
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
@@ -131,27 +119,6 @@ def test_no_request_makes_a_series_of_its_own(client: TestClient) -> None:
 
 
 @pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    """What a server that was just started writes on standard error."""
-    root, api = logging.getLogger(), logging.getLogger("disco_rag.api")
-    before, level, configured = (root.handlers[:], root.level), api.level, structlog.get_config()
-    written, real = io.StringIO(), sys.stderr
-    sys.stderr = written
-    try:
-        log_as_json(texts=False)
-        yield written
-    finally:
-        sys.stderr = real
-        root.handlers[:], api.level = before[0], level
-        root.setLevel(before[1])
-        structlog.configure(**configured)
-
-
-def lines(log: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in log.getvalue().splitlines()]
-
-
-@pytest.fixture
 def operator(tmp_path: Path) -> dict[str, str]:
     (headers,) = write_keys(tmp_path / "keys.toml", ("operator", "alpha", tuple(Role)))
     return headers
@@ -168,7 +135,7 @@ def test_a_request_is_one_line_of_json_that_holds_no_text_and_no_key(
             client.post("/ask", json={"query": QUERY}),
             client.get("/documents", params={"corpus": QUERY}, headers=operator),
         ]
-    written = [line for line in lines(log) if line["event"] == "request"]
+    written = [line for line in logged(log) if line["event"] == "request"]
     assert [line["request_id"] for line in written] == [r.headers["x-request-id"] for r in replies]
     assert [(line["route"], line["method"], line["status"]) for line in written] == [
         ("/ask", "POST", 200),
@@ -202,47 +169,10 @@ def test_an_unexpected_error_is_logged_under_the_id_of_the_response_and_quotes_n
     reply = client.post("/ask", **stream) if streamed else client.get("/documents")
     assert '"InternalError"' in reply.text
     check_private(reply.text.rpartition("event: error")[2])
-    (failed,) = [line for line in lines(log) if line["event"] == "failed"]
+    (failed,) = [line for line in logged(log) if line["event"] == "failed"]
     assert failed["request_id"] == reply.headers["x-request-id"]
     raised = failed["exception"][0]
     assert streamed or (raised["exc_type"], raised["frames"][-1]["name"]) == ("RuntimeError", "page")
     check_private(log.getvalue())
-    (request,) = [line for line in lines(log) if line["event"] == "request"]
+    (request,) = [line for line in logged(log) if line["event"] == "request"]
     assert request["status"] == reply.status_code == (200 if streamed else 500)
-
-
-@pytest.mark.parametrize("shown", [False, True], ids=["as usual", "log_text"])
-def test_the_question_is_in_the_log_if_it_shall_be(served: Served, log: io.StringIO, shown: bool) -> None:
-    client = served(log_text=shown)
-    client.post("/ask", json={"query": QUERY, "switches": LOCAL})
-    message = {"role": "user", "content": QUERY}
-    client.post("/v1/chat/completions", json={"model": "disco-rag-local", "messages": [message]})
-    found = [line.get("query") for line in lines(log) if line["event"] == "request"]
-    assert found == ([QUERY, QUERY] if shown else [None, None])
-
-
-@pytest.fixture
-def spans() -> Iterator[InMemorySpanExporter]:
-    """Takes the spans in the place of a collector."""
-    yield InMemorySpanExporter()
-    LangChainInstrumentor().uninstrument()
-
-
-def traced(app: FastAPI, serve: Serve, spans: InMemorySpanExporter, *, texts: bool) -> tuple[ReadableSpan, ...]:
-    instrument(SimpleSpanProcessor(spans), texts=texts)
-    assert serve(app).post("/ask", json={"query": QUERY}).status_code == 200
-    return spans.get_finished_spans()
-
-
-@pytest.mark.parametrize("texts", [False, True], ids=["as usual", "log_text"])
-def test_every_step_is_a_span_whose_texts_are_hidden_unless_they_shall_be_shown(
-    apps: Apps, serve: Serve, uploads: Path, spans: InMemorySpanExporter, texts: bool
-) -> None:
-    with ScriptedServer(model()) as llm:
-        found = traced(apps(uploads, llm=llm.base_url), serve, spans, texts=texts)
-    assert {"retrieve_chunks", "parse", "relate", "plan", "generate", "verify"} <= {span.name for span in found}
-    assert len({span.context.trace_id for span in found if span.context}) == 1
-    written = " ".join(span.to_json() for span in found)
-    assert (QUERY in written) == texts
-    if not texts:
-        check_private(written)

@@ -120,18 +120,6 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.mark.deep
-def test_a_server_that_was_killed_during_a_job_finishes_it_when_it_is_started_again(
-    home: Path, encoder: Encoder
-) -> None:
-    server = Process(home)
-    job = server.ingest()
-    until(lambda: server.settled(job) >= 1)
-    server.send(signal.SIGKILL)
-    assert server.end() == -signal.SIGKILL
-    check_finished(home, job, encoder)
-
-
-@pytest.mark.deep
 def test_workers_are_replaced_even_while_the_database_is_away_and_end_when_the_first_process_is_killed(
     home: Path, postgres: PostgresServer, new_database: Callable[[], str]
 ) -> None:

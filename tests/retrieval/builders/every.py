@@ -40,5 +40,5 @@ def every_builder(model: LanguageModel | None = None, *, window: int = 256) -> M
         model_for=model_for,
         template=prompts.load,
     )
-    tools = TreeTools(cast("Toolbox", parts), RuleParser(), {})
+    tools = TreeTools(cast("Toolbox", parts), RuleParser())
     return {retriever.builder: retriever.build(tools) for retriever in tree_retrievers().values()}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from threading import Event
 
 import numpy as np
 import pytest
@@ -58,13 +56,6 @@ async def test_bisection_is_a_binary_tree_of_least_depth(source: Source):
     assert not any(node.relation for node in tree.nodes)
 
 
-async def test_concatenated_text_is_cut_after_the_limit_and_not_before():
-    tree = (await BisectionBuilder(Concat(words=10)).build(_FIVE)).tree
-    assert tree.nodes[-1].text == "Ann ate. Bob bit. Cid cut. Dan dug. Eva ebbed."
-    tree = (await BisectionBuilder(Concat(words=9)).build(_FIVE)).tree
-    assert tree.nodes[-1].text == "Ann ate. Bob bit. Cid cut. Dan dug. Eva"
-
-
 @pytest.mark.parametrize(
     ("width", "sentences", "windows"),
     [
@@ -108,11 +99,6 @@ def test_windows_of_a_flat_tree_are_runs_of_siblings_and_two_subtrees_that_touch
     touching = {(2, 4), (0, 4), (2, 6), (0, 6)}
     assert windows(tree, 6) == runs | touching
     assert windows(tree, 3) == runs | {(2, 4)}
-
-
-def test_windows_of_a_right_branching_tree_do_not_cut_a_subtree() -> None:
-    tree = small_tree(4, (2, 3), (1, 4), (0, 5))
-    assert windows(tree, 9) == {(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (1, 3), (2, 4), (1, 4), (0, 4)}
 
 
 _THREE = source_of("Ann ate. Bob bit. Cid cut.\n\nDan dug.\n\nEva ebbed. Flo fed.")
@@ -169,20 +155,6 @@ async def test_texts_of_exactly_tau_words_are_summarised_and_of_one_less_put_tog
     assert tree.nodes[-1].text == text
 
 
-async def test_with_a_cache_only_a_changed_paragraph_and_what_is_above_are_parsed():
-    cache: dict[str, RstTree] = {}
-    builder = DiscourseBuilder(RuleParser(), Concat(), cache=cache)
-    first = await builder.build(_THREE)
-    assert (first.parsed, first.reused) == (3, 0)
-    again = await builder.build(_THREE)
-    assert (again.parsed, again.reused) == (0, 3)
-    assert again.tree == first.tree
-    changed = source_of(_THREE.document.text.replace("Flo fed.", "Gus got."))
-    built = await builder.build(changed)
-    assert (built.parsed, built.reused) == (2, 1)
-    assert built.tree == (await DiscourseBuilder(RuleParser(), Concat()).build(changed)).tree
-
-
 _TEXT = "Opening line.\n\n# Metals\n\nIron rusts. It is wet.\n\nGold shines.\n\n## Rings\n\nRings last.\n\n# End"
 
 
@@ -192,15 +164,3 @@ async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
     assert below(tree) == {(2, 3), (5, 6), (1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5, 6, 7)}
     headings = {tree.leaves_of[i]: n.heading for i, n in enumerate(tree.nodes) if n.heading}
     assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}
-
-
-async def test_a_server_goes_on_while_windows_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    goes_on = Event()
-    asyncio.get_running_loop().call_soon(goes_on.set)
-
-    def waits(tree: RetrievalTree, widest: int) -> object:
-        assert goes_on.wait(30), "the event loop waits for a document"
-        return windows_along(tree, widest)
-
-    monkeypatch.setattr("discorag.retrieval.builders.tree_windows.windows_along", waits)
-    assert (await TreeWindowBuilder(BisectionBuilder(Concat())).build(source_of("Ann ate. Bob bit."))).tree

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from discorag.ingest.segment.headings import build_hierarchy
@@ -12,31 +10,13 @@ from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
 from discorag.schema.document import Document
 from discorag.schema.retrieval_tree import RetrievalTree
-
-
-class Words:
-    """A token counter of words of a small window."""
-
-    def __init__(self, max_tokens: int = 12) -> None:
-        self.max_tokens = max_tokens
-        self.special_tokens = 2
-
-    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        return [_word_offsets(text) for text in texts]
-
-
-def _word_offsets(text: str) -> list[tuple[int, int]]:
-    offsets: list[tuple[int, int]] = []
-    for word in text.split():
-        start = text.index(word, offsets[-1][1] if offsets else 0)
-        offsets.append((start, start + len(word)))
-    return offsets
+from tests.retrieval.hashing import HashingTokens
 
 
 async def built(text: str, title: str = "Parks", media_type: str = "text/markdown", window: int = 100) -> RetrievalTree:
     document = Document(uri="u", title=title, text=text, media_type=media_type)
     source = Source(document=document, hierarchy=build_hierarchy(document))
-    return (await HeadingBuilder(Words(window)).build(source)).tree
+    return (await HeadingBuilder(HashingTokens(window)).build(source)).tree
 
 
 def outline(tree: RetrievalTree, node: int | None = None, depth: int = 0) -> list[str]:
@@ -75,7 +55,7 @@ async def test_a_document_of_headings_alone_has_the_innermost_as_leaves():
 
 
 async def test_a_paragraph_beyond_the_window_is_cut_between_sentences():
-    tree = await built("One two three four. Five six seven eight. Nine ten eleven twelve.\n", window=12)
+    tree = await built("One two three four. Five six seven eight. Nine ten eleven twelve.\n", window=14)
     assert [n.text for n in tree.nodes[: tree.leaves]] == [
         "One two three four. Five six seven eight.",
         "Nine ten eleven twelve.",

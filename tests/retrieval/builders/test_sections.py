@@ -28,19 +28,18 @@ _STAR = "A telescope observes distant stars and galaxies in deep space."
 
 
 class FirstSentences:
-    """Joins the first sentence of each text; ``calls`` are the texts that it was given."""
+    """Joins the first sentences of the texts, as far as the words reach; ``calls`` are the texts that it was given."""
 
     version = "first"
 
     def __init__(self, failure: str = "") -> None:
         self.calls: list[list[str]] = []
-        self.words: set[int] = set()
         self._failure = failure
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
         self.calls.append(list(texts))
-        self.words.add(words)
-        return Summary(" ".join(sentence_spans(t)[0].of(t) for t in texts), Usage(calls=1), self._failure)
+        text = " ".join(sentence_spans(t)[0].of(t) for t in texts)
+        return Summary(" ".join(text.split()[:words]), Usage(calls=1), self._failure)
 
 
 def body(words: int) -> str:
@@ -128,16 +127,6 @@ _TOPICS = (
 _WORDS = ("old", "grey", "small", "great", "quiet", "famous", "young", "new", "strange", "third", "last", "proud")
 
 
-class FirstWords:
-    """Joins the first sentences of the texts, as far as the wanted words reach."""
-
-    version = "first"
-
-    async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        text = " ".join(sentence_spans(t)[0].of(t) for t in texts)
-        return Summary(" ".join(text.split()[:words]), Usage(calls=1), "told")
-
-
 def topic_sentences(topic: int) -> list[str]:
     start, *verbs, end = _TOPICS[topic]
     return [f"{start.format(word)} {verb} {end}" for word in _WORDS[:6] for verb in verbs]
@@ -145,7 +134,7 @@ def topic_sentences(topic: int) -> list[str]:
 
 async def clustered(text: str, sizes: ClusterSizes | None = None) -> Built:
     document = Document(uri="u", title="t", text=text)
-    builder = ClusterBuilder(ENCODER, FirstWords(), sizes)
+    builder = ClusterBuilder(ENCODER, FirstSentences("told"), sizes)
     return await builder.build(Source(document, build_hierarchy(document)))
 
 

@@ -85,6 +85,5 @@ def begin(tree: RetrievalTree, *retrieved: int, rules: WalkRules = WALK) -> Walk
 
 async def to_the_end(walk: Walk, router: Router, *, unfold: int = 5, question: str = QUESTION) -> Walk:
     """The walk when it is over."""
-    while walk.queue:
-        walk = await walk.next(question, router, unfold)
+    await walk.run(question, router, unfold)
     return walk

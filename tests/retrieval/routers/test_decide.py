@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 import prompts
 from discorag.models.protocol import Encoder
-from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import inner
 from discorag.retrieval.routers.decide import LlmRouter, LocalRouter
 from discorag.retrieval.routers.forms import FORMS, TAGGED
 from discorag.retrieval.routers.walk import Walk
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
-from discorag.schema.values import Span, Vectors
-from discorag.text.tokens import TokenCounter
+from discorag.schema.values import Span
 from tests.models.helpers import gateway
+from tests.retrieval.hashing import HashingEncoder
 from tests.retrieval.routers.parks import QUESTION, WALK, begin, ids, to_the_end
 from tests.servers.scripted import ScriptedServer
 
@@ -138,28 +135,6 @@ _LEAVES = ("gate", "titan coaster", "coaster", "coaster record", "gate food")
 """The first under Park, the next two under Rides, then one under Records and one under Food."""
 
 
-class BagOfWords:
-    """An encoder whose cosines can be worked out by hand: 1 / sqrt(words) for each word in common."""
-
-    version = "bag"
-    dimension = 64
-
-    def __init__(self) -> None:
-        self.words: dict[str, int] = {}
-        self.tokens: TokenCounter = PackagedTokens()
-
-    async def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            for word in re.findall(r"\w+", text.lower()):
-                row[self.words.setdefault(word, len(self.words))] = 1
-            row /= np.linalg.norm(row)
-        return vectors
-
-    async def encode_query(self, text: str) -> Vectors:
-        return (await self.encode_documents([text]))[0]
-
-
 def park() -> RetrievalTree:
     made = [
         RetrievalNode(text=text, spans=(Span(start=20 * i, end=20 * i + len(text)),)) for i, text in enumerate(_LEAVES)
@@ -171,13 +146,13 @@ def park() -> RetrievalTree:
 
 @pytest.mark.parametrize(
     ("question", "start", "steps"),
-    [("coaster", 1, ((1, 2),)), ("records coaster", 1, ((1, 2), (3,))), ("weather", 0, ((),))],
+    [("coaster", 1, [(1, 2)]), ("records coaster", 1, [(1, 2), (3,)]), ("weather", 0, [()])],
 )
 async def test_near_passages_are_selected_and_the_nearest_heading_is_unfolded_if_it_is_near(
-    question: str, start: int, steps: tuple[tuple[int, ...], ...]
+    question: str, start: int, steps: list[tuple[int, ...]]
 ) -> None:
     """By hand: "coaster" has cosine 0.71 with two words that hold it, and 0.5 with "records" among four."""
-    walk = await to_the_end(Walk.begin(park(), [start], WALK), LocalRouter(BagOfWords()), question=question)
+    walk = await to_the_end(Walk.begin(park(), [start], WALK), LocalRouter(HashingEncoder()), question=question)
     assert walk.steps == steps
 
 
@@ -185,7 +160,7 @@ async def test_a_passage_beyond_the_window_is_compared_as_far_as_it_is_read(enco
     leaves = [RetrievalNode(text="The coaster is tall. " * 200, spans=(Span(start=0, end=9),))]
     tree = RetrievalTree(builder="long", nodes=(*leaves, inner(leaves, [0], "Park", heading="Park")))
     walk = await to_the_end(Walk.begin(tree, [0], WALK), LocalRouter(encoder), question="The coaster is tall.")
-    assert walk.selected == (0,)
+    assert walk.selected == [0]
 
 
 async def test_the_packaged_encoder_finds_the_record_that_the_question_asks_for(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS, RELATIONS
-from discorag.discourse.parse.trained.network import Cuts, Reading, Scorer
+from discorag.discourse.parse.trained.network import Cuts, Network, Reading
 from discorag.discourse.parse.trained.network import Floats as Outputs
 from discorag.discourse.parse.trained.pieces import Ints
 from discorag.schema.discourse import Nuclearity, Relation
@@ -51,7 +51,7 @@ class Decoded:
 
 
 def decode(
-    scorer: Scorer,
+    network: Network,
     reading: Reading[Outputs],
     levels: Ints,
     *,
@@ -61,14 +61,14 @@ def decode(
     """The splits of one text's tree in pre-order.
 
     Args:
-        scorer: The network.
+        network: Scores cuts and labels.
         reading: Of its n units.
         levels: What starts at each unit (`Level`), shape (n,).
         exact: Up to how many units all trees are compared.
         openers: Units that only open what follows, such as headings: satellites of it, at the end of the text of what
             comes before; nuclei only among each other.
     """
-    decoder = _Decoder(scorer, reading, levels, openers)
+    decoder = _Decoder(network, reading, levels, openers)
     chosen: dict[_Span, tuple[int, float]] = {}
     work: list[list[int]] = [decoder.candidates(0, len(levels))]
     while work:
@@ -89,8 +89,8 @@ def decode(
 class _Decoder:
     """The network's scores for one text, and what is best by them."""
 
-    def __init__(self, scorer: Scorer, reading: Reading[Outputs], levels: Ints, openers: Sequence[int]) -> None:
-        self._scorer, self._reading, self._levels = scorer, reading, levels
+    def __init__(self, network: Network, reading: Reading[Outputs], levels: Ints, openers: Sequence[int]) -> None:
+        self._network, self._reading, self._levels = network, reading, levels
         self._sums = level_sums(levels)
         self._plain: list[int] = levels.tolist()
         self._opens = np.zeros(len(levels), dtype=np.bool_)
@@ -138,13 +138,13 @@ class _Decoder:
         if not places:
             return np.zeros((0, len(JOINT_LABELS)))
         columns = _columns(places)
-        logits = self._scorer.label_logits(self._reading, self._cuts(columns))
+        logits = self._network.label_logits(self._reading, cuts_of(columns, self._levels, self._sums))
         return _softmax(logits - _NEVER * self._wrong(columns))
 
     def _splits(self, places: Ints) -> Floats:
         i, k, _ = places
         parted = self._opens[k - 1] & (k - 1 > i)  # from what it opens
-        scores = self._scorer.split_scores(self._reading, self._cuts(places))
+        scores = self._network.split_scores(self._reading, cuts_of(places, self._levels, self._sums))
         return scores.astype(np.float64) - _NEVER * parted
 
     def _wrong(self, places: Ints) -> NDArray[np.bool_]:
@@ -152,9 +152,6 @@ class _Decoder:
         i, k, j = places
         left, right = self._opened[k] - self._opened[i] == k - i, self._opened[j] - self._opened[k] == j - k
         return (left & ~right)[:, None] & ~_NUCLEAR_RIGHT | (right & ~left)[:, None] & ~_NUCLEAR_LEFT
-
-    def _cuts(self, places: Ints) -> Cuts[Ints]:
-        return cuts_of(places, self._levels, self._sums)
 
 
 def level_sums(levels: Ints) -> Ints:

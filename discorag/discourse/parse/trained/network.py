@@ -5,7 +5,7 @@ weights are not copied: the first graph says where in the encoder's file each of
 writes such folders.
 """
 
-# onnxruntime and tokenizers are typed in part only.
+# onnxruntime is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
-from tokenizers import Tokenizer
 
-from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces, cut_into_pieces
+from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces, Tokenization
 from discorag.models.hub import local_model
 from discorag.models.loops import raise_if_cancelled
 from discorag.models.packaged import PACKAGED, file_sha256, open_session, packaged_folder
@@ -105,44 +103,6 @@ class Cuts(Generic[A]):
     places: A
     here: A
     most: A
-
-
-class Scorer(Protocol):
-    """Scores cuts; `Network` is one."""
-
-    def split_scores(self, reading: Reading[Floats], cuts: Cuts[Ints]) -> Floats:
-        """Logits of cutting at ``k`` among the cuts of the same span, shape (cuts,)."""
-        ...
-
-    def label_logits(self, reading: Reading[Floats], cuts: Cuts[Ints]) -> Floats:
-        """Logits over `discorag.discourse.parse.gum_labels.JOINT_LABELS`, shape (cuts, labels)."""
-        ...
-
-
-class Tokenization:
-    """An encoder's tokenizer as the parser uses it, in windows of so many word pieces, special tokens included.
-
-    Threads may share it.
-    """
-
-    def __init__(self, file: Path, window: int) -> None:
-        self._tokenizer = Tokenizer.from_file(str(file))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._first, self._last = self._tokenizer.encode("").ids
-        self._size = window - 2
-        self._lock = Lock()  # fast tokenizers must not be shared by threads
-
-    def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
-        """The text's word pieces; ``first`` as in `cut_into_pieces`."""
-        with self._lock:
-            return cut_into_pieces(
-                layout.text, layout.sentences, layout.paragraphs, self._tokenizer, size=self._size, first=first
-            )
-
-    def framed(self, ids: Ints) -> Ints:
-        """A window's ids between the special tokens."""
-        return np.concatenate([[self._first], ids, [self._last]])
 
 
 class Network:

@@ -1,11 +1,15 @@
 """A text as word pieces in windows, and its layout: its sentences and paragraphs, and the kind of each sentence."""
 
+# tokenizers is typed in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,8 @@ from discorag.ingest.segment.layout import WHOLE, is_mark, without_speaker
 from discorag.schema.document import UnitKind
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -64,13 +70,6 @@ def _label_of(turn: Span, text: str) -> Span:
     return Span(start=turn.start, end=min(turn.end, turn.end - len(speech) + 1))
 
 
-# torch and tokenizers are typed in part only.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
-
-Ints = NDArray[np.int64]
-
-
 class Level(IntEnum):
     """What starts at a place, by layout."""
 
@@ -106,22 +105,39 @@ class Pieces:
         return first, max(int(last), first + 1)
 
 
-def cut_into_pieces(
-    text: str, sentences: Sequence[Span], paragraphs: Sequence[int], tokenizer: Tokenizer, *, size: int, first: int = 0
-) -> Pieces:
-    """The pieces of a text in windows of at most ``size`` pieces, cut at sentence starts where there is one.
+class Tokenization:
+    """An encoder's tokenizer as the parser uses it, in windows of so many word pieces, special tokens included.
 
-    Arguments are as of `Layout`; the first window has ``first`` pieces, 0 for ``size``.
+    Threads may share it.
     """
-    found: Any = tokenizer.encode(text, add_special_tokens=False)
-    offsets = np.array(found.offsets, dtype=np.int64).reshape(-1, 2)
-    levels = np.zeros(len(offsets), dtype=np.int64)
-    levels[_at(offsets, [s.start for s in sentences])] = Level.SENTENCE
-    levels[_at(offsets, [sentences[i].start for i in (0, *paragraphs)])] = Level.PARAGRAPH
-    opens = np.array([not token.startswith("##") for token in found.tokens], dtype=np.bool_)
-    windows = _windows(np.flatnonzero(levels), len(offsets), size, first or size)
-    ids = np.array(found.ids, dtype=np.int64)
-    return Pieces(ids, offsets[:, 0], offsets[:, 1], opens, levels, windows)
+
+    def __init__(self, file: Path, window: int) -> None:
+        self._tokenizer = Tokenizer.from_file(str(file))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._first, self._last = self._tokenizer.encode("").ids
+        self._size = window - 2
+        self._lock = Lock()  # fast tokenizers must not be shared by threads
+
+    def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
+        """The text's word pieces, in windows that are cut at sentence starts where there is one.
+
+        The first window has at most ``first`` pieces if that is given.
+        """
+        with self._lock:
+            found: Any = self._tokenizer.encode(layout.text, add_special_tokens=False)
+        offsets = np.array(found.offsets, dtype=np.int64).reshape(-1, 2)
+        sentences = [s.start for s in layout.sentences]
+        levels = np.zeros(len(offsets), dtype=np.int64)
+        levels[_at(offsets, sentences)] = Level.SENTENCE
+        levels[_at(offsets, [sentences[i] for i in (0, *layout.paragraphs)])] = Level.PARAGRAPH
+        opens = np.array([not token.startswith("##") for token in found.tokens], dtype=np.bool_)
+        windows = _windows(np.flatnonzero(levels), len(offsets), self._size, first or self._size)
+        return Pieces(np.array(found.ids, dtype=np.int64), offsets[:, 0], offsets[:, 1], opens, levels, windows)
+
+    def framed(self, ids: Ints) -> Ints:
+        """A window's ids between the special tokens."""
+        return np.concatenate([[self._first], ids, [self._last]])
 
 
 def _at(offsets: Ints, characters: Sequence[int]) -> Ints:

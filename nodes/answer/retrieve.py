@@ -1,0 +1,114 @@
+"""The ways to find evidence: the best chunks, the evidence that a retriever over trees selects, or every chunk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from discorag.retrieval.registry import tree_retriever
+from discorag.retrieval.search import passages_with, search_chunks, search_trees
+from discorag.schema.document import Chunk
+from discorag.schema.errors import ReadOnlyStoreError
+from discorag.schema.values import Span
+from discorag.store.records import Hit
+from discorag.store.retrieval import Distinct, everything, nothing_in
+from nodes.context import AnswerContext, EvidenceCache, answer_context
+from nodes.inputs import question_of
+from nodes.stage import Stage
+from nodes.state import AnswerState
+
+Found = Literal["rerank", "abstain"]
+NOTHING = "Nothing in the documents matches the question and its filters."
+REFUSED = "The router refused every document."
+
+
+async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+    """Search the scope for the question.
+
+    Raises:
+        QueryError: The question is longer than the encoder's window.
+        EmptyCorpusError: Nothing was found, and there are no documents, or ``abstain`` is never.
+    """
+    return await _retrieve_chunks(state, await answer_context(runtime), Stage("retrieve"))
+
+
+async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+    """Documents first, then the nodes of their trees; the chunks in which the evidence stands, narrowed to it.
+
+    Where trees have to be built and cannot be stored, the chunks are searched instead. Raises as `retrieve_chunks`.
+    """
+    context, stage = await answer_context(runtime), Stage("retrieve")
+    backends, scope, options = await context.open_backends(), await context.scope(), context.tree_options
+    retriever, tools = tree_retriever(context.retriever), backends.tree_tools(context.tree_engine(backends))
+    assert retriever is not None  # `prepare` chose this node
+    question, filters = question_of(state), state.get("filters") or {}
+    try:
+        search = await search_trees(retriever, tools, backends.store, scope, question, filters, options)
+    except ReadOnlyStoreError as error:
+        stage.failed(error, fallback="dense")
+        return await _retrieve_chunks(state, context, stage)
+    if search.query is None:
+        return await _finish(Distinct([], {}), context, stage)
+    selected, scores = await retriever.choose(search.query), search.query.scores
+    hits, inside = await asyncio.to_thread(passages_with, backends.store, scope, scores, selected, options)
+    stage.usage += selected.usage
+    stage.failures += selected.failures
+    stage.record_trees(search.index.built)
+    preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {len(search.index.built)} trees built"
+    found = Distinct(hits, {**search.copies})
+    return await _finish(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
+
+
+async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+    """Take every chunk, in document order, as far as it fits the reader; raises as `everything`, `retrieve_chunks`."""
+    context, stage = await answer_context(runtime), Stage("retrieve")
+    backends, scope = await context.open_backends(), await context.scope()
+    counter, room = backends.encoder.tokens, await context.room(backends)
+    filters = state.get("filters") or {}
+    every = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
+    return await _finish(every, context, stage)
+
+
+async def find_chunks(
+    question: str, state: AnswerState, context: AnswerContext
+) -> tuple[Distinct[Hit], dict[str, Chunk]]:
+    """`search_chunks` with the options of this run."""
+    backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}
+    return await search_chunks(
+        backends.store, backends.encoder, scope, question, context.retriever, top_k=context.top_k, filters=filters
+    )
+
+
+async def _retrieve_chunks(state: AnswerState, context: AnswerContext, stage: Stage) -> Command[Found]:
+    hits, read = await find_chunks(question_of(state), state, context)
+    context.set_cache(EvidenceCache(found=read))
+    return await _finish(hits, context, stage)
+
+
+async def _finish(
+    found: Distinct[Hit],
+    context: AnswerContext,
+    stage: Stage,
+    *,
+    inside: Mapping[str, Sequence[Span]] | None = None,
+    refused: bool = False,
+    preview: str = "",
+) -> Command[Any]:
+    """The update, and on to the next node; to ``abstain`` where nothing was found, or all was refused."""
+    backends, scope, hits = await context.open_backends(), await context.scope(), found.best
+    because = "" if hits and not refused else REFUSED if refused else NOTHING
+    if not hits and not (context.abstain == "auto" and await asyncio.to_thread(backends.store.has, scope)):
+        raise await asyncio.to_thread(nothing_in, backends.store, scope)
+    goes: Found = "abstain" if because and context.abstain == "auto" else "rerank"
+    if backends.store.index_note:
+        stage.record_route("index", backends.store.index_note)
+    stage.record_route(goes, because or f"{len(hits)} chunks were found")
+    evidence = {chunk: [[s.start, s.end] for s in spans] for chunk, spans in (inside or {}).items()}
+    ledger = stage.done(engine="local", model=backends.encoder.version, preview=preview or f"{len(hits)} chunks")
+    ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]
+    update = {"hits": ranked, "copies": found.copies, "evidence": evidence, "because": because, "ledger": ledger}
+    return Command(goto=goes, update=update)
