@@ -331,7 +331,7 @@ class ApiSettings(_Section):
         ge=0,
         description="On SIGTERM, seconds for requests in progress to end; the process exits ten seconds later at most.",
     )
-    log_text: bool = Field(default=False, description="Log messages of errors, which may quote questions.")
+    log_text: bool = Field(default=False, description="Log the messages of errors, which may quote questions.")
 
     @property
     def url_host(self) -> str:
