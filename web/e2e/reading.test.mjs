@@ -11,7 +11,7 @@ after(() => browser.close());
 test("the tree of the passage behind a sentence: one click", async () => {
   const { page, done } = await opened(browser, `#/ask${FLU}`);
   await settled(page, "ask");
-  await page.locator(".sentence").nth(1).click();
+  await page.locator(".sentence").nth(2).click();
   await page.getByRole("button", { name: "Tree of this passage" }).click();
   await settled(page, "tree");
   assert.match(page.url(), /chunk=1/);
