@@ -15,7 +15,7 @@ from discorag.store.outline import TreeArrays
 from discorag.text import terms as module
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, sparse, sparse_query, terms
-from tests.retrieval.strategies import cluster_trees
+from tests.retrieval.strategies import retrieval_trees
 
 WORDS = ("pump", "valve", "rain", "42", "网络", "the")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -37,7 +37,7 @@ def defined(query: str, texts: list[str], groups: list[tuple[int, ...]]) -> list
     return scores
 
 
-@given(cluster_trees(), st.data(), TEXTS)
+@given(retrieval_trees(), st.data(), TEXTS)
 def test_a_node_scores_as_the_leaves_below_it_read_together(
     tree: RetrievalTree, data: st.DataObject, query: str
 ) -> None:
