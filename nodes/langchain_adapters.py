@@ -10,10 +10,10 @@ from langchain_core.language_models import BaseChatModel
 from discorag.config import LlmSettings
 from discorag.models.chat import ChatClient
 from discorag.models.encoder import BaseEncoder, Prefixes
-from discorag.models.encoder_server import unit_vectors
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import LanguageModel
 from discorag.models.providers import own_model
+from discorag.models.served import unit_vectors
 from discorag.models.tokens import PackagedTokens
 from discorag.schema.errors import DiscoRagError
 from discorag.schema.values import Vectors
