@@ -68,14 +68,29 @@ class ServerEncoder(BaseEncoder):
 
 
 async def _vectors(endpoint: Endpoint, settings: EncoderSettings, texts: Sequence[str]) -> Vectors:
-    """Unit vectors of one batch, shape (len(texts), d)."""
+    """Unit vectors of one batch, shape (len(texts), d).
+
+    Raises:
+        InvalidOutputError: They are not as many, not of equal length, or have no direction.
+    """
     response = await endpoint.call(
         # Not every server knows the client's default, base64.
         lambda client: client.embeddings.create(model=settings.model, input=list(texts), encoding_format="float")
     )
     with typed_errors(ENCODER):
         rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
-    return unit_vectors(rows, len(texts))
+    if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:
+        raise InvalidOutputError(
+            f"The endpoint gave {len(rows)} vectors for {len(texts)} texts, or vectors of unequal length.",
+            hint="Check the embedding server.",
+        )
+    vectors = np.asarray(rows, dtype=np.float32)
+    norms = np.linalg.norm(vectors, axis=1)
+    if not np.all(np.isfinite(norms)) or np.any(norms == 0):
+        raise InvalidOutputError(
+            "The endpoint gave a vector of zeros or of numbers that are not finite.", hint="Check the embedding server."
+        )
+    return unit(vectors)
 
 
 async def _served_window(endpoint: Endpoint, settings: EncoderSettings) -> int | None:
@@ -101,26 +116,6 @@ async def _tokens(endpoint: Endpoint, settings: EncoderSettings) -> FastTokens:
         )
     prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
     return prefixes.less(FastTokens(tokenizer, window))
-
-
-def unit_vectors(rows: list[list[float]], expected: int, giver: str = "The endpoint") -> Vectors:
-    """The vectors made as long as one, shape (expected, d).
-
-    Raises:
-        InvalidOutputError: They are not as many, not of equal length, or have no direction.
-    """
-    if len(rows) != expected or len({len(row) for row in rows}) > 1:
-        raise InvalidOutputError(
-            f"{giver} gave {len(rows)} vectors for {expected} texts, or vectors of unequal length.",
-            hint="Check the embedding server.",
-        )
-    vectors = np.asarray(rows, dtype=np.float32)
-    norms = np.linalg.norm(vectors, axis=1)
-    if not np.all(np.isfinite(norms)) or np.any(norms == 0):
-        raise InvalidOutputError(
-            f"{giver} gave a vector of zeros or of numbers that are not finite.", hint="Check the embedding server."
-        )
-    return unit(vectors)
 
 
 _BATCH = 64
