@@ -33,7 +33,7 @@ def write_pdf(source: Path, path: Path) -> Written:
     """The document in large type, so that there are several pages; a block that does not fit begins a new page."""
     text, pdf, written = source.read_text(encoding="utf-8").translate(ASCII), FPDF(), list[tuple[str, int]]()
     pdf.add_page()
-    for block in blocks(Document(uri="u", title="t", text=text, media_type="text/markdown")):
+    for block in blocks(Document(uri="u", title="t", text=text)):
         words = block.heading or re.sub(r"[*`]", "", block.span.of(text))
         pdf.set_font("helvetica", style="B" if block.level else "", size=24 if block.level else 18)
         lines = words.replace("\n", " ") if "\n- " not in words and "\n1" not in words else words
