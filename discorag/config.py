@@ -62,17 +62,9 @@ class EndpointSettings(_Section):
     """A model server: its address, key and limits."""
 
     base_url: str | None = None
-    api_key: SecretStr | None = None
+    api_key: SecretStr | None = Field(default=None, description="Sent to this server only.")
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
     retries: int = Field(default=2, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
-    failures: int = Field(
-        default=3, ge=1, description="Failed calls in a row after which the endpoint is not called for a while."
-    )
-    pause_s: float = Field(
-        default=30.0,
-        gt=0,
-        description="Seconds for which it is not called; then one call tests it, while all others fail at once.",
-    )
 
 
 _S = TypeVar("_S", bound=_Section)
@@ -94,10 +86,10 @@ class StoreSettings(_Section):
         description="Set by DISCO_RAG_DATABASE_URL; do not set it here.",
     )
     min_free_mb: float = Field(
-        default=256.0, ge=0, description="With less free on the folder's disk nothing is stored."
+        default=256.0, ge=0, description="Nothing is stored if the folder's disk has less free space."
     )
     url: str | None = Field(default=None, description="A Qdrant server for the index, e.g. http://localhost:6333.")
-    api_key: SecretStr | None = None
+    api_key: SecretStr | None = Field(default=None, description="Key of the Qdrant server.")
     prefix: str = Field(default="", description="Put before the name of the server's collection.")
     timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
@@ -120,7 +112,7 @@ class EncoderSettings(EndpointSettings):
     )
     query_prefix: str = Field(
         default="",
-        description="Put before every query as it stands, e.g. 'query: ' for E5. Qwen3-Embedding and E5-instruct want "
+        description="Put unchanged before every query, e.g. 'query: ' for E5. Qwen3-Embedding and E5-instruct need "
         "'Instruct: <task>\\nQuery: ', with a line break. A changed prefix is another encoder.",
     )
     passage_prefix: str = Field(
@@ -139,7 +131,7 @@ class EncoderSettings(EndpointSettings):
         description="Window of an endpoint's model, special tokens included; set it together with tokenizer. "
         "None: what the endpoint says (vLLM does).",
     )
-    batch_size: int = Field(default=32, ge=1)
+    batch_size: int = Field(default=32, ge=1, description="Texts encoded at once.")
 
 
 class ParserSettings(_Section):
@@ -163,7 +155,7 @@ class LlmSettings(EndpointSettings):
         description="Model name, as the endpoint knows it; without an endpoint provider and name: ollama:qwen3:8b.",
     )
     timeout_s: float = Field(default=120.0, gt=0, description="Limit of one HTTP request.")
-    concurrency: int = Field(default=8, ge=1, description="Requests under way at once.")
+    concurrency: int = Field(default=8, ge=1, description="Most requests at a time.")
     context_tokens: int = Field(
         default=32_768,
         ge=512,
@@ -175,9 +167,9 @@ class LlmSettings(EndpointSettings):
     )
     layout: Literal["auto", "inline", "indented", "plain"] = Field(
         default="auto",
-        description="How it is shown trees. inline: marks; indented: sentences set in; plain: not at all. auto: one "
-        "call at the first question tests what it can read, and whether graph and plan are better left to the local "
-        "engines.",
+        description="How trees are shown to the model. inline: marks in the text; indented; plain: not at all. auto: "
+        "one call at the first question tests what it can read, and whether the local engines should make graph "
+        "and plan.",
     )
 
     @property
@@ -244,7 +236,7 @@ class NliSettings(EndpointSettings):
     threshold: float = Field(
         default=0.5, gt=0, le=1, description="Probability from which a passage entails a sentence."
     )
-    batch_size: int = Field(default=32, ge=1, description="Pairs a request.")
+    batch_size: int = Field(default=32, ge=1, description="Pairs per request.")
 
 
 class ReadingSettings(_Section):
@@ -252,9 +244,9 @@ class ReadingSettings(_Section):
 
     chunk_tokens: int = Field(default=256, ge=16, description="Chunk size in encoder tokens, special tokens included.")
     max_document_mb: float = Field(default=20.0, gt=0, description="Larger files are refused.")
-    max_sentences: int = Field(default=100_000, ge=1, description="Documents of more sentences are refused.")
+    max_sentences: int = Field(default=100_000, ge=1, description="Documents with more sentences are refused.")
     convert_seconds: float = Field(
-        default=120.0, gt=0, description="Processor time to convert a file that is not text; then it is given up."
+        default=120.0, gt=0, description="Processor time to convert a file that is not text; after that it is refused."
     )
     convert_mb: int = Field(default=1024, ge=256, description="Memory to convert a file.")
     convert_output_mb: float = Field(default=20.0, gt=0, description="Longest text of a converted file.")
@@ -276,8 +268,8 @@ class TreeSettings(_Section):
     tau: int = Field(
         default=100,
         ge=0,
-        description="DISRetrieval's tau: with a language model a node whose children have so many words together gets "
-        "a summary (its paper: 100 for QuALITY, 0 for QASPER).",
+        description="DISRetrieval's tau: with a language model, a node gets a summary if its children have this many "
+        "words together (its paper: 100 for QuALITY, 0 for QASPER).",
     )
     chunk_words: int = Field(default=100, ge=1, description="HTSIR's l: words of a chunk.")
     group: int = Field(default=2, ge=1, description="HTSIR's r: chunks that are summarised together in a section.")
@@ -291,7 +283,7 @@ class RouterSettings(_Section):
 
     format: Literal["json", "tagged"] = Field(
         default="json",
-        description="What it is shown and writes. json: prompts/route.md. tagged: prompts/route-tagged.md, for a "
+        description="What the model reads and writes. json: prompts/route.md. tagged: prompts/route-tagged.md, for a "
         "model that was trained to route, such as the paper's.",
     )
 
@@ -300,36 +292,36 @@ class QuotaSettings(_Section):
     """Limits of a tenant of the HTTP API; the file of keys can override them."""
 
     documents: int = Field(default=100_000, ge=0, description="Uploaded documents.")
-    storage_mb: float = Field(default=50_000.0, ge=0, description="Bytes of uploaded files.")
+    storage_mb: float = Field(default=50_000.0, ge=0, description="Size of all uploaded files.")
     jobs: int = Field(default=1_000, ge=0, description="Ingest jobs that have not ended.")
-    questions_per_minute: int = Field(default=3_000, ge=1)
+    questions_per_minute: int = Field(default=3_000, ge=1, description="Questions of all its keys.")
 
 
 class ApiSettings(_Section):
     """How the HTTP API serves."""
 
-    host: str = Field(default="127.0.0.1", description="Address to listen on; others than loopback want keys.")
-    port: int = Field(default=8080, ge=1, le=65_535)
+    host: str = Field(default="127.0.0.1", description="Address to listen on; without keys, a loopback address.")
+    port: int = Field(default=8080, ge=1, le=65_535, description="Port to listen on.")
     hosts: tuple[str, ...] = Field(
         default=(), description="Names under which MCP clients reach the server, in addition to those of this machine."
     )
     keys: Path | None = Field(
         default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
     )
-    uploads: Path = Field(default=Path("uploads"), description="Folder of uploaded files, and of jobs; below home.")
+    uploads: Path = Field(default=Path("uploads"), description="Folder of uploaded files, below home.")
     upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
     body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")
     jobs: int = Field(
-        default=2, ge=1, description="Uploaded files read at once, and one more of a tenant that has none at work."
+        default=2, ge=1, description="Uploaded files read at once, and one more of a tenant that has none in progress."
     )
-    deadline_s: float = Field(default=120.0, gt=0, description="A request is answered by then, if only with an error.")
-    questions: int = Field(default=256, ge=1, description="Questions under way or waiting; more are turned away.")
-    requests_per_minute: int = Field(default=600, ge=1, description="Of one key.")
+    deadline_s: float = Field(default=120.0, gt=0, description="All requests end by then, if only with an error.")
+    questions: int = Field(default=256, ge=1, description="Questions in progress or waiting; more are refused.")
+    requests_per_minute: int = Field(default=600, ge=1, description="Requests per minute of one key.")
     quota: QuotaSettings = QuotaSettings()
     drain_s: int = Field(
         default=20,
         ge=0,
-        description="On SIGTERM, seconds for requests under way to end; the process exits ten seconds later at most.",
+        description="On SIGTERM, seconds for requests in progress to end; the process exits ten seconds later at most.",
     )
     log_text: bool = Field(default=False, description="Log the messages of errors, which may quote questions.")
 
@@ -356,11 +348,11 @@ class Settings(BaseSettings):
 
     home: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = Field(
         default_factory=lambda: user_data_path("disco-rag", appauthor=False),
-        description="Folder of everything that is stored; by default where the system keeps a user's data. In "
-        "disco-rag.toml a relative path is below the file's folder.",
+        description="Folder that holds everything stored; by default the user's data folder. In disco-rag.toml a "
+        "relative path is below the file's folder.",
     )
-    tenant: str = Field(default="default", min_length=1)
-    corpus: str = Field(default="default", min_length=1)
+    tenant: str = Field(default="default", min_length=1, description="Tenant, unless a command or call names one.")
+    corpus: str = Field(default="default", min_length=1, description="Corpus, unless a command or call names one.")
     prompts_dir: Path | None = Field(
         default=None,
         description="Folder of your own prompt files, named like the packaged ones, with the same variables and "
@@ -447,7 +439,7 @@ def read_settings() -> Settings:
     unknown = [name for name in os.environ if name.startswith("DISCO_RAG_") and name.split("__")[0] not in known]
     if unknown:
         raise ConfigError(
-            f"Unknown settings: {', '.join(sorted(unknown))}.", hint=f"Known are {', '.join(sorted(known))}."
+            f"Unknown settings: {', '.join(sorted(unknown))}.", hint=f"Known settings: {', '.join(sorted(known))}."
         )
     file = config_file()
     if file.is_dir() or (CONFIG_FILE_VARIABLE in os.environ and not file.is_file()):

@@ -54,7 +54,7 @@ class Registry(Mapping[str, P]):
         (('Hi',), ['short'])
         >>> greetings["long"]
         Traceback (most recent call last):
-        discorag.schema.errors.UnknownNameError: There is no greeting 'long'. Known are short.
+        discorag.schema.errors.UnknownNameError: There is no greeting 'long'. Known names: short.
     """
 
     def __init__(self, kind: str, group: str) -> None:
@@ -87,7 +87,7 @@ class Registry(Mapping[str, P]):
         """The name again. Raises `UnknownNameError` with the known ones if it is neither of them nor one ``also``."""
         if name not in self and name not in also:
             known = ", ".join((*also, *self)) or "none"
-            raise UnknownNameError(f"There is no {self.kind} {name!r}.", hint=f"Known are {known}.")
+            raise UnknownNameError(f"There is no {self.kind} {name!r}.", hint=f"Known names: {known}.")
         return name
 
     def help(self, name: str) -> str:
@@ -139,7 +139,7 @@ class Named:
     def check(self, name: str) -> str:
         """The name again. Raises ``ValueError`` with the known ones."""
         if name not in self.names:
-            raise ValueError(f"There is no {self.registry.kind} {name!r}. Known are {', '.join(self.names)}")
+            raise ValueError(f"There is no {self.registry.kind} {name!r}. Known names: {', '.join(self.names)}")
         return name
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 
 from graphs import answer, chat, ingest
 from interfaces.cli import main as cli
+from tests import settings_page
 from tests.conftest import Pipelines
 
 ROOT = Path(__file__).parents[1]
@@ -94,6 +95,10 @@ def test_the_site_has_every_page() -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
     named = set(re.findall(r"[\w/-]+\.md", str(nav)))
     assert named == {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
+
+
+def test_the_settings_page_has_every_setting() -> None:
+    assert settings_page.FILE.read_text("utf-8") == settings_page.page(), "python -m tests.settings_page writes it"
 
 
 PAGE = Path(__file__).parents[1] / "docs" / "graphs.md"

@@ -65,28 +65,26 @@ def _texts(trial: Trial) -> Iterator[str]:
 
 
 def _cost(trial: Trial, database: str, engine: str) -> float:
-    home = Home(trial.folder / engine, database, _texts(trial))
+    home, spent = Home(trial.folder / engine, database, _texts(trial)), dict[int, float]()
+
+    def progress() -> tuple[int, float]:
+        """Documents stored, and the seconds that all processes took until then or until they ended."""
+        spent.update({p.pid: sum(p.cpu_times()[:2]) for p in home.processes()})
+        return home.count(), sum(spent.values())
+
     ingest = _start(home, engine)
     wait_for(lambda: home.count() >= WARM * trial.count, ingest)
-    first, spent = home.count(), _seconds(home)
-    last, then = first, spent
-    while ingest.poll() is None:
+    first, cold = progress()
+    last, warm = first, cold
+    while ingest.poll() is None and last < trial.count:
         time.sleep(0.2)
-        if home.actors() or engine == "plain":
-            last, then = home.count(), _seconds(home)
-        if last >= trial.count:
-            break
+        last, warm = progress()
     ingest.wait()
-    return (then - spent) / (last - first)
+    return (warm - cold) / (last - first)
 
 
 def _start(home: Home, engine: str = "ray") -> Popen[str]:
     return home.run("ingest", str(home.documents), "--parser", "rules", "--retriever", "dense", engine=engine)
-
-
-def _seconds(home: Home) -> float:
-    times = [process.cpu_times() for process in home.processes()]
-    return sum(t.user + t.system for t in times)
 
 
 def _compare(home: Home, well: bool) -> Figures:

@@ -86,10 +86,10 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
 
 
 def _position(source: EvidenceSpan) -> str:
-    """Title, other copies, page and characters of a passage."""
-    page = f", p. {source.page}" if source.page else ""
+    """Title and other copies of a passage, and its page, or its characters where the document has no pages."""
+    place = f"p. {source.page}" if source.page else f"characters {source.span.start}-{source.span.end}"
     also = f" (also in {markdown(', '.join(source.also_in), 80)})" if source.also_in else ""
-    return f"{markdown(source.title, 50)}{also}{page}, characters {source.span.start}-{source.span.end}"
+    return f"{markdown(source.title, 50)}{also}, {place}"
 
 
 def _quote(source: EvidenceSpan) -> str:

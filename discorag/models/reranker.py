@@ -91,7 +91,7 @@ def named_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
         ConfigError: No model is named, or it is not on this machine.
     """
     if settings.model is None:
-        raise ConfigError("A cross-encoder is to rerank, but none is named.", hint=f"Set {VARIABLES}__MODEL.")
+        raise ConfigError("No cross-encoder is named.", hint=f"Set {VARIABLES}__MODEL.")
     folder = Path(settings.model).expanduser()
     if is_onnx_folder(folder):
         version = f"{folder.resolve().name}@{(file_sha256(folder / 'model.onnx') or '')[:8]}"

@@ -124,5 +124,5 @@ def _verified(file: Path, folder: Path) -> Database:
         content.truncate(size)
         content.seek(0)
         if hashlib.file_digest(content, "sha256").digest() != checksum:
-            raise StoreDamagedError(f"{file} is not a backup, or not as it was written.", hint="Use another one.")
+            raise StoreDamagedError(f"{file} is not a backup, or is damaged.", hint="Use another one.")
     return Database(SqliteFile(copy))

@@ -65,7 +65,7 @@ class Database:
     def _identified(self, encoder: tuple[str, int] | None) -> Identity:
         missing = self._missing_tables()
         if encoder is None and tables.about.name in missing:
-            raise NotFoundError(f"{self.place.name} holds no store.", hint="Ingest something first.")
+            raise NotFoundError(f"There is no store in {self.place.name} yet.", hint="Ingest documents first.")
         if missing and not self.read_only:
             with self.write("tables") as db:
                 tables.metadata.create_all(db)

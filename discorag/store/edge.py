@@ -93,9 +93,11 @@ class EdgeIndex:
         self._new = self._unindexed()
 
     def _loaded(self) -> None:
-        """What has to be known of the shard's points."""
+        """What has to be known of the shard's points; of a segment without a graph every slot may be a point."""
         self._common = {field: _values(self._shard, field) for field in _COMMON}
-        self._intact = not self._unindexed() and self._is_indexed()
+        slots = self._unindexed()
+        is_whole = bool(self._checksum) and slots == self._shard.info().points_count  # all was flushed
+        self._intact = is_whole or (not slots and self._is_indexed())
 
     def _is_indexed(self) -> bool:
         """Whether every vector is in a graph, so that no point of a graph was deleted."""

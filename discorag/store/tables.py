@@ -237,7 +237,7 @@ def unpack(packed: bytes) -> memoryview:
     """The bytes that were packed. Raises `StoreDamagedError` if they have changed."""
     data = memoryview(packed)[_CHECKSUM:]
     if xxh3_64_digest(data) != packed[:_CHECKSUM]:
-        raise StoreDamagedError("A value in the database is not as it was written.", hint=DAMAGED)
+        raise StoreDamagedError("A value in the database is damaged.", hint=DAMAGED)
     return data
 
 

@@ -109,10 +109,6 @@ class DocumentTrees(Documents):
         query = select(D.c.doc_id, T.c.version).join(T).where(T.c.builder == builder)
         return {row.doc_id: row.version for row in self._rows(scope, query, doc_ids)}
 
-    def tree_builders(self, scope: Scope, doc_id: str) -> list[str]:
-        """The builders of which a tree of a document is stored."""
-        return [row.builder for row in self._rows(scope, select(T.c.builder).join(D), [doc_id])]
-
     def node_scores(
         self, scope: Scope, outlines: Mapping[str, Outline], vector: Vectors
     ) -> dict[str, NDArray[np.float32]]:

@@ -14,6 +14,8 @@ import unicodedata
 _ENTITIES = {"\\": "&#92;", "$": "&#36;", "<": "&lt;", "&": "&amp;", "[": "&#91;"}
 _MARKDOWN = str.maketrans(_ENTITIES | {c: f"\\{c}" for c in "`*_~|"})
 _BLOCK = re.compile(r"^(?:\d{1,9}(?=[.)])|(?=[-+#=>:!%]))")  # what would open a list, heading, quotation or fence
+WRAPPED_WORD = re.compile("[\u2010\u00ad]\n\\s*")
+"""A hyphen that only the end of its line needed, and the end of the line."""
 _LINK = re.compile(r"//|@|www\.|[^\s.]\.[^\W\d_]{2}", re.IGNORECASE)  # generous: what some renderer makes a link of
 _CODE = re.compile(
     r"(?:(?<!\S)|(?<=(?<!\S)\())(`[^`\[<&$\\]+`)(?=[.,;:)!?]*(?!\S))"
@@ -21,8 +23,11 @@ _CODE = re.compile(
 
 
 def one_line(text: str, length: int | None = 60) -> str:
-    """One printable line: control characters become spaces, invisible ones (zero width, direction) go."""
-    seen = (c if c.isprintable() else " " for c in text if unicodedata.category(c) != "Cf")
+    """One printable line: control characters become spaces, invisible ones (zero width, direction) go.
+
+    So do hyphens that only the end of a line needed.
+    """
+    seen = (c if c.isprintable() else " " for c in WRAPPED_WORD.sub("", text) if unicodedata.category(c) != "Cf")
     line = " ".join("".join(seen).split())
     return line if length is None or len(line) <= length else line[: length - 1].rstrip() + "…"
 

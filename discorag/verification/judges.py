@@ -34,7 +34,7 @@ def nli_verifier(tools: Toolbox) -> TracingVerifier:
     verifier = auto_verifier(tools)
     if verifier.judge is None:
         raise ConfigError(
-            "An NLI model is to verify, but none is named.",
+            "No NLI model is configured, but verifier=nli needs one.",
             hint=f"Set {VARIABLES}__MODEL to a folder or hub name, or {VARIABLES}__BASE_URL.",
         )
     return verifier

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-ABOUT = "Ask your documents: trees, a graph and a plan show how the sources of an answer relate to each other."
+ABOUT = "Answer questions over your documents, each sentence with its source, and find contradictions in them."
 HOME_HELP = "Folder that holds all stored data (default: as configured, else the user's data folder)."
 COMMANDS = {
     "demo": "Read the example documents, answer three questions, and open the page.",
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
-    "ask": "Answer a question, every sentence with its sources; or a file of questions.",
+    "ask": "Answer a question, with the source of every sentence; or answer a file of questions.",
     "show": "Show a document's trees.",
-    "audit": "Find where documents disagree, and why; exit code 1 if a contradiction is sure or a file unreadable.",
+    "audit": "Find where documents contradict each other. Exit code 1: one is sure, or a file cannot be read.",
     "status": "List what is stored.",
     "corpora": "List the corpora that hold documents.",
     "tune": "Find the settings that serve your own questions best, and what gain to expect from them.",
@@ -23,10 +23,9 @@ COMMANDS = {
     "parse": "Print the RST tree of a whole document without storing it.",
     "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",
     "mcp": "Serve tools to one client of the Model Context Protocol, over standard input and output.",
-    "key": "Create an API key. The key is shown once, on standard error; its entry for the key file goes to standard "
-    "output.",
+    "key": "Create an API key. It is shown once, on standard error; its entry for the key file is on standard output.",
     "models": "List and download the models that the pipeline uses.",
-    "check": "Check that everything stored is complete and undamaged; exit code 1 if not. Changes nothing.",
+    "check": "Check that everything stored is complete and undamaged. Exit code 1: it is not. Changes nothing.",
     "reindex": "Rebuild the index from the database, without encoding anything.",
     "backup": "Write all documents of all tenants, with chunks, trees and vectors, into one file.",
     "restore": "Restore a backup into an empty store: all of it, or nothing.",

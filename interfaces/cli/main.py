@@ -282,7 +282,7 @@ def _options(assignments: list[str] | None) -> dict[str, Any]:
         if not sign or name not in OPTIONS:
             known = ", ".join(sorted(OPTIONS))
             problem = f"There is no option {name!r}." if sign else f"--set {item} is not of the form name=value."
-            raise InputError(problem, hint=f"Options are {known}.")
+            raise InputError(problem, hint=f"Known options: {known}.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:

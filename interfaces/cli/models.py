@@ -45,7 +45,7 @@ def list_models(as_json: AsJson = False) -> None:
     if as_json:
         return print_json({"models": [asdict(row) for row in rows]})
     out.print(_models_table(rows))
-    return out.print("\nLicences, checksums and sources: --json. Larger models: docs/retrievers.md.")
+    return out.print("\nLicences, checksums and sources: --json. Larger models: docs/models.md.")
 
 
 @models.command()

@@ -119,14 +119,14 @@ def _run(process: Process, rows: Sequence[str], settings: Settings, take: Callab
     if not rows:
         return
     with _ray() as ray:
-        data = ray.data.from_items([{"row": row} for row in rows], override_num_blocks=-(-len(rows) // _AT_ONCE))
-        actors = max(1, int(ray.cluster_resources()["CPU"]))
+        blocks = -(-len(rows) // _AT_ONCE)
+        data = ray.data.from_items([{"row": row} for row in rows], override_num_blocks=blocks)
         done = data.map_batches(
             _Actor,
             fn_constructor_args=(settings, process),
             batch_size=_AT_ONCE,
             num_cpus=1,
-            concurrency=(1, actors),
+            concurrency=max(1, min(blocks, int(ray.cluster_resources()["CPU"]))),
             max_task_retries=_RETRIES,
         )
         try:

@@ -95,7 +95,7 @@ def key(
 
     known = {str(r): r for r in Role}
     if unknown := [r for r in role or [] if r not in known]:
-        raise ConfigError(f"--role {unknown[0]} is unknown.", hint=f"Roles are {', '.join(known)}.")
+        raise ConfigError(f"--role {unknown[0]} is unknown.", hint=f"Known roles: {', '.join(known)}.")
     secret, entry = new_key(name, tenant, [known[r] for r in role or ["read"]], expires.date() if expires else None)
     err.print(secret)
     typer.echo(entry)

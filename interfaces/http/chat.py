@@ -192,6 +192,6 @@ def _pipeline(model: str, served: Service) -> tuple[dict[str, Any], str | None]:
     """The options and the corpus that a model's name stands for. Raises `NotFoundError`."""
     name, _, corpus = model.partition("/")
     if name not in _pipelines(served):
-        hint = f"There are {', '.join(_pipelines(served))}; a corpus follows after a slash: {USUAL}/CORPUS."
+        hint = f"Known models: {', '.join(_pipelines(served))}; a corpus follows after a slash: {USUAL}/CORPUS."
         raise NotFoundError(f"There is no model {model!r}.", hint=hint)
     return PIPELINES[name], corpus or None

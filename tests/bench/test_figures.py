@@ -152,15 +152,12 @@ def retrieval() -> Iterator[tuple[str, str]]:
 
 
 def trust() -> Iterator[tuple[str, str]]:
-    f, page = result("trust"), "docs/reliability.md"
-    poison, before = f["poison"], f["large"]["before"]
+    poison, page = result("trust")["poison"], "docs/reliability.md"
     yield page, f"a file took {poison['alone_s']} s alone and {poison['block_of_others_s']} s more at worst"
     yield (
         page,
         f"within ten minutes {poison['count'] - poison['not_ended']} of the {poison['count']} poison files ended",
     )
-    for runs in (before["search_ms_of_three_runs"], f["large"]["search_ms_of_four_runs"]):
-        yield page, f"{fixed(min(runs), 1)} to {fixed(max(runs), 1)} ms"
 
 
 SUMMARISED = (

@@ -17,7 +17,7 @@ from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
-README, SWITCHES, SERVE = (
+README, OPTIONS, SERVE = (
     (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/options.md", "docs/serve.md")
 )
 
@@ -36,11 +36,9 @@ def test_the_python_example_runs_and_prints_sources_and_disagreements(
     assert "CONTRA" in printed
 
 
-def test_the_table_of_switches_names_every_switch_and_no_other() -> None:
-    table = SWITCHES.split("# Options")[1]
-    named = set(
-        re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines() if row.startswith("| `")))
-    )
+def test_the_table_of_options_names_every_option_and_no_other() -> None:
+    rows = [row.split("|")[1] for row in OPTIONS.splitlines() if row.startswith("| `")]
+    named = set(re.findall(r"`(\w+)`", "".join(rows)))
     assert named == AnswerContext.model_fields.keys() - {"backends", "tenant", "corpus"}
 
 

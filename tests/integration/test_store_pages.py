@@ -1,7 +1,7 @@
 """The transcripts of the README and the docs, replayed: what a page shows is what happens.
 
 A transcript begins with what is given: ``library``, a folder of documents that were ingested; ``demo``, the corpora of
-``make demo``. ``…`` stands for what is left out or differs each time.
+``make demo``; ``then``: what the transcript before it left. ``…`` stands for what is left out or differs each time.
 """
 
 from __future__ import annotations
@@ -20,12 +20,17 @@ from interfaces.cli.main import main
 ROOT = Path(__file__).parents[2]
 DEMO = ("vitamin-d", "tides", "library-handbook")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_CONSOLE = re.compile(r"<!-- given: (\w+) -->\n\n```console\n(.*?)```", re.DOTALL)
+_CONSOLE = re.compile(r"<!-- (given: \w+|then) -->\n\n```console\n(.*?)```", re.DOTALL)
 
 
 def cases() -> list[tuple[str, str, str]]:
-    """Page, what is given, and transcript."""
-    return [(page.stem, *found) for page in PAGES for found in _CONSOLE.findall(page.read_text(encoding="utf-8"))]
+    """Page, what is given, and transcript, with those that follow from it."""
+    found: list[tuple[str, str, str]] = []
+    for page in PAGES:
+        for given, transcript in _CONSOLE.findall(page.read_text(encoding="utf-8")):
+            name, start, before = found.pop() if given == "then" else (page.stem, given.removeprefix("given: "), "")
+            found.append((name, start, before + transcript))
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline
     rag = pipeline()
     (tmp_path / "a.txt").write_text("Iron rusts.")
     for switch, name in (("parser", "fastt"), ("retriever", "rapter"), ("relater", "rule"), ("verifier", "none")):
-        with pytest.raises(InputError, match=r"There is no .* Known are .*"):
+        with pytest.raises(InputError, match=r"There is no .* Known names: .*"):
             rag.ask("Why?", **{switch: name})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="rules"):
         rag.ingest(tmp_path / "a.txt", parser="fastt")

@@ -148,7 +148,7 @@ def test_requests_are_counted_over_all_servers(store: Store) -> None:
     [
         ("no url", "edge", "cannot be read"),
         ("postgresql://user:hidden@localhost/db", "edge", r"begins with postgresql://.*postgresql\+psycopg://"),
-        ("postgresql+psycopg://localhost/db", "memory", "in memory and in a database"),
+        ("postgresql+psycopg://localhost/db", "memory", "in memory and on a server"),
     ],
 )
 def test_a_database_that_cannot_be_meant_is_refused_without_its_password(url: str, kind: str, reason: str) -> None:
@@ -163,5 +163,5 @@ def test_a_server_that_does_not_answer_and_a_database_without_a_store_are_errors
     with pytest.raises(StoreError, match="cannot be used") as error:
         open_store(settings("postgresql+psycopg://user:hidden@127.0.0.1:9/db"), (ENCODER, DIMENSION))
     assert "hidden" not in str(error.value)
-    with pytest.raises(NotFoundError, match="holds no store"):
+    with pytest.raises(NotFoundError, match="There is no store in"):
         open_store(settings(new_database()))

@@ -102,7 +102,7 @@ async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figur
 def test_without_an_nli_model_auto_judges_nothing_and_nli_is_an_error() -> None:
     tools: Any = SimpleNamespace(settings=Settings(), encoder=None, reranker=None)
     assert auto_verifier(tools).judge is None
-    with pytest.raises(ConfigError, match="none is named"):
+    with pytest.raises(ConfigError, match="No NLI model is configured"):
         nli_verifier(tools)
 
 

@@ -98,7 +98,7 @@ export async function shown(page, name) {
 export const LOOKS = ["light", "dark"].flatMap((theme) => [1280, 390].map((width) => ({ theme, width })));
 
 export async function upload(page, name, text, corpus) {
-  if (corpus) await page.getByLabel("Into corpus").fill(corpus);
+  if (corpus) await page.getByLabel("Add to corpus").fill(corpus);
   await page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/markdown", buffer: Buffer.from(text) });
   const job = page.locator(".job", { hasText: name });
   await job.getByText("Done, 1 of 1").waitFor({ timeout: 60_000 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, FLU, launch, LOOKS, opened, says, settled, shown, upload, URL_OF } from "./browser.mjs";
+import { eventually, FLU, launch, opened, says, settled, shown, upload, URL_OF } from "./browser.mjs";
 
 let browser;
 before(async () => {
@@ -8,63 +8,13 @@ before(async () => {
 });
 after(() => browser.close());
 
-const rows = (page) => page.getByRole("row");
-
-test("the document's sentence tree opens to the evidence of the answer, in a click and within seconds", async () => {
+test("the tree of the passage behind a sentence: one click", async () => {
   const { page, done } = await opened(browser, `#/ask${FLU}`);
   await settled(page, "ask");
-  await page.locator(".sentence").nth(3).click();
-  const started = Date.now();
-  await page.getByRole("button", { name: "In the document’s tree" }).click();
-  await page.locator(".used-now").waitFor();
-  console.log(`Evidence in the document's tree after 1 click and ${Date.now() - started} ms`);
-  const lit = await page.locator(".used-text").allInnerTexts();
-  await page.waitForFunction(() => {
-    const { top, bottom } = document.querySelector(".used-now").getBoundingClientRect();
-    return top >= 0 && bottom <= window.innerHeight;
-  });
-  const document = await page.evaluate(async () => {
-    const id = new URLSearchParams(location.hash.split("?")[1]).get("doc");
-    return (await (await fetch(`documents/${id}/text?corpus=vitamin-d`)).json()).text;
-  });
-  for (const text of lit) assert.ok(document.replace(/\s+/g, " ").includes(text.replace(/\s+/g, " ")), text);
-  await page.locator(".leaf-marks").getByRole("button", { name: /^sentence \d/ }).first().click();
-  await settled(page, "ask");
-  await page.locator('.sentence[aria-pressed="true"]').waitFor();
-  await done();
-});
-
-test("levels unfold one after another, by the keyboard too, and ask only for what is opened", async () => {
-  const { page, done } = await opened(browser, "#/tree?corpus=tides&of=document");
-  const asked = [];
-  page.on("request", (request) => /\/nodes\?/.test(request.url()) && asked.push(new URL(request.url()).searchParams.getAll("node")));
-  await rows(page).nth(2).waitFor();
-  await page.getByRole("button", { name: "Close all" }).click();
-  await eventually(async () => assert.equal(await rows(page).count(), 1));
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("ArrowRight");
-  await rows(page).nth(2).waitFor();
-  const first = await rows(page).count();
-  const inner = page.locator('[role="row"][aria-expanded="false"]').first();
-  const before = asked.length;
-  await inner.click();
-  await page.waitForFunction((count) => document.querySelectorAll('[role="row"]').length > count, first);
-  assert.equal(asked.length, before + 1);
-  assert.equal(asked.at(-1).length, 1);
-  await page.locator('[role="row"]:not([aria-expanded])').last().focus();
-  await page.keyboard.press("Enter");
-  await page.locator(".rst-text").first().waitFor();
-  await done();
-});
-
-test("a document without a stored tree says which setting makes one, and builds nothing", async () => {
-  const { page, done } = await opened(browser, "#/tree?corpus=tides&of=document");
-  const none = { builder: "", builders: [], leaves: 0, roots: 0, nodes: [] };
-  await page.route("**/nodes?*", (route) => route.fulfill({ json: none }));
-  await page.reload();
-  await page.getByText("No sentence tree of this document is stored").waitFor();
-  await page.getByText("retriever=snapped").waitFor();
-  await shown(page, "tree-none");
+  await page.locator(".sentence").nth(2).click();
+  await page.getByRole("button", { name: "Tree of this passage" }).click();
+  await settled(page, "tree");
+  assert.match(page.url(), /chunk=1/);
   await done();
 });
 
@@ -146,13 +96,3 @@ test("Markdown is shown as it reads: no marks, no links, and nothing that its ma
   await shown(page, "markdown");
   await done();
 });
-
-for (const look of LOOKS) {
-  test(`the sentence tree is accessible and fits, ${look.theme}, ${look.width}`, async () => {
-    const { page, done } = await opened(browser, `#/tree${FLU}&of=document`, look);
-    await page.locator(".used-text").first().waitFor();
-    await page.waitForLoadState("networkidle");
-    await shown(page, `sentences-${look.theme}-${look.width}`);
-    await done();
-  });
-}

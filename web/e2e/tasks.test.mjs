@@ -98,7 +98,7 @@ test("plain RAG next to ours: one click", async () => {
 
 test("three files of which two are broken: the third is read, and each says what became of it", async () => {
   const { page, done, click, clicks } = await visit("#/documents?corpus=uploads");
-  await page.getByLabel("Into corpus").fill("three");
+  await page.getByLabel("Add to corpus").fill("three");
   const chooser = page.waitForEvent("filechooser");
   await click(page.getByRole("button", { name: "Choose files" }));
   const file = (name, text) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });

@@ -6,7 +6,7 @@ import "./styles/pieces.css";
 import "./styles/views.css";
 import "./styles/graph.css";
 import "./styles/work.css";
-import "./styles/levels.css";
+import "./styles/audit.css";
 import "./styles/answers.css";
 import { show, theme } from "./lib/theme";
 import { Shell } from "./ui/Shell";

@@ -78,7 +78,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 def check_format(name: str) -> None:
     """Raises `InputError` if there is no such format."""
     if name not in FORMATS:
-        raise InputError(f"Trees have no format {name!r}.", hint=f"Known are {', '.join(FORMATS)}.")
+        raise InputError(f"Trees have no format {name!r}.", hint=f"Known formats: {', '.join(FORMATS)}.")
 
 
 def write_trees(chunks: Sequence[Chunk], name: str) -> str:

@@ -24,14 +24,13 @@ from markdown_it.token import Token
 from discorag.ingest.convert.converted import not_literal
 from discorag.ingest.segment.layout import cells
 from discorag.schema.document import Markup, UnitKind
-from discorag.text.escaping import code_span
+from discorag.text.escaping import WRAPPED_WORD, code_span
 from discorag.text.sentences import CJK, LIST_MARK, language_of
 
 _FENCE = re.compile(r"^(```+|~~~+)[^\n]*\n?|\n?[ \t]*(```+|~~~+)\s*$")
 _QUOTED = re.compile(r"^(?:[ \t]*> ?)+", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}\s+|\s+(?:#+|=+|-+)$")
 _ITEM = re.compile(rf"(?:{LIST_MARK}|\\item\b)\s*(?:\[[ xX]\]\s+)?(?=\S)")
-_WRAPPED_WORD = re.compile("[\u2010\u00ad]\n\\s*")  # a hyphen that only the end of the line needed
 _COMPOUND = re.compile(r"(?<=[^\W\d_]-)\n\s*(?=[^\W\d_])")
 _MARKDOWN_SIGN = re.compile(r"[\\`*_\[<&~]")
 _BREAKS = frozenset({"softbreak", "hardbreak"})
@@ -68,7 +67,7 @@ def _without_mark(item: str) -> str:
 
 def _words(text: str, markup: Markup) -> str:
     """``text`` on one line, without markup inside lines."""
-    whole = _COMPOUND.sub("", _WRAPPED_WORD.sub("", text))
+    whole = _COMPOUND.sub("", WRAPPED_WORD.sub("", text))
     if markup is Markup.BLOCKS:
         whole = not_literal(whole)
     return strip_markdown(whole) if markup is Markup.INLINE else " ".join(whole.split())

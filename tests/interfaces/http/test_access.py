@@ -107,7 +107,6 @@ KEYED = {
     ("GET", f"/documents/{DOCUMENT}/text"): Role.READ,
     ("GET", f"/documents/{DOCUMENT}/file"): Role.READ,
     ("GET", f"/trees/{DOCUMENT}"): Role.READ,
-    ("GET", f"/trees/{DOCUMENT}/nodes"): Role.READ,
     ("GET", f"/ingest/{NOBODY}"): Role.READ,
     ("GET", "/v1/models"): Role.READ,
     ("POST", "/ask"): Role.READ,

@@ -87,7 +87,6 @@ CALLS: dict[str, tuple[Call, int]] = {
     "documents": (lambda me, _: me.get("/documents", corpus=CORPUS), 200),
     "corpora": (lambda me, _: me.get("/corpora"), 200),
     "trees": (lambda me, other: me.get(f"/trees/{other.documents[0]}", corpus=CORPUS), 404),
-    "nodes": (lambda me, other: me.get(f"/trees/{other.documents[0]}/nodes", corpus=CORPUS), 404),
     "text": (lambda me, other: me.get(f"/documents/{other.documents[0]}/text", corpus=CORPUS), 404),
     "chunks": (lambda me, other: me.get("/chunks", id=passage(other), corpus=CORPUS), 404),
     "job": (lambda me, other: me.get(f"/ingest/{other.job}"), 404),
@@ -126,7 +125,6 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     read = me.get(f"/documents/{me.documents[0]}/text", corpus=CORPUS).json()
     span = found[0]["span"]
     assert read["text"][span["start"] : span["end"]] == found[0]["text"]
-    assert me.get(f"/trees/{me.documents[0]}/nodes", corpus=CORPUS).json()["leaves"] == 2
     session = me.get("/session").json()
     assert (session["tenant"], session["roles"]) == ("north", ["operate", "read", "write"])
     assert (session["keys"], session["language_model"]) == (True, "")

@@ -1,6 +1,6 @@
 import { get, headers, post, problemFrom, Problem, send } from "./client";
 import type { Question } from "./open";
-import type { Audit, Chunk, Corpus, DocumentText, Levels, Options, Progress, Reply, Session, StoredDocument } from "./types";
+import type { Audit, Chunk, Corpus, DocumentText, Options, Progress, Reply, Session, StoredDocument } from "./types";
 
 const within = (corpus: string): string => `corpus=${encodeURIComponent(corpus)}`;
 
@@ -41,13 +41,6 @@ export const originalFile = async (corpus: string, id: string): Promise<ArrayBuf
   (await send(`documents/${id}/file?${within(corpus)}`)).arrayBuffer();
 
 export const chunksOf = (corpus: string, id: string): Promise<Chunk[]> => once(`trees/${id}?${within(corpus)}`);
-
-/** What lies directly below some nodes of a document's stored tree, at most a hundred each; the roots without any. */
-export function levels(corpus: string, id: string, builder: string, nodes: number[] = [], offset = 0): Promise<Levels> {
-  const more = builder ? [["builder", builder]] : [];
-  const asked = new URLSearchParams([["corpus", corpus], ["offset", String(offset)], ...more, ...nodes.map((node) => ["node", String(node)])]);
-  return get(`trees/${id}/nodes?${asked}`);
-}
 
 const AT_ONCE = 100;
 

@@ -144,7 +144,6 @@ export interface JobFile {
   status: Status | null;
   chunks: number;
   note: string;
-  failures: Failure[];
   again: boolean;
 }
 
@@ -154,17 +153,7 @@ export interface Ledger {
   stages: StageRecord[];
 }
 
-export interface Levels {
-  builder: string;
-  builders: string[];
-  leaves: number;
-  roots: number;
-  nodes: ShownNode[];
-}
-
 export type Markup = "none" | "blocks" | "inline";
-
-export type NodeKind = "text" | "section" | "relation" | "summary" | "group";
 
 export type Nuclearity = "NS" | "SN" | "NN";
 
@@ -261,18 +250,6 @@ export interface Session {
   language_model: string;
   formats: string[];
   examples: Record<string, string[]>;
-}
-
-export interface ShownNode {
-  node: number;
-  parent: number | null;
-  kind: NodeKind;
-  text: string;
-  heading: string;
-  relation: string;
-  spans: Span[];
-  leaves: number;
-  children: number;
 }
 
 export interface Side {

@@ -1,21 +1,5 @@
 import type { Reply, Span } from "../api/types";
-import type { Passages } from "../state/usePassages";
 import { overlap } from "./text";
-
-/** What was read of a document as evidence, in text order; of a passage without marked parts the whole. */
-export function readOf(result: Reply, passages: Passages, doc: string): Span[] {
-  const found = new Map<string, Span>();
-  for (const { chunk_id } of result.hits) {
-    const chunk = passages.get(chunk_id);
-    if (chunk?.doc_id !== doc) continue;
-    for (const span of result.evidence[chunk_id] ?? [chunk.span]) found.set(`${span.start} ${span.end}`, span);
-  }
-  return [...found.values()].sort((a, b) => a.start - b.start);
-}
-
-/** How many of these spans lie, if only in part, in some stretches of their document. */
-export const within = (spans: Span[], stretches: Span[]): number =>
-  spans.filter((span) => stretches.some((stretch) => overlap(span, stretch))).length;
 
 export interface Resting {
   /** Indices of sentences of the answer. */

@@ -14,9 +14,6 @@ export interface Route {
   s: number | null;
   doc: string;
   chunk: number | null;
-  /** Whether the tree is the whole document's, and who built it. */
-  whole: boolean;
-  builder: string;
   /** Whether the disagreements are those of the whole corpus, not of the answer. */
   ofCorpus: boolean;
   /** The thread that keeps the open conversation. */
@@ -39,8 +36,6 @@ export function routeOf(hash: string): Route {
     s: number(given.get("s")),
     doc: given.get("doc") ?? "",
     chunk: number(given.get("chunk")),
-    whole: given.get("of") === "document",
-    builder: given.get("builder") ?? "",
     ofCorpus: given.get("of") === "corpus",
     thread: given.get("thread") ?? "",
     left: given.get("left") ?? "",
@@ -56,8 +51,6 @@ export function hashOf(route: Route): string {
   if (route.s !== null) query.set("s", String(route.s));
   if (route.view === "tree" && route.doc) query.set("doc", route.doc);
   if (route.view === "tree" && route.chunk !== null) query.set("chunk", String(route.chunk));
-  if (route.view === "tree" && route.whole) query.set("of", "document");
-  if (route.view === "tree" && route.whole && route.builder) query.set("builder", route.builder);
   if (route.view === "disagreements" && route.ofCorpus) query.set("of", "corpus");
   if (route.thread) query.set("thread", route.thread);
   if (route.view === "compare" && route.left) query.set("left", route.left);

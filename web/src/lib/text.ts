@@ -123,12 +123,5 @@ export function closestSentence(text: CodeText, chunks: Chunk[], paraphrase: str
   return best;
 }
 
-/** `span` with about `around` characters on both sides, from and to white space. */
-export function contextOf(text: CodeText, span: Span, around: number): Span {
-  const least = Math.max(0, span.start - around);
-  const most = Math.min(text.length, span.end + around);
-  const before = least === 0 ? 0 : text.slice(least, span.start).search(/\s/);
-  const after = most === text.length ? "" : /\S*$/.exec(text.slice(span.end, most))?.[0] ?? "";
-  const cut = [...after].length < around / 2 ? [...after].length : 0;
-  return { start: least + Math.min(Math.max(before, 0), around / 2), end: most - cut };
-}
+/** A quotation without the hyphens that only the ends of its source's lines needed. */
+export const unwrapped = (text: string): string => text.replace(/[\u2010\u00ad]\n\s*/g, "");

@@ -73,12 +73,11 @@ function anchorOf(split: Split, [left, right]: TreeNode[]): number {
   return split.nuclearity === "SN" ? right.anchor : (left.anchor + right.anchor) / 2;
 }
 
-/** The nodes that show, parents first, and the size of the drawing without its texts. */
-export function layOut(tree: RstTree, closed: ReadonlySet<string>): { nodes: TreeNode[]; width: number; depth: number } {
+/** The nodes that show, parents first, and the width of the drawing. */
+export function layOut(tree: RstTree, closed: ReadonlySet<string>): { nodes: TreeNode[]; width: number } {
   const splits = new Map(tree.splits.map((split) => [keyOf(split.start, split.end), split]));
   const nodes: TreeNode[] = [];
   let x = GAP;
-  let deepest = 0;
   const place = (start: number, end: number, depth: number): TreeNode => {
     const key = keyOf(start, end);
     const split = splits.get(key) ?? null;
@@ -87,7 +86,6 @@ export function layOut(tree: RstTree, closed: ReadonlySet<string>): { nodes: Tre
       key, start, end, split, depth, collapsed, children: [], left: x, right: x + COLUMN, anchor: x + COLUMN / 2, y: TOP + depth * LEVEL,
     };
     nodes.push(node);
-    deepest = Math.max(deepest, depth);
     if (!split || collapsed) {
       x += COLUMN + GAP;
       return node;
@@ -98,7 +96,7 @@ export function layOut(tree: RstTree, closed: ReadonlySet<string>): { nodes: Tre
     return node;
   };
   place(0, tree.edus.length, 0);
-  return { nodes, width: x, depth: deepest };
+  return { nodes, width: x };
 }
 
 const wide = (c: string): boolean => /[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]|\p{Extended_Pictographic}/u.test(c);

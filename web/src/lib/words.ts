@@ -27,31 +27,17 @@ const PRESETS: Record<string, string> = {
 
 export const presetName = (preset: string): string => PRESETS[preset] ?? preset;
 
-/** Retrieval trees by who builds them. */
-export const BUILDERS: Record<string, string> = {
-  snapped: "Sections, paragraphs, sentences",
-  slide: "Sections, paragraphs, sentences (windows)",
-  "flat-sentences": "Sections, paragraphs, sentences (single)",
-  "flat-chunks": "Sections and passages of 100 words",
-  discourse: "RST over the document (DISRetrieval)",
-  bisection: "Halves of halves",
-  windows: "Neighbours, seven at a time",
-  clusters: "Clusters and summaries (RAPTOR)",
-  sections: "Sections and summaries (HTSIR)",
-  headings: "Headings above paragraphs (RDR²)",
-};
-
 const STAGES: Record<string, string> = {
   prepare: "Question",
   retrieve: "Find passages",
-  rerank: "Sort passages",
-  parse: "Read their sentences",
+  rerank: "Order passages",
+  parse: "Trees of the passages",
   assess: "Is there an answer?",
-  quote: "Choose sentences",
-  relate: "Compare passages",
+  quote: "Preliminary answer",
+  relate: "Relate passages",
   plan: "Plan",
   generate: "Write",
-  refine: "Search again",
+  refine: "Revise the answer",
   verify: "Check each sentence",
   abstain: "No answer",
 };

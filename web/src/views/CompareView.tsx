@@ -106,12 +106,29 @@ function Column({ name, side, other }: { name: string; side: SideState; other: S
       </section>
     );
   }
+  const silent = side.result?.answer.disagreements.length === 0 && Boolean(other.result?.answer.disagreements.length);
   return (
     <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
       {side.busy && <p className="quiet">In progress…</p>}
       {side.result && <Conflicts result={side.result} of={name} />}
+      {silent && <p className="quiet">This answer does not say that its sources disagree.</p>}
       {side.result && <Costs result={side.result} />}
     </AnswerColumn>
+  );
+}
+
+const textsOf = (result: Reply): string[] => result.answer.sentences.map(({ text }) => text.trim());
+
+/** How the sentences of the two answers differ. */
+function Difference({ one, other }: { one: Reply | null; other: Reply | null }) {
+  if (!one || !other) return null;
+  const [here, there] = [textsOf(one), textsOf(other)];
+  if (String(here) === String(there)) return "Both answers have the same sentences.";
+  if (String(here.sort()) === String(there.sort())) return "Both answers have the same sentences, in a different order.";
+  return (
+    <>
+      <span className="only">Underlined</span> sentences are in one answer only.
+    </>
   );
 }
 
@@ -175,7 +192,7 @@ export default function CompareView() {
             <>
               <p className="small quiet">
                 Plain RAG takes the passages that are nearest to the question, and their sentences in that order: no trees, no
-                relations, no plan. <span className="only">Underlined</span> sentences are in one answer only.
+                relations, no plan. <Difference one={a.result} other={b.result} />
               </p>
               <div className="sides" aria-live="polite" aria-busy={busy}>
                 <Column name={nameOf(left)} side={a} other={b} />

@@ -1,9 +1,9 @@
 import { useMemo } from "react";
 import { chunksOf, documentText } from "../api/calls";
 import type { Question } from "../api/open";
-import type { Answer, Disagreement, EvidenceSpan, Reply, Span } from "../api/types";
+import type { Answer, Chunk, Disagreement, EvidenceSpan, Reply, Span } from "../api/types";
 import { disputes, tellers } from "../lib/disputes";
-import { CodeText, contextOf } from "../lib/text";
+import { CodeText, overlap } from "../lib/text";
 import { clash, plural, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
@@ -15,7 +15,16 @@ import { SentenceLinks } from "../ui/SentenceLinks";
 import { placeAt, placeName } from "../ui/Source";
 import { CorpusAudit } from "./disagreements/CorpusAudit";
 
-const AROUND = 320;
+/** Sentences that are shown before and after one. */
+const AROUND = 3;
+
+function contextOf(chunks: Chunk[], span: Span): Span {
+  const sentences = chunks.flatMap((chunk) => chunk.sentences);
+  const first = sentences.findIndex((sentence) => overlap(sentence, span));
+  const last = sentences.findLastIndex((sentence) => overlap(sentence, span));
+  const shown = first < 0 ? [span] : sentences.slice(Math.max(0, first - AROUND), last + AROUND + 1);
+  return { start: shown[0]?.start ?? span.start, end: shown.at(-1)?.end ?? span.end };
+}
 
 interface SideProps {
   corpus: string;
@@ -34,7 +43,7 @@ function Side({ corpus, side, differs, answer }: SideProps) {
     const words = differs.map((span) => ({ span: { start: start + span.start, end: start + span.end }, kind: "differs" }));
     return [{ span: side.span, kind: "lit" }, ...words];
   }, [side, differs]);
-  const context = coded && contextOf(coded, side.span, AROUND);
+  const context = chunks.value && contextOf(chunks.value, side.span);
   const sentences = tellers(answer, side);
   return (
     <div className="side">

@@ -73,13 +73,13 @@ function Pages({ total, offset, onChange }: { total: number; offset: number; onC
   return (
     <nav className="pages" aria-label="Pages of documents">
       <Button className="button" isDisabled={offset === 0} onPress={() => onChange(offset - PART)}>
-        Earlier
+        Previous
       </Button>
       <span className="quiet small">
         {offset + 1} to {Math.min(total, offset + PART)} of {total}
       </span>
       <Button className="button" isDisabled={offset + PART >= total} onPress={() => onChange(offset + PART)}>
-        Later
+        Next
       </Button>
     </nav>
   );

@@ -99,7 +99,7 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
             <TextArea className="plan-text" dir="auto" rows={8} />
           </TextField>
           <p className="quiet small">
-            Numbers in brackets cite passages, [6.2] the second unit of the sixth. The answer follows your changes.
+            Each sentence is a step. Numbers in brackets cite the evidence: [6.2] is the second unit of passage 6.
           </p>
           <div className="plan-buttons">
             <Button className="button primary" isDisabled={busy || !text.trim()} onPress={() => write(text.trim())}>

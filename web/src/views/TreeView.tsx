@@ -3,7 +3,7 @@ import { Button } from "react-aria-components";
 import { chunksOf, documents } from "../api/calls";
 import { problemOf, send, type Problem } from "../api/client";
 import type { Chunk, RstTree, StoredDocument } from "../api/types";
-import { standalone, save, savePicture, saveText } from "../lib/save";
+import { save } from "../lib/save";
 import { shorten } from "../lib/text";
 import { closedAtFirst, keyOf, readable } from "../lib/tree";
 import { plural } from "../lib/words";
@@ -11,11 +11,9 @@ import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
-import { Picks } from "../ui/Picks";
 import { CorpusChoice } from "../ui/QuestionBar";
 import { placeAt, placeName } from "../ui/Source";
 import { Drawing } from "./tree/Drawing";
-import { Sentences } from "./tree/Sentences";
 
 const LISTED = 1000;
 
@@ -39,24 +37,19 @@ function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: s
   const svg = useRef<SVGSVGElement>(null);
   const toggle = (key: string) =>
     setClosed((old) => (old.has(key) ? new Set([...old].filter((other) => other !== key)) : new Set([...old, key])));
-  const picture = () => svg.current && standalone(svg.current);
-  const file = async () => {
+  const file = async (format: string) => {
     try {
-      const path = `trees/${chunk.doc_id}?corpus=${encodeURIComponent(corpus)}&chunk=${chunk.order}&format=rs3`;
-      save("tree.rs3", await (await send(path)).blob());
+      const path = `trees/${chunk.doc_id}?corpus=${encodeURIComponent(corpus)}&chunk=${chunk.order}&format=${format}`;
+      save(`tree.${format}`, await (await send(path)).blob());
     } catch (error) {
       setProblem(problemOf(error));
     }
   };
   const all = tree.splits.map((split) => keyOf(split.start, split.end));
-  const drawn = (use: (found: NonNullable<ReturnType<typeof picture>>) => void) => {
-    const found = picture();
-    if (found) use(found);
-  };
   return (
     <>
       <div className="tree-buttons">
-        <span className="quiet small">{plural(tree.edus.length, "unit")}; a “?” marks relations of which the parser is not sure</span>
+        <span className="quiet small">{plural(tree.edus.length, "unit")}; “?” marks a relation that the parser is not sure of</span>
         <Button className="button" aria-label="Smaller" onPress={() => step(-1)}>
           −
         </Button>
@@ -72,15 +65,11 @@ function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: s
         <Button className="button" onPress={() => setClosed(new Set(all.slice(1)))}>
           Close all
         </Button>
-        <Button className="button" onPress={() => drawn((p) => saveText("tree.svg", "image/svg+xml", p.text))}>
-          SVG
-        </Button>
-        <Button className="button" onPress={() => drawn((p) => void savePicture("tree", p))}>
-          PNG
-        </Button>
-        <Button className="button" onPress={() => void file()}>
-          rs3
-        </Button>
+        {["svg", "rs3"].map((format) => (
+          <Button key={format} className="button" aria-label={`Save as ${format}`} onPress={() => void file(format)}>
+            {format}
+          </Button>
+        ))}
       </div>
       {problem && <ProblemNote problem={problem} />}
       <div className="tree-box" ref={box} tabIndex={0} role="region" aria-label="Drawing of the tree" onKeyDown={keyed}>
@@ -124,11 +113,6 @@ function Chosen({ corpus, doc }: { corpus: string; doc: StoredDocument }) {
   );
 }
 
-const PARTS = [
-  { value: false, name: "One passage" },
-  { value: true, name: "Whole document" },
-];
-
 export default function TreeView() {
   const { route, go, corpus, run } = useApp();
   const listed = useLoaded(corpus, () => documents(corpus, 0, LISTED));
@@ -147,18 +131,12 @@ export default function TreeView() {
           label="Document"
           value={doc?.doc_id ?? ""}
           options={options}
-          onChange={(id) => go({ doc: id, chunk: 0, builder: "" })}
+          onChange={(id) => go({ doc: id, chunk: 0 })}
         />
       </div>
       {listed.problem && <ProblemNote problem={listed.problem} again={listed.again} />}
       {listed.value && !doc && <Empty title="This corpus is empty" />}
-      {doc && (
-        <div className="tree-parts">
-          <Picks label="Tree of" value={route.whole} options={PARTS} onChange={(whole) => go({ doc: doc.doc_id, whole })} />
-        </div>
-      )}
-      {doc && !route.whole && <Chosen key={doc.doc_id} corpus={corpus} doc={doc} />}
-      {doc && route.whole && <Sentences key={doc.doc_id} corpus={corpus} doc={doc.doc_id} title={doc.title || doc.name} />}
+      {doc && <Chosen key={doc.doc_id} corpus={corpus} doc={doc} />}
     </>
   );
 }

@@ -22,7 +22,7 @@ interface Props {
 
 /** The document that the sentence rests on, at the characters that support it. */
 export function SourcePane({ result, corpus, at, onPoint }: Props) {
-  const { go } = useApp();
+  const { go, passages } = useApp();
   const all = result.sources;
   const [chosen, setChosen] = useState(0);
   useEffect(() => setChosen(0), [at]);
@@ -61,8 +61,8 @@ export function SourcePane({ result, corpus, at, onPoint }: Props) {
         onPoint={pointed}
         onChoose={choose}
       >
-        <button type="button" className="link" onClick={() => go({ view: "tree", doc, whole: true, builder: "", s: at })}>
-          In the document’s tree
+        <button type="button" className="link" onClick={() => go({ view: "tree", doc, chunk: passages.get(shown.chunk_id)?.order ?? 0, s: at })}>
+          Tree of this passage
         </button>
       </Source>
       {shown.also_in.length > 0 && (

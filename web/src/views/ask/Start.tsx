@@ -53,6 +53,7 @@ export function Start() {
   const questions = (session?.examples[corpus] ?? []).slice(0, 3);
   return (
     <section className="start" aria-label="Start">
+      <p>Ask your documents a question: every sentence of the answer has its source, and contradictions are shown.</p>
       <h2>{questions.length ? "Try one of these questions" : "Ask about these documents"}</h2>
       {questions.length ? (
         <ul>
@@ -68,7 +69,8 @@ export function Start() {
         <Titles corpus={corpus} />
       )}
       <p>
-        Click a sentence of the answer to see it in its source. <span className="flag">disputed</span>: another source denies it.
+        Click a sentence of the answer to see it in its source. A sentence marked <span className="flag">disputed</span> is
+        contradicted by another source.
       </p>
       <Model name={session?.language_model ?? ""} />
       {threads.all.length > 0 && (

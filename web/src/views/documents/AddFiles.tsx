@@ -29,11 +29,11 @@ export function AddFiles({ corpus, onFiles }: Props) {
         Drop files here, or choose them
       </Text>
       <p className="quiet small">
-        {session?.formats.join(", ")}. A file of the same name is replaced; one that cannot be read does not hold up the others.
+        {session?.formats.join(", ")}. A file with the same name replaces the stored one.
       </p>
       <div className="drop-row">
         <TextField className="field" value={named} onChange={setNamed} maxLength={200}>
-          <Label>Into corpus</Label>
+          <Label>Add to corpus</Label>
           <Input placeholder={corpus || "default"} />
         </TextField>
         <FileTrigger allowsMultiple onSelect={(files) => take([...(files ?? [])])}>

@@ -81,7 +81,7 @@ export function useJobs(formats: string[], settled: () => void): Jobs {
   const send = (all: File[], corpus: string) => {
     const isKnown = (file: File) => formats.some((suffix) => file.name.toLowerCase().endsWith(suffix));
     for (const file of all.filter((one) => !isKnown(one))) {
-      added([file], corpus, new Problem(`${file.name} cannot be read: its format is not known.`, `Known are ${formats.join(", ")}.`, 415));
+      added([file], corpus, new Problem(`${file.name} cannot be read: its format is not known.`, `Supported formats: ${formats.join(", ")}.`, 415));
     }
     const files = all.filter(isKnown);
     if (!files.length) return;

@@ -1,4 +1,3 @@
-import type { Ref } from "react";
 import type { Edge, Reply } from "../../api/types";
 import { CARD, pathOf, type Layout } from "../../lib/layout";
 import { relationName, tone } from "../../lib/words";
@@ -12,11 +11,10 @@ interface Props {
   layout: Layout;
   selected: string;
   onSelect: (id: string) => void;
-  ref: Ref<SVGSVGElement>;
 }
 
 /** Title and section of a passage, or its first words where it has no section. */
-export function useNames(result: Reply) {
+function useNames(result: Reply) {
   const { passages } = useApp();
   return (id: string) => {
     const chunk = passages.get(id);
@@ -30,7 +28,7 @@ export function useNames(result: Reply) {
 }
 
 /** The passages as cards, with an arrow and its name for each relation. */
-export function Network({ result, layout, selected, onSelect, ref }: Props) {
+export function Network({ result, layout, selected, onSelect }: Props) {
   const { route } = useApp();
   const nameOf = useNames(result);
   const { sentences } = result.answer;
@@ -39,7 +37,7 @@ export function Network({ result, layout, selected, onSelect, ref }: Props) {
   const at = ({ x, y }: { x: number; y: number }) => ({ left: x, top: y });
   return (
     <div className="network" style={{ width: layout.width, height: layout.height }}>
-      <svg ref={ref} width={layout.width} height={layout.height} viewBox={`0 0 ${layout.width} ${layout.height}`} aria-hidden="true">
+      <svg width={layout.width} height={layout.height} viewBox={`0 0 ${layout.width} ${layout.height}`} aria-hidden="true">
         {layout.arrows.map(({ edge, points }) => {
           const end = points.at(-1) ?? { x: 0, y: 0 };
           const before = points.at(-2) ?? end;

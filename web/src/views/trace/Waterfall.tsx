@@ -1,5 +1,5 @@
 import type { StageRecord } from "../../api/types";
-import { BUILDERS, percent, seconds, stageName } from "../../lib/words";
+import { percent, seconds, stageName } from "../../lib/words";
 
 function offsets(stages: StageRecord[]): number[] {
   let sum = 0;
@@ -13,7 +13,7 @@ const ENGINES: Record<string, string> = {
   local: "on this server",
   llm: "language model",
   off: "not used",
-  stored: "made when the document was read",
+  stored: "made when the document was added",
   auto: "compared with the source",
 };
 
@@ -21,7 +21,7 @@ const ENGINES: Record<string, string> = {
 const plainly = (decision: string): string =>
   decision
     .replace(/^\w+: /, "")
-    .replace(/^the retriever is (.+)$/, (_, name: string) => `Searches ${BUILDERS[name]?.toLowerCase() ?? `by ${name}`}.`)
+    .replace(/^the retriever is (.+)$/, "Searches with the retriever $1.")
     .replace(/^(\d+) chunks were found$/, "$1 passages were found.")
     .replace(/^probability ([\d.]+)$/, (_, share: string) => `Whether the passages answer: ${percent(Number(share))} likely.`)
     .replace(/^the answer is verified$/, "Every sentence was checked.");
