@@ -20,7 +20,7 @@ _STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdi
 _LEVELS = {Tier.SURE: "warning", Tier.POSSIBLE: "note"}
 _AROUND = 90
 """Characters of a sentence that the terminal shows on each side of what differs."""
-_TARGET = re.compile(r" ?<https?://[^>\s]*>")
+_TARGET = re.compile(r" ?<https?://[^>\s]*>?")
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ABOUT = "Each finding quotes two documents; what differs is marked. The surest come first."
 _STYLE = """
@@ -158,7 +158,7 @@ def _side_html(side: Side, other: Side) -> str:
     said = "".join(f"<mark>{escape(p)}</mark>" if lit else escape(p) for p, lit in _pieces(side))
     lit = [side.quote[span.start : span.end] for span in side.lit]
     own = [c for c in side.conditions if c not in other.conditions and not any(text in c for text in lit)]
-    limits = f'<p class="place">Limits: {escape("; ".join(own))}</p>' if own else ""
+    limits = f'<p class="place">Limits: {escape(_TARGET.sub("", "; ".join(own)))}</p>' if own else ""
     return f'<div><blockquote>{said}</blockquote><p class="place">{escape(_place(side))}</p>{limits}</div>'
 
 
