@@ -319,10 +319,13 @@ def test_against_compares_two_folders_only(pipeline: Pipelines, tmp_path: Path) 
 
 
 def test_views_show_every_finding(pipeline: Pipelines, tmp_path: Path) -> None:
-    report = audit(pipeline(), write(tmp_path / "shop", policy=POLICY.replace("card", "<b>card</b>"), leaflet=LEAFLET))
+    leaflet = LEAFLET.replace("of delivery", "of delivery if it is [sealed](https://seal.example)")
+    report = audit(pipeline(), write(tmp_path / "shop", policy=POLICY.replace("card", "<b>card</b>"), leaflet=leaflet))
     html, sarif = audit_html(report), audit_sarif(report)
     assert html.count("<article>") == len(report.findings) == len(sarif["runs"][0]["results"])
     assert "<mark>30 days</mark>" in html
+    assert "Limits: if it is sealed" in html
+    assert "seal.example" not in html
     assert "<b>" not in html
     assert "<script" not in html
     region = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]
