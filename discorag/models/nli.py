@@ -193,9 +193,8 @@ class ServerNli:
     """
 
     def __init__(self, settings: NliSettings) -> None:
-        name = settings.model or "default"
-        self._batch_size, self.version = settings.batch_size, f"{name}@server"
-        self._endpoint = Endpoint(settings, name, VARIABLES)
+        self._batch_size, self.version = settings.batch_size, f"{settings.model or 'default'}@server"
+        self._endpoint = Endpoint(settings, VARIABLES)
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
         """Return the probabilities of each pair, in requests of ``batch_size``.

@@ -19,7 +19,6 @@ from discorag.models.hub import (
     local_model,
     pull_model,
     read_lock,
-    use_lock,
 )
 from discorag.models.tokens import tokenizer_named
 from discorag.schema.errors import ConfigError
@@ -122,16 +121,6 @@ def test_a_file_that_changed_since_it_was_pulled_is_refused(
     (_store(cache, "acme/mini") / "model.safetensors").write_text("others")
     with pytest.raises(ConfigError, match=r"'model.safetensors' of the model 'acme/mini'.* not the file"):
         local_model("acme/mini")
-
-
-def test_copied_cache_and_lock_file_are_compared_on_a_machine_without_network(
-    online: list[dict[str, Any]], cache: Path, lock: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pull_model("acme/mini", lock)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache.rename(tmp_path / "copied")))
-    use_lock(lock.rename(tmp_path / "copied.json"))
-    folder = local_model("acme/mini")
-    assert {path: (folder / path).read_text() for path in FILES} == FILES
 
 
 def test_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:

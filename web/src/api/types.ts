@@ -144,7 +144,6 @@ export interface JobFile {
   status: Status | null;
   chunks: number;
   note: string;
-  failures: Failure[];
   again: boolean;
 }
 
