@@ -69,7 +69,6 @@ class DocumentText(BaseModel):
     doc_id: str
     title: str
     text: str
-    media_type: str
     markup: Markup
     pages: tuple[int, ...]
 
@@ -120,7 +119,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.document, scope, str(doc_id))
     log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
-    same = found.model_dump(include={"title", "text", "media_type", "pages"})
+    same = found.model_dump(include={"title", "text", "pages"})
     return DocumentText(doc_id=str(doc_id), markup=found.markup, **same)
 
 

@@ -147,6 +147,6 @@ def test_the_command_line_pulls_and_lists(
     monkeypatch.setenv("DISCO_RAG_RERANKER__MODEL", "acme/mini")
     listed = json.loads(_run("list", "--json").output)
     rows = {row["name"]: row for row in listed["models"]}
-    assert rows["acme/mini"]["installed"]
-    assert [name for name, row in rows.items() if row["configured"]] == ["all-MiniLM-L6-v2", "acme/mini"]
+    assert rows["acme/mini"]["folder"]
+    assert [name for name, row in rows.items() if row["in_use"]] == ["all-MiniLM-L6-v2", "acme/mini"]
     assert "ms-marco-MiniLM-L-12-v2" in _run("list").output
