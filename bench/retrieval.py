@@ -29,7 +29,7 @@ from discorag.retrieval.index import fuse_scores
 from discorag.retrieval.registry import TreeQuery, TreeRetriever, tree_retrievers
 from discorag.retrieval.routers.decide import router_of
 from discorag.retrieval.search import evidence_of
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Markup
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Vectors, digest
 from discorag.store.outline import Outline, TreeArrays
@@ -117,8 +117,8 @@ class Measurement:
 
 
 def _source(document: SourceDocument) -> Source:
-    kind = "text/markdown" if document.text.startswith("#") else "text/plain"
-    loaded = Document(uri=document.id, title=document.title, text=document.text, media_type=kind)
+    markup = Markup.INLINE if document.text.startswith("#") else Markup.NONE
+    loaded = Document(uri=document.id, title=document.title, text=document.text, markup=markup)
     return Source(loaded, build_hierarchy(loaded))
 
 

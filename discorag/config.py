@@ -65,14 +65,6 @@ class EndpointSettings(_Section):
     api_key: SecretStr | None = Field(default=None, description="Sent to this server only.")
     timeout_s: float = Field(default=60.0, gt=0, description="Limit of one HTTP request.")
     retries: int = Field(default=2, ge=0, description="Further attempts on timeout, 429, 5xx; Ollama is called once.")
-    failures: int = Field(
-        default=3, ge=1, description="Failed calls in a row after which the endpoint is not called for a while."
-    )
-    pause_s: float = Field(
-        default=30.0,
-        gt=0,
-        description="Seconds for which it is not called; then one call tests it, while all others fail at once.",
-    )
 
 
 _S = TypeVar("_S", bound=_Section)

@@ -1,6 +1,7 @@
 """``make site``: one HTML file that shows answers next to plain retrieval, and audits of folders.
 
-``python examples/showcase.py FOLDER ...``: each folder is audited; without any, the example corpora are.
+``python examples/showcase.py FOLDER ...``: each folder is audited; without any, the example corpora are. What was read
+is kept, so that it goes on where it was interrupted.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from discorag import DiscoRAG
 from interfaces.audit import AuditReport
+from interfaces.cli.present import Bar
 from interfaces.views.audit import audit_html
 
 EXAMPLES = Path(__file__).parent
@@ -35,8 +37,11 @@ def main(folders: list[Path]) -> None:
 
 def audit_folder(rag: DiscoRAG, folder: Path) -> AuditReport:
     """What disagrees in a folder."""
-    rag.ingest_for_audit(folder)
-    return rag.audit(corpus=folder.resolve().name)
+    name = folder.resolve().name
+    with Bar(f"Ingest {name}") as bar:
+        rag.ingest_for_audit(folder, progress=bar.on_event)
+    with Bar(f"Audit {name}") as bar:
+        return rag.audit(corpus=name, progress=bar.show)
 
 
 def answer_html(rag: DiscoRAG, question: str, corpus: str) -> str:

@@ -21,7 +21,6 @@ from discorag.schema.errors import NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import Manifest
 from discorag.store.store import Store
-from discorag.text.differences import differing_words
 
 Progress = Callable[[int, int], None]
 """Called with the documents read so far, and how many there are."""
@@ -83,7 +82,7 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
     changed = {doc_id for doc_id, fingerprint in current.items() if known.get(doc_id) != fingerprint}
     stale = changed | (known.keys() - current.keys())
     if stale:
-        documents = await read_documents(store, encoder, scope, manifests, progress)
+        documents = await read_documents(store, encoder, [(scope, manifests)], progress)
         found = await asyncio.to_thread(audit, documents, only=changed)
         new = [(f.id, f.left.doc_id, f.right.doc_id, f.model_dump_json()) for f in found]
         await asyncio.to_thread(rows.replace, scope, stale, new, current)
@@ -95,7 +94,7 @@ def stored_audit(store: Store, scope: Scope) -> AuditReport:
     rows, manifests = Findings(store.database, RULES), store.manifests(scope)
     current, notes = {m.doc_id: m.fingerprint for m in manifests}, rows.settled_notes(scope)
     stored = (Finding.model_validate_json(body) for body in rows.current_findings(scope))
-    findings = tuple(map(with_differences, sort_findings(stored)))
+    findings = tuple(sort_findings(stored))
     return AuditReport(
         corpus=scope.corpus,
         documents=_documents_of(manifests),
@@ -109,30 +108,24 @@ async def compare_corpora(
     store: Store, encoder: Encoder, scope: Scope, against: Scope, progress: Progress | None = None
 ) -> AuditReport:
     """Where the documents of one corpus disagree with those of another; nothing is stored."""
-    mine, theirs = [await asyncio.to_thread(store.manifests, s) for s in (scope, against)]
-
-    def report(read: int, _: int) -> None:
-        if progress:
-            progress(read, len(mine) + len(theirs))
-
-    own = await read_documents(store, encoder, scope, mine, report)
-    other = await read_documents(store, encoder, against, theirs, lambda n, _: report(len(mine) + n, 0))
-    only, others = ({d.id for d in documents} for documents in (own, other))
-    found = await asyncio.to_thread(audit, [*own, *other], only=only, against=others)
-    documents = _documents_of([*mine, *theirs])
+    own, other = [(s, await asyncio.to_thread(store.manifests, s)) for s in (scope, against)]
+    documents = await read_documents(store, encoder, [own, other], progress)
+    only, others = ({m.doc_id for m in manifests} for _, manifests in (own, other))
+    found = await asyncio.to_thread(audit, documents, only=only, against=others)
     return AuditReport(
         corpus=f"{scope.corpus} against {against.corpus}",
-        documents=documents,
-        findings=tuple(map(with_differences, found)),
+        documents=_documents_of([*own[1], *other[1]]),
+        findings=tuple(found),
     )
 
 
 async def read_documents(
-    store: Store, encoder: Encoder, scope: Scope, manifests: Sequence[Manifest], progress: Progress | None = None
+    store: Store, encoder: Encoder, parts: Iterable[tuple[Scope, Sequence[Manifest]]], progress: Progress | None = None
 ) -> list[AuditDocument]:
-    """The documents of a scope with their sentences and the vectors that the ingest stored."""
+    """Documents of one or more scopes with their sentences and the vectors that the ingest stored."""
+    wanted = [(scope, manifest) for scope, manifests in parts for manifest in manifests]
     found: list[AuditDocument] = []
-    for number, manifest in enumerate(manifests, start=1):
+    for number, (scope, manifest) in enumerate(wanted, start=1):
         with suppress(NotFoundError):  # deleted meanwhile: the next audit sees it
             memo = MemoEncoder(encoder, size=_MEMORY)
             chunks = await asyncio.to_thread(_chunks_with_vectors, store, scope, manifest, memo)
@@ -140,7 +133,7 @@ async def read_documents(
             rows = range(len(table.sentences))
             found.append(await asyncio.to_thread(AuditDocument.of, chunks, table, rows))
         if progress:
-            progress(number, len(manifests))
+            progress(number, len(wanted))
     return found
 
 
@@ -150,16 +143,6 @@ def _chunks_with_vectors(store: Store, scope: Scope, manifest: Manifest, memo: M
     for chunk in chunks:
         memo.remember(chunk.unit_vectors)
     return chunks
-
-
-def with_differences(finding: Finding) -> Finding:
-    """The finding with what differs lit on both sides, also where no single value does."""
-    sides = (finding.left, finding.right)
-    if any(side.lit for side in sides):
-        return finding
-    spans = differing_words(finding.left.quote, finding.right.quote)
-    left, right = (side.model_copy(update={"lit": lit}) for side, lit in zip(sides, spans, strict=True))
-    return finding.model_copy(update={"left": left, "right": right})
 
 
 def _documents_of(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:

@@ -39,7 +39,6 @@ from nodes.state import AnswerInput
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
-    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
 T = TypeVar("T")
@@ -69,7 +68,6 @@ class DiscoRAG:
         backends: Opened resources, if you manage them yourself; then nothing else is used.
         llm: The language model instead of the configured one: its name, as in DISCO_RAG_MODEL
             (``ollama:qwen3:8b``), or a chat model of LangChain.
-        embeddings: LangChain's embeddings instead of the configured encoder.
 
     Raises:
         DiscoRagError: On opening, see `nodes.backends.Backends.open`.
@@ -94,9 +92,8 @@ class DiscoRAG:
         *,
         backends: Backends | None = None,
         llm: str | BaseChatModel | None = None,
-        embeddings: Embeddings | None = None,
     ) -> None:
-        self.backends = backends or Backends.open(settings, llm=llm, embeddings=embeddings)
+        self.backends = backends or Backends.open(settings, llm=llm)
         self._loop: BackgroundLoop | None = None
         self._temporary: TemporaryDirectory[str] | None = None
 

@@ -28,7 +28,6 @@ from nodes.templates import templates
 from prompts import PromptError, check, load
 
 if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
 
@@ -55,28 +54,22 @@ class Backends:
         settings: Settings | None = None,
         *,
         llm: str | BaseChatModel | None = None,
-        embeddings: Embeddings | None = None,
     ) -> Backends:
         """Open what the settings name, by default environment and ``disco-rag.toml``; blocks while it reads files.
 
-        ``llm``, a name as DISCO_RAG_MODEL has it or a chat model of LangChain, is used instead of the configured model,
-        LangChain's ``embeddings`` instead of the encoder. Raises `ConfigError`, `StoreError`, `ModelError`.
+        ``llm``, a name as DISCO_RAG_MODEL has it or a chat model of LangChain, is used instead of the configured model.
+        Raises `ConfigError`, `StoreError`, `ModelError`.
         """
         settings = settings or read_settings()
         if isinstance(llm, str):
             settings, llm = name_model(settings, llm), None
-        if llm is None:
-            model = _configured_model(settings, "reader")
-        else:
-            from nodes.langchain_adapters import language_model
-
-            model = language_model(llm, settings.llm)
+        model = _configured_model(settings, "reader") if llm is None else _gateway_over(llm, settings.llm)
         use_lock(lock_path(settings))
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))
         _check_prompts(settings)
         with start_blocking_portal() as portal:  # works inside a running event loop too
-            encoder = portal.call(_encoder, settings, embeddings)
+            encoder = portal.call(encoder_from, settings)
         store = open_store(settings.store, (encoder.version, encoder.dimension))
         return cls(settings, store, encoder, model)
 
@@ -187,14 +180,6 @@ def _check_prompts(settings: Settings) -> None:
         raise ConfigError(str(error), hint=hint) from error
 
 
-async def _encoder(settings: Settings, embeddings: Embeddings | None) -> Encoder:
-    if embeddings is None:
-        return await encoder_from(settings)
-    from nodes.langchain_adapters import LangChainEncoder
-
-    return await LangChainEncoder.of(embeddings)
-
-
 def name_model(settings: Settings, name: str) -> Settings:
     """The settings with another reader, which also plays all roles without a model. Raises `ConfigError`."""
     roles = settings.models.model_copy(update={"reader": None})
@@ -212,3 +197,14 @@ def _configured_model(settings: Settings, role: Role) -> LanguageModel | None:
     from discorag.models.gateway import gateway_from
 
     return gateway_from(settings, role)
+
+
+def _gateway_over(model: BaseChatModel, settings: LlmSettings) -> LanguageModel:
+    """The gateway over a chat model of LangChain: replies are checked, repaired once, counted, cached."""
+    from discorag.models.chat import ChatClient
+    from discorag.models.gateway import Gateway
+    from discorag.models.providers import own_model
+
+    name = str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
+    named = settings.model_copy(update={"model": name, "base_url": None})
+    return Gateway(named, chat=ChatClient(named, own_model(model, settings.context_tokens)))

@@ -54,6 +54,8 @@ QUESTIONS = 150
 MARKS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("marks.json").read_text("utf-8"))
 """A pair of sentences each, with both readers' marks (`bench.conflicts.marks`); of filings, whose licence is unknown, a
 digest."""
+GENUINE = {"genuine", "contradiction", "change"}
+"""Marks of a reader who sees a conflict."""
 ENCODED = 500
 """Sentences by which the time of an encoding is measured."""
 
@@ -125,7 +127,7 @@ def read_texts(rag: DiscoRAG, corpus: str, texts: list[GivenText]) -> list[Audit
     store, scope = rag.backends.store, rag.scope(corpus=corpus)
     if not store.has(scope):
         rag.add_texts(texts, corpus=corpus, parser="none", retriever="dense")
-    return rag.run(lambda: read_documents(store, rag.backends.encoder, scope, store.manifests(scope)))
+    return rag.run(lambda: read_documents(store, rag.backends.encoder, [(scope, store.manifests(scope))]))
 
 
 def recall(rag: DiscoRAG) -> dict[str, Any]:
@@ -154,31 +156,35 @@ def filings(rag: DiscoRAG) -> dict[str, Any]:
 
 def is_genuine(row: dict[str, Any]) -> bool:
     """Whether both readers say so."""
-    return row["marks"] == ["genuine", "genuine"]
+    return GENUINE.issuperset(row["marks"])
 
 
 def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
-    """Of the latest round's sure contradictions and replacements, those that are genuine, with Wilson's interval."""
+    """Of the latest round's findings by tier, and of the near misses, those that both readers call genuine."""
     latest = max(row["round"] for row in MARKS)
     marks = [row for row in MARKS if row["round"] == latest]
-    sure = [row for row in marks if row["tier"] == Tier.SURE and row["verdict"] != Verdict.DIFFERS]
-    differs = [row for row in marks if row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS]
-    possible = [row for row in marks if row["tier"] == Tier.POSSIBLE]
-    genuine = sum(map(is_genuine, sure))
-    interval = binomtest(genuine, len(sure)).proportion_ci(method="wilson")
-    one, other = ([row["marks"][reader] == "genuine" for row in marks] for reader in (0, 1))
-    others = {"without_filings": [row for row in sure if "quotes" in row], "possible": possible, "differs": differs}
-    return {
-        "n": len(sure),
-        "genuine": genuine,
-        "value": round(genuine / len(sure), 2),
-        "low": round(interval.low, 2),
-        "high": round(interval.high, 2),
+    groups: dict[str, list[dict[str, Any]]] = {"sure": [], "differs": [], "possible": [], "near misses": []}
+    for row in marks:
+        is_explained = row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS
+        groups["differs" if is_explained else row["tier"] or "near misses"].append(row)
+    one, other = ([row["marks"][reader] in GENUINE for row in marks] for reader in (0, 1))
+    return {name: _share(rows) for name, rows in groups.items()} | {
         "agreement": round(float(np.mean(np.equal(one, other))), 2),
         "kappa": round(kappa(one, other), 2),
         "same_mark": sum(len(set(row["marks"])) == 1 for row in marks),
         "pairs": len(marks),
-    } | {name: {"n": len(rows), "genuine": sum(map(is_genuine, rows))} for name, rows in others.items()}
+        "folders": len({row["folder"] for row in marks}),
+    }
+
+
+def _share(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """How many are genuine, with Wilson's interval."""
+    genuine = sum(map(is_genuine, rows))
+    if not rows:
+        return {"n": 0, "genuine": 0}
+    interval = binomtest(genuine, len(rows)).proportion_ci(method="wilson")
+    share = {"value": genuine / len(rows), "low": interval.low, "high": interval.high}
+    return {"n": len(rows), "genuine": genuine} | {name: round(value, 2) for name, value in share.items()}
 
 
 def quotes_digest(finding: Finding) -> str:

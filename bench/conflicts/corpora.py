@@ -66,4 +66,4 @@ def read_folder(rag: DiscoRAG, folder: Path, part: str = "") -> list[AuditDocume
     if not store.has(scope):
         rag.ingest_for_audit(folder)
     chosen = [m for m in store.manifests(scope) if part in {"", PurePath(m.uri).parent.name}]
-    return rag.run(lambda: read_documents(store, rag.backends.encoder, scope, chosen))
+    return rag.run(lambda: read_documents(store, rag.backends.encoder, [(scope, chosen)]))

@@ -28,7 +28,7 @@ from interfaces.views.audit import group_findings
 
 MARKS = Path(__file__).with_name("marks.json")
 NEAR_MISSES = 40
-"""Pairs of sentences that were compared and differ in a value, but are not reported."""
+"""Pairs of sentences that were compared and differ in a value or a name, but are not reported."""
 SHOWN = 60
 """Words of a sentence with those around it."""
 _KEPT = 25  # words of a quote
@@ -74,11 +74,12 @@ def merge(key: Path, first: Path, second: Path) -> None:
 
 
 def near_misses(documents: Iterable[AuditDocument]) -> Iterator[list[_Place]]:
-    """Sentences with another value that are compared and not reported."""
+    """Sentences with another value or name that are compared and not reported."""
     ordered = sorted(documents, key=lambda d: age(d.identity))
     every = np.ones(len(ordered), dtype=np.bool_)
     for pair in align_corpus(ordered, *read_statements(ordered), Comparison(every, every)):
-        if any(a.excludes(b) for a, b in pair.slots) and not judge(pair, ordered):
+        differs = pair.has_other_subject or any(a.excludes(b) for a, b in pair.slots)
+        if differs and not judge(pair, ordered):
             yield [(ordered[s.document], s.sentence.span) for s in (pair.left, pair.right)]
 
 

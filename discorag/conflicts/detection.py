@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from discorag.conflicts.alignment import stem
 from discorag.conflicts.audit import audit
 from discorag.conflicts.statements import AuditDocument
 from discorag.conflicts.verdicts import CONDITION, NEGATED, Finding, Verdict
 from discorag.ingest.segment.sentence_table import SentenceTable
-from discorag.schema.discourse import ChunkRelation
+from discorag.schema.discourse import ChunkRelation, Edge
 from discorag.schema.document import Chunk
+from discorag.schema.values import Span
 from discorag.text.terms import terms
 
 RELATIONS = {
@@ -28,54 +28,47 @@ _NEAR = 0.75
 """Least cosine of a sentence that affirms a question and one that denies it."""
 
 
-@dataclass(frozen=True)
-class Conflict:
-    """Two sentences of two chunks that disagree.
-
-    Args:
-        relation: CONTRADICTS, REPLACES (``right`` replaces ``left``) or CONTRASTS_WITH.
-        left: Index of the one sentence in the table.
-        right: Of the other.
-        reason: Why, in one plain sentence.
-    """
-
-    relation: ChunkRelation
-    left: int
-    right: int
-    reason: str
-
-
-def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) -> dict[frozenset[int], Conflict]:
+def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) -> dict[frozenset[str], Edge]:
     """For each pair of chunks of different documents that disagree, the conflict nearest to the question's words.
 
     Args:
         query: The question.
-        chunks: Its chunks, in order.
+        chunks: Its chunks, best first.
         table: Their sentences.
 
     Returns:
-        By the zero-based numbers of the two chunks.
+        By the ids of the two chunks: from the newer statement to the one that it replaces, otherwise from the chunk of
+        lower rank to the one of higher rank.
     """
-    places = {(chunks[s.chunk - 1].id, s.span): i for i, s in enumerate(table.sentences)}
-    found: dict[frozenset[int], Conflict] = {}
+    ranks = {chunk.id: rank for rank, chunk in enumerate(chunks)}
     asked = _stems(query)
+    found: dict[frozenset[str], Edge] = {}
 
     def overlap(finding: Finding) -> int:
         return len(asked & (_stems(finding.left.quote) | _stems(finding.right.quote)))
 
-    for finding in sorted(audit(_documents(chunks, table)), key=overlap, reverse=True):
-        left, right = (places[side.chunk_id, side.span] for side in (finding.left, finding.right))
-        pair = frozenset(table.sentences[i].chunk - 1 for i in (left, right))
-        found.setdefault(pair, Conflict(RELATIONS[finding.verdict], left, right, finding.stated_reason))
-    for conflict in _answers_yes_and_no(query, chunks, table):
-        found.setdefault(frozenset(table.sentences[i].chunk - 1 for i in (conflict.left, conflict.right)), conflict)
+    findings = sorted(audit(_documents(chunks, table)), key=overlap, reverse=True)
+    conflicts = [
+        (RELATIONS[f.verdict], f.stated_reason, [(side.chunk_id, side.span) for side in (f.right, f.left)])
+        for f in findings
+    ]
+    for relation, reason, places in [*conflicts, *_answers_yes_and_no(query, chunks, table)]:
+        if relation is not ChunkRelation.REPLACES:
+            places.sort(key=lambda place: ranks[place[0]], reverse=True)
+        (source, said), (target, said_of) = places
+        edge = Edge(
+            source=source, target=target, relation=relation, source_span=said, target_span=said_of, reason=reason
+        )
+        found.setdefault(frozenset((source, target)), edge)
     return found
 
 
-def _answers_yes_and_no(query: str, chunks: Sequence[Chunk], table: SentenceTable) -> Iterator[Conflict]:
+def _answers_yes_and_no(
+    query: str, chunks: Sequence[Chunk], table: SentenceTable
+) -> Iterator[tuple[ChunkRelation, str, list[tuple[str, Span]]]]:
     """Sentences of two documents of which one affirms what a yes-or-no question asks, and one denies it; closest first.
 
-    Limits of one side ("in adults") make it CONTRASTS_WITH, and are named in the reason.
+    Limits of one side ("in adults") make it CONTRASTS_WITH, and are named in the reason. With it, the chunks and spans.
     """
     asked = _stems(query) if _YES_OR_NO.match(query) else set[str]()
     if len(asked) < _LEAST_ASKED:
@@ -94,7 +87,7 @@ def _answers_yes_and_no(query: str, chunks: Sequence[Chunk], table: SentenceTabl
         reason = "One source affirms what is asked, the other denies it"
         reason += f'; only one of them is limited: "{one_sided}".' if one_sided else "."
         relation = ChunkRelation.CONTRASTS_WITH if one_sided else ChunkRelation.CONTRADICTS
-        yield Conflict(relation, i, j, reason)
+        yield relation, reason, [(chunks[s.chunk - 1].id, s.span) for s in (table.sentences[j], table.sentences[i])]
 
 
 def _document(chunks: Sequence[Chunk], table: SentenceTable, i: int) -> str:

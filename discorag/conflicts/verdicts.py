@@ -19,6 +19,7 @@ from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.statements import RATHER, SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
 from discorag.schema.values import Span, stable_id
+from discorag.text.differences import differing_words
 
 
 class Verdict(StrEnum):
@@ -143,7 +144,7 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
     if pair.has_other_subject and not left.is_version_of(right):
         return None
     slot = (others or times)[0]
-    if all(map(_is_of_document, slot, (left.identity, right.identity))):
+    if _name_documents(slot, (left.identity, right.identity)):
         return None
     sides = zip((pair.left, pair.right), zip(*(others or times), strict=True), strict=True)
     lit = [span for s, values in sides if (span := _list_around(s, values))]
@@ -269,17 +270,27 @@ def _replaced_if_ordered(one: DocumentIdentity, other: DocumentIdentity) -> Verd
     return Verdict.REPLACED if both and age(one) != age(other) else Verdict.DIFFERS
 
 
-def _is_of_document(value: Value, identity: DocumentIdentity) -> bool:
-    """Whether a value says which document this is: its version, its date or its period.
+def _name_documents(slot: tuple[Value, Value], identities: tuple[DocumentIdentity, DocumentIdentity]) -> bool:
+    """Whether two values say which documents these are: their versions, their dates, or years of their periods."""
+    match slot[0].kind:
+        case ValueKind.VERSION:
+            return all(map(_is_own_version, slot, identities))
+        case ValueKind.DATE:
+            is_date = all(value.parts == _date(identity) for value, identity in zip(slot, identities, strict=True))
+            return is_date or (slot[0].parts[0] != slot[1].parts[0] and all(map(_is_own_period, slot, identities)))
+        case _:
+            return False
 
-    Also the major version before, as in a guide to upgrading, and the year before, which a report compares with.
-    """
-    if value.kind is ValueKind.DATE:
-        is_period = any(year - 1 <= value.parts[0] <= year for year in _years(identity))
-        return is_period or value.parts == _date(identity)
+
+def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
+    """Whether a version is the one that a document speaks for, or the major one before, as in a guide to upgrading."""
     own = _numbers(identity.version)
-    is_own = value.parts == own[: len(value.parts)] or value.parts == tuple(n - 1 for n in own[:1])
-    return value.kind is ValueKind.VERSION and bool(own) and is_own
+    return bool(own) and value.parts in (own[: len(value.parts)], (own[0] - 1,))
+
+
+def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
+    """Whether a date lies in the period that a document reports on, or in the one before, which it compares with."""
+    return any(year - 1 <= value.parts[0] <= year for year in _years(identity))
 
 
 def _years(identity: DocumentIdentity) -> list[int]:
@@ -291,7 +302,8 @@ def _finding(
     lit: Sequence[Span] = (),
 ) -> Finding:  # fmt: skip
     statements = (pair.left, pair.right)
-    sides = [_side(s, documents[s.document], span) for s, span in zip(statements, lit or (None, None), strict=True)]
+    spans = [(span,) for span in lit] or differing_words(pair.left.text, pair.right.text)
+    sides = [_side(s, documents[s.document], own) for s, own in zip(statements, spans, strict=True)]
     fields = [f":{s.heading}" if s.names_a_default else "" for s in statements]
     key = stable_id(*sorted(f"{s.doc_id}:{s.quote}{field}" for s, field in zip(sides, fields, strict=True)))
     return Finding(
@@ -299,7 +311,7 @@ def _finding(
     )
 
 
-def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Side:
+def _side(statement: Statement, document: AuditDocument, lit: tuple[Span, ...]) -> Side:
     return Side(
         doc_id=document.id,
         title=document.title,
@@ -309,7 +321,7 @@ def _side(statement: Statement, document: AuditDocument, lit: Span | None) -> Si
         page=statement.chunk.page_at(statement.sentence.span.start),
         headings=statement.sentence.headings,
         quote=statement.text,
-        lit=(lit,) if lit else (),
+        lit=lit,
         conditions=tuple(m[0].strip() for m in CONDITION.finditer(statement.text)),
     )
 

@@ -14,10 +14,10 @@ from frontmatter.default_handlers import YAMLHandler
 from yaml import BaseLoader, YAMLError
 
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.encoding import WESTERN, decode_text
+from discorag.ingest.convert.encoding import ENCODING, WESTERN, decode_text
 from discorag.ingest.convert.formats import LIBRARIES, convert
-from discorag.ingest.segment.blocks import MARKDOWN, title_of
-from discorag.schema.document import Document
+from discorag.ingest.segment.blocks import title_of
+from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
     ChangedFileError,
     DocumentTooLargeError,
@@ -29,7 +29,8 @@ from discorag.schema.errors import (
 
 CONVERTER_VERSION = "5"
 _TEXT_VERSION = "1"
-_TEXTS = {".txt": "text/plain", ".text": "text/plain", ".rst": "text/plain", ".md": MARKDOWN, ".markdown": MARKDOWN}
+_PLAIN, _MARKDOWN = (".txt", ".text", ".rst"), (".md", ".markdown")
+_TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
 SUPPORTED = ", ".join(SUFFIXES)
 _SAVE_AS = {
@@ -39,8 +40,6 @@ _SAVE_AS = {
     **dict.fromkeys((".mobi", ".azw3"), ".epub"),
 }
 _MAX_FRONT_MATTER = 65_536
-ENCODING = "encoding"
-"""Metadata of a document whose file does not say its encoding: the one that was assumed."""
 
 
 @dataclass(frozen=True)
@@ -93,15 +92,15 @@ def load(source: Source, *, max_bytes: int) -> Document:
             `ChangedFileError` if it is being written).
     """
     data = bytes_of(source.path, max_bytes=max_bytes)
-    if is_converted(source.path):
-        return document_of(source, convert(data, source.path, max_bytes=max_bytes))
-    return text_document(source, data)
+    path = source.path
+    file = convert(data, path, max_bytes=max_bytes) if is_converted(path) else read_text(data, path)
+    return document_of(source, file)
 
 
 def bytes_of(path: Path, *, max_bytes: int) -> bytes:
     """The file, checked before and after it is read. Raises as `load`; never waits for a pipe or a device."""
     if path.suffix.lower() not in SUFFIXES:
-        raise UnknownFormatError(f"{path} is of unknown format.", hint=f"Supported are {SUPPORTED}.")
+        raise UnknownFormatError(f"{path} has an unknown format.", hint=f"Supported formats: {SUPPORTED}.")
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             before = os.fstat(file.fileno())
@@ -127,30 +126,28 @@ def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
         )
 
 
-def text_document(source: Source, data: bytes) -> Document:
-    """The document of a file that `is_converted` says is text. Raises as `load`."""
-    file = decode_text(data, source.path)
-    if _TEXTS[source.path.suffix.lower()] != MARKDOWN:
-        return document_of(source, file, media_type="text/plain")
+def read_text(data: bytes, path: Path) -> Converted:
+    """The text of a file that `is_converted` says is text. Raises as `load`."""
+    file = decode_text(data, path)
+    if _TEXTS[path.suffix.lower()] is Markup.NONE:
+        return file
     metadata, text = _front_matter(file.text)
-    file = replace(file, text=text, title=printable(" ".join(metadata.get("title", "").split())))
-    return document_of(source, file, metadata=metadata)
+    title = printable(" ".join(metadata.get("title", "").split()))
+    return replace(file, text=text, title=title, metadata=metadata | file.metadata)
 
 
-def document_of(
-    source: Source, file: Converted, *, media_type: str = MARKDOWN, metadata: dict[str, str] | None = None
-) -> Document:
+def document_of(source: Source, file: Converted) -> Document:
     """The document of a file's text. Raises `EmptyDocumentError` if that is white space."""
     if not file.text.strip():
         raise EmptyDocumentError(f"{source.path} holds no text.", hint="Remove the file or fill it.")
-    heading = title_of(file.text) if media_type == MARKDOWN else ""
+    markup = _TEXTS.get(source.path.suffix.lower(), Markup.BLOCKS)
+    heading = title_of(file.text) if markup is not Markup.NONE else ""
     return Document(
         uri=source.uri,
         title=file.title or heading or printable(source.path.stem),
         text=file.text,
-        media_type=media_type,
-        is_converted=is_converted(source.path),
-        metadata=(metadata or {}) | ({ENCODING: file.encoding} if file.encoding else {}),
+        markup=markup,
+        metadata=file.metadata,
         pages=file.pages,
     )
 

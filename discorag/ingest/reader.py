@@ -11,7 +11,7 @@ from discorag.config import ReadingSettings
 from discorag.ingest.bucket import download, is_bucket
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.pool import Converters
-from discorag.ingest.loaders import Source, bytes_of, converter_version, document_of, is_converted, text_document
+from discorag.ingest.loaders import Source, bytes_of, converter_version, document_of, is_converted, read_text
 from discorag.schema.document import Document
 from discorag.schema.errors import ConversionLimitError, ConverterDiedError, InputError, RefusedFileError
 from discorag.schema.values import digest
@@ -50,10 +50,10 @@ class Reader:
     async def _read(self, source: Source, *, again: bool) -> Document:
         data = await asyncio.to_thread(bytes_of, source.path, max_bytes=self._reading.max_bytes)
         if is_converted(source.path):
-            converted = await self._convert(source, data, again=again)
-            document = await asyncio.to_thread(document_of, source, converted)
+            file = await self._convert(source, data, again=again)
         else:
-            document = await asyncio.to_thread(text_document, source, data)
+            file = await asyncio.to_thread(read_text, data, source.path)
+        document = await asyncio.to_thread(document_of, source, file)
         file_hash = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         return document.model_copy(update={"file_hash": file_hash, "file_bytes": len(data)})
 

@@ -130,7 +130,7 @@ def survey(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
     """
     found = _in_bucket(path) if is_bucket(path) else _on_disk(Path(path))
     if not found.sources and not emptied():
-        raise InputError(f"{path} holds no file to read.", hint=f"Supported are {SUPPORTED}.")
+        raise InputError(f"{path} holds no file to read.", hint=f"Supported formats: {SUPPORTED}.")
     return found
 
 
@@ -147,7 +147,7 @@ def _on_disk(path: Path) -> Survey:
     if not os.path.exists(path):
         raise MissingPathError(f"{path} does not exist.", hint="Check the path; it is relative to the current folder.")
     if reason := _why_not(path):
-        raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported are {SUPPORTED}.")
+        raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported formats: {SUPPORTED}.")
     return Survey((Source(path, path.resolve().as_posix()),), ())
 
 

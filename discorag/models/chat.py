@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage
 
 from discorag.config import LlmSettings
 from discorag.models.deadline import each_in_time, in_time
-from discorag.models.endpoint import Breaker, breaker_of, typed_errors
+from discorag.models.endpoint import Breaker, typed_errors
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
 from discorag.models.providers import VARIABLES, Connection, connect
@@ -66,8 +66,7 @@ class ChatClient:
     """
 
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:
-        own = Breaker(settings.failures, settings.pause_s)
-        self._breaker = own if connection else breaker_of(settings, settings.model)
+        self._breaker = Breaker()
         self._settings, self._given = settings, connection
         self._connections = PerLoop(self._connect)
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))

@@ -39,8 +39,6 @@ class Prefixes:
 
     def less(self, tokens: FastTokens) -> FastTokens:
         """Return the tokenizer with the window that the longer prefix leaves."""
-        if not self.query and not self.passage:
-            return tokens
         return tokens.less(max(tokens.counts([self.query, self.passage])) - tokens.special_tokens)
 
 

@@ -42,7 +42,7 @@ class ServerEncoder(BaseEncoder):
             ModelError: As `Endpoint.call`.
             ConfigError: There is no address, no tokenizer of this name, or no window.
         """
-        endpoint = Endpoint(settings, settings.model, VARIABLES)
+        endpoint = Endpoint(settings, VARIABLES)
         [probe] = await _vectors(endpoint, settings, ["dimension"])
         return cls(endpoint, settings, len(probe), await _tokens(endpoint, settings))
 

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TypeVar
-from weakref import WeakValueDictionary
 
 import httpx
 import openai
@@ -34,6 +33,10 @@ from discorag.schema.errors import (
 
 T = TypeVar("T")
 
+FAILURES = 3
+"""Calls in a row without an answer after which a server is not called for a while."""
+PAUSE_S = 30.0
+"""For how long, in seconds; after that, one call is sent in each such time until one is answered."""
 _QUOTE_LIMIT = 500
 _TIMEOUTS = (TimeoutError, openai.APITimeoutError, httpx.TimeoutException)
 _UNREACHABLE = (ConnectionError, openai.APIConnectionError, httpx.TransportError)
@@ -42,23 +45,16 @@ _TOO_LONG = re.compile(
     r"|exceed_context|must have less than \d+ tokens",
     re.IGNORECASE,
 )
-_breakers: WeakValueDictionary[tuple[str, str], Breaker] = WeakValueDictionary()
 
 
 class Breaker:
-    """The circuit breaker of one endpoint, shared by all calls of this process.
+    """The circuit breaker of one client: after `FAILURES` in a row its calls fail at once for `PAUSE_S`.
 
     A call counts as failed if it reached no server, timed out, or met 5xx at every attempt. A server that refuses a
     request, or returns nonsense, is up.
-
-    Args:
-        failures: Failures in a row after which the breaker opens.
-        pause_s: Seconds for which all calls fail at once; after that, one call every ``pause_s`` seconds is sent.
     """
 
-    def __init__(self, failures: int, pause_s: float) -> None:
-        self._limit = failures
-        self._pause_s = pause_s
+    def __init__(self) -> None:
         self._failed = 0
         self._until = 0.0
         self._last = ""
@@ -73,20 +69,20 @@ class Breaker:
         """
         with self._lock:
             now = monotonic()
-            if self._failed >= self._limit and now < self._until:
+            if self._failed >= FAILURES and now < self._until:
                 until = datetime.now(UTC) + timedelta(seconds=self._until - now)
                 raise ModelUnavailableError(
                     f"The endpoint failed {self._failed} times in a row and is not called until {until:%H:%M:%S} UTC. "
                     f"The last error: {self._last}",
                     hint="Check that the server runs; it is tried again by itself.",
                 )
-            self._until = now + self._pause_s
+            self._until = now + PAUSE_S
         try:
             yield
         except ModelUnavailableError as error:
             with self._lock:
                 self._failed += 1
-                self._last, self._until = error.message, monotonic() + self._pause_s
+                self._last, self._until = error.message, monotonic() + PAUSE_S
             raise
         except ModelError:
             self._failed = 0
@@ -94,28 +90,22 @@ class Breaker:
         self._failed = 0
 
 
-def breaker_of(settings: EndpointSettings, model: str) -> Breaker:
-    """The breaker of a model at an endpoint: the same one as long as something holds it."""
-    return _breakers.setdefault((settings.base_url or "", model), Breaker(settings.failures, settings.pause_s))
-
-
 class Endpoint:
     """A model server, called through the openai client, which can post to any path.
 
     Args:
         settings: Its address, key and limits.
-        model: Name of the model, which has a breaker of its own.
         variables: Prefix of the environment variables that configure it, for hints: ``DISCO_RAG_ENCODER``.
 
     Raises:
         ConfigError: The settings have no address.
     """
 
-    def __init__(self, settings: EndpointSettings, model: str, variables: str) -> None:
+    def __init__(self, settings: EndpointSettings, variables: str) -> None:
         if settings.base_url is None:
             raise ConfigError("No endpoint is named.", hint=f"Set {variables}__BASE_URL.")
         self._variables = variables
-        self._breaker = breaker_of(settings, model)
+        self._breaker = Breaker()
         self._clients = PerLoop(
             lambda: AsyncOpenAI(
                 base_url=settings.base_url,
@@ -130,7 +120,7 @@ class Endpoint:
         """What ``ask`` returns.
 
         Raises:
-            ModelError: Timeout, 429 or 5xx to the end; refused; or left alone (`Breaker`).
+            ModelError: Timeout, 429 or 5xx to the end; refused; or not called (`Breaker`).
         """
         client = await self._clients.get()
         with self._breaker.guard(), typed_errors(self._variables):

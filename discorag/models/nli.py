@@ -76,7 +76,7 @@ def _make(settings: NliSettings) -> NliModel | None:
 def named_nli(settings: NliSettings) -> CrossEncoderNli:
     """For the registry. Raises `ConfigError` if no model is named."""
     if settings.model is None:
-        raise ConfigError("An NLI model is to judge, but none is named.", hint=f"Set {VARIABLES}__MODEL.")
+        raise ConfigError("No NLI model is named.", hint=f"Set {VARIABLES}__MODEL.")
     return CrossEncoderNli(settings.model)
 
 
@@ -193,9 +193,8 @@ class ServerNli:
     """
 
     def __init__(self, settings: NliSettings) -> None:
-        name = settings.model or "default"
-        self._batch_size, self.version = settings.batch_size, f"{name}@server"
-        self._endpoint = Endpoint(settings, name, VARIABLES)
+        self._batch_size, self.version = settings.batch_size, f"{settings.model or 'default'}@server"
+        self._endpoint = Endpoint(settings, VARIABLES)
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
         """Return the probabilities of each pair, in requests of ``batch_size``.

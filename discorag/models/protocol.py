@@ -134,7 +134,7 @@ class LanguageModel(Protocol):
 
         Raises:
             ContextTooLongError: The prompt cannot fit; nothing was sent unless the endpoint said so.
-            ModelUnavailableError: Timeout, connection error or 5xx to the end, or left alone after several of these.
+            ModelUnavailableError: Timeout, connection error or 5xx to the end; or not called after several of these.
             RateLimitedError: 429 to the end.
             ModelRejectedError: 400, 401, 403, 404, or a reply that cannot be read.
             OutputTruncatedError: Cut off at ``max_tokens``, also after the repair.

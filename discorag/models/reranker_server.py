@@ -38,7 +38,7 @@ class ServerReranker:
 
     def __init__(self, settings: RerankerSettings) -> None:
         self._model = settings.model or "default"
-        self._endpoint = Endpoint(settings, self._model, VARIABLES)
+        self._endpoint = Endpoint(settings, VARIABLES)
         self.version = f"{self._model}@server"
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:

@@ -22,9 +22,9 @@ from discorag.retrieval.selectors import (
     Nodes,
     Variant,
     algorithm1,
-    collapsed_set,
     collapsed_tree,
     leaf_ranking,
+    ranking,
     traversal,
     within_budget,
 )
@@ -71,8 +71,7 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     Where the reranker fails, the order is that of similarity, and the failure is in the result.
     """
     s, k = query.scores, query.k or RERANKED
-    pool = max(k, query.pool)
-    found = collapsed_set(s.forest.tree, s.nodes, s.sizes, max(1, int(s.sizes.sum())), k=pool)
+    found = ranking(s.forest.tree, s.nodes)[: max(k, query.pool)]
     try:
         ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
     except ModelError as error:

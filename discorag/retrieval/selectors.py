@@ -5,7 +5,7 @@ A selector gives the nodes of a tree whose own text is evidence, none twice, in 
 shape (nodes,); ``limit`` is the budget in the unit of ``sizes`` (`within_budget`).
 
 Sources: DISRetrieval, section 3.3, algorithm 1, figure 4 (the variants) and section E.2 (k = 5); RAPTOR, section 3
-(querying) and appendix F; HTSIR, "Collapsed Tree Search Strategy", k = 10 by "Experiment Settings".
+(querying) and appendix F.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def algorithm1(
     if variant is Variant.LEAVES:
         order: Iterable[int] = leaf_ranking(scores[: tree.leaves])
     elif variant is Variant.SUMMARIES:
-        order = _ranking(tree, scores)
+        order = ranking(tree, scores)
     else:
         bound = tree.leaves if variant is Variant.ALL_LEAVES else k
-        order = _leaves_by_node(tree, _ranking(tree, scores), scores[: tree.leaves], bound)
+        order = _leaves_by_node(tree, ranking(tree, scores), scores[: tree.leaves], bound)
     chosen = within_budget(order, sizes, limit)
     if variant is Variant.RANKING_ORDER:
         return chosen
@@ -87,8 +87,11 @@ def algorithm1(
     return tuple(sorted(chosen, key=lambda node: (int(starts[node]), node)))
 
 
-def _ranking(tree: TreeArrays, scores: Floats) -> list[int]:
-    """All nodes, best first; equal scores in text order, and a child before its parent."""
+def ranking(tree: TreeArrays, scores: Floats) -> list[int]:
+    """The nodes of all layers, best first; equal scores in text order, and a child before its parent.
+
+    HTSIR's collapsed set ("Collapsed Tree Search Strategy") is the first of these.
+    """
     return np.lexsort((tree.first_leaf, -scores)).tolist()
 
 
@@ -115,15 +118,7 @@ def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) ->
     Nodes are given by rank. A node and one above it may both be chosen, as in the paper. Appendix F has the sum stay
     below the limit, its text has it not exceed the limit: the latter is done here.
     """
-    return collapsed_set(tree, scores, sizes, limit, k=len(tree.words))
-
-
-def collapsed_set(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 10) -> Nodes:
-    """HTSIR's candidates for a reranker: the k best nodes of all layers by rank, as far as the budget goes.
-
-    The paper bounds the number only: a limit of the sum of all sizes is its setting.
-    """
-    return within_budget(_ranking(tree, scores)[:k], sizes, limit)
+    return within_budget(ranking(tree, scores), sizes, limit)
 
 
 def traversal(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:

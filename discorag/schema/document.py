@@ -44,8 +44,7 @@ class Document(BaseModel, frozen=True):
         uri: Where it was read (ingest: the absolute path); with the scope, the document's identity.
         title: First heading, else the file's stem.
         text: Canonical text (line feeds only, no Unicode normalisation). Offsets count its characters.
-        media_type: ``text/plain`` or ``text/markdown``: what ``text`` is, whatever the file was.
-        is_converted: Whether the file was of another format: its blocks are Markdown then, its lines are its own words.
+        markup: What of ``text`` is markup: nothing of plain text, all of Markdown; of a converted file the blocks.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
         file_hash: SHA-256 of the file's bytes; empty if it was not read from a file.
@@ -55,19 +54,11 @@ class Document(BaseModel, frozen=True):
     uri: str
     title: str
     text: str = Field(min_length=1, repr=False)
-    media_type: str = "text/plain"
-    is_converted: bool = False
+    markup: Markup = Markup.NONE
     metadata: dict[str, str] = {}
     pages: tuple[int, ...] = ()
     file_hash: str = ""
     file_bytes: int = 0
-
-    @property
-    def markup(self) -> Markup:
-        """What of its text is markup."""
-        if self.media_type != "text/markdown":
-            return Markup.NONE
-        return Markup.BLOCKS if self.is_converted else Markup.INLINE
 
     def page_at(self, offset: int) -> int | None:
         """One-based page of the character at ``offset``; None where the source has no pages."""

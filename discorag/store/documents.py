@@ -84,6 +84,10 @@ class Documents:
             db.execute(insert(K), {"document": number, **content})
             db.execute(insert(C), [{"document": number, **row} for row in rows])
             db.execute(insert(tables.outbox), {"doc_id": manifest.doc_id})
+        self.changed()
+
+    def changed(self) -> None:
+        """Called after each change."""
 
     def _put_row(self, db: Connection, row: Mapping[str, Any]) -> int:
         """Write the document's row; its number. A document of the same fingerprint keeps its number and trees."""
@@ -104,6 +108,8 @@ class Documents:
             if found:
                 db.execute(insert(tables.outbox), {"doc_id": doc_id})
                 db.execute(delete(F).where(or_(F.c.left_doc == doc_id, F.c.right_doc == doc_id)))  # they quote it
+        if found:
+            self.changed()
         return found
 
     def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:

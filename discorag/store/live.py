@@ -55,6 +55,7 @@ class LiveIndex:
         self._unsafe = 0  # points written since the last flush
         self.reason = ""
         """Why searches are exact; empty while the index is used, or before it was needed."""
+        self._warned = ""
         self.lost = False
         """Whether the index has to be built again."""
 
@@ -65,10 +66,14 @@ class LiveIndex:
 
     def search(self, find: Callable[[Searcher], T]) -> T:
         """What a search finds, by the index or exactly."""
-        with self._turn, self._given_up_on_error():
-            if index := self._usable():
-                self._catch_up(index)
-                return find(index)
+        with self._turn:
+            with self._given_up_on_error():
+                if index := self._usable():
+                    self._catch_up(index)
+                    return find(index)
+            if self.reason not in ("", self._warned):
+                _LOG.warning("Searches are exact, and slower: the index cannot be used, because %s.", self.reason)
+                self._warned = self.reason
         return find(self._exact)
 
     def changed(self) -> None:
@@ -279,8 +284,6 @@ class LiveIndex:
             index.abandon(damaged=damaged)
 
     def _retry_later(self, reason: str, *, lost: bool = False) -> None:
-        if reason != self.reason:
-            _LOG.warning("Searches are exact, and slower: the index cannot be used, because %s.", reason)
         self.reason, self.lost, self._next_try = reason, lost, monotonic() + RETRY_S
 
 

@@ -9,16 +9,15 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from discorag.config import StoreSettings
-from discorag.schema.document import Chunk, Document, Scope
+from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError, InputError, NotFoundError
-from discorag.schema.values import Vectors
 from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import INDEXES, IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.postgres import PostgresServer
-from discorag.store.records import Hit, Manifest, SearchQuery, check_vector
+from discorag.store.records import Hit, SearchQuery, check_vector
 from discorag.store.search import best, find_enough, nearest_documents
 from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
@@ -40,26 +39,12 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
     if kind == "edge" and (settings.url or settings.database_url):
         kind = "server" if settings.url else "none"
     INDEXES.check(kind)
-    if kind == "memory" and settings.database_url:
-        raise ConfigError("The store cannot be in memory and in a database.", hint="Unset one: DISCO_RAG_DATABASE_URL.")
-    if (kind == "memory") == (settings.url is not None) and kind in ("memory", "server"):
-        message = (
-            f"The index cannot be in memory and at {settings.url}." if settings.url else "The server has no address."
-        )
-        raise ConfigError(message, hint="Check DISCO_RAG_STORE__KIND and DISCO_RAG_STORE__URL.")
+    if kind == "memory" and (settings.url or settings.database_url):
+        hint = "Unset DISCO_RAG_STORE__KIND, or DISCO_RAG_STORE__URL and DISCO_RAG_DATABASE_URL."
+        raise ConfigError("The store cannot be in memory and on a server.", hint=hint)
+    if kind == "server" and not settings.url:
+        raise ConfigError("The index's server has no address.", hint="Set DISCO_RAG_STORE__URL.")
     return Store(settings, kind, encoder)
-
-
-def _place(
-    settings: StoreSettings, folder: Path, encoder: tuple[str, int] | None, *, is_temporary: bool
-) -> SqliteFile | PostgresServer:
-    """Where the database is. Raises `NotFoundError` if there is no file, and no encoder to create one for."""
-    if settings.database_url:
-        return PostgresServer(settings.database_url)
-    if encoder is None and not (folder / FILE).is_file():
-        raise NotFoundError(f"There is no store in {folder}.", hint="Check DISCO_RAG_STORE__PATH.")
-    min_free = 0 if is_temporary else int(settings.min_free_mb * 1_000_000)
-    return SqliteFile(folder / FILE, safe=not is_temporary, min_free=min_free)
 
 
 class Store(DocumentTrees):
@@ -77,10 +62,18 @@ class Store(DocumentTrees):
     def __init__(self, settings: StoreSettings, kind: str, encoder: tuple[str, int] | None) -> None:
         self._temporary = TemporaryDirectory(prefix="disco-rag-") if kind == "memory" else None
         folder = Path(self._temporary.name) if self._temporary else settings.path
-        super().__init__(Database(_place(settings, folder, encoder, is_temporary=kind == "memory"), encoder))
+        if settings.database_url:
+            place = PostgresServer(settings.database_url)
+        elif encoder is None and not (folder / FILE).is_file():
+            raise NotFoundError(f"There is no store in {folder}.", hint="Check DISCO_RAG_STORE__PATH.")
+        elif self._temporary:
+            place = SqliteFile(folder / FILE, safe=False)
+        else:
+            place = SqliteFile(folder / FILE, min_free=int(settings.min_free_mb * 1_000_000))
+        super().__init__(Database(place, encoder))
         identity, opening = self.database.identity, INDEXES[kind]
-        place = IndexPlace(settings, folder, identity.id, identity.dimension)
-        self.index = LiveIndex(self.database, lambda fresh: opening(place, fresh=fresh), in_folder=kind == "edge")
+        at = IndexPlace(settings, folder, identity.id, identity.dimension)
+        self.index = LiveIndex(self.database, lambda fresh: opening(at, fresh=fresh), in_folder=kind == "edge")
         self.conversions = Conversions(self.database)
 
     @property
@@ -88,19 +81,9 @@ class Store(DocumentTrees):
         """How searches are done where that is not by the index; else empty."""
         return f"exact ({self.index.reason})" if self.index.reason else ""
 
-    def put(
-        self, scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors
-    ) -> None:
-        """See `discorag.store.documents.Documents.put`."""
-        super().put(scope, document, manifest, chunks, vectors)
+    def changed(self) -> None:
+        """Bring the index up to date."""
         self.index.changed()
-
-    def delete(self, scope: Scope, doc_id: str) -> bool:
-        """See `discorag.store.documents.Documents.delete`."""
-        found = super().delete(scope, doc_id)
-        if found:
-            self.index.changed()
-        return found
 
     def search(self, scope: Scope, query: SearchQuery) -> list[Hit]:
         """The best chunks of the scope, best first, equal scores by chunk id. Empty if nothing matches.

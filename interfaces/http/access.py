@@ -221,8 +221,14 @@ class Access:
 
 
 def check_site(request: Request) -> None:
-    """Refuse requests of web pages of other sites. Raises `RefusedError` (403)."""
-    if not _is_local(request):
+    """Refuse pages of other sites, and names that are not this machine's, as a rebound one. Raises `RefusedError`."""
+    origin = request.headers.get("origin")
+    try:
+        sites = [urlsplit(f"//{request.headers.get('host', '')}"), *([urlsplit(origin)] if origin is not None else [])]
+        is_local = all(_is_loopback(site.hostname or "") for site in sites)
+    except ValueError:  # no URL
+        is_local = False
+    if not is_local:
         raise RefusedError(403, "ForeignSiteError", "Web pages of other sites may not use a server without keys.")
 
 
@@ -234,16 +240,6 @@ def _is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
-        return False
-
-
-def _is_local(request: Request) -> bool:
-    """Whether both the page that sends a request and the host it names are this machine's (no rebound DNS name)."""
-    origin = request.headers.get("origin")
-    try:
-        sites = [urlsplit(f"//{request.headers.get('host', '')}"), *([urlsplit(origin)] if origin is not None else [])]
-        return all(_is_loopback(site.hostname or "") for site in sites)
-    except ValueError:  # no URL
         return False
 
 

@@ -21,14 +21,13 @@ from discorag.discourse.formats.table import FORMATS, write_trees
 from discorag.ingest.loaders import SUFFIXES, bytes_of
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.schema.document import Chunk, Markup, Scope
-from discorag.schema.errors import DiscoRagError, InputError, NotFoundError, StoreError, UnknownFormatError
-from discorag.schema.ledger import Failure
+from discorag.schema.errors import DiscoRagError, InputError, NotFoundError
 from discorag.store.records import Manifest
 from interfaces.facade import EXAMPLES, DiscoRAG
 from interfaces.http.access import Role, log_access
 from interfaces.http.jobs import Ingest, Job, Uploads
 from interfaces.http.observability import Meters
-from interfaces.http.problems import COMMON, RefusedError, error_responses
+from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Corpus, Keyed, Reader, Served, Uploader, Writer
 from interfaces.results import Corpora, Documents, StoredDocument
 
@@ -70,7 +69,6 @@ class DocumentText(BaseModel):
     doc_id: str
     title: str
     text: str
-    media_type: str
     markup: Markup
     pages: tuple[int, ...]
 
@@ -121,7 +119,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.document, scope, str(doc_id))
     log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
-    same = found.model_dump(include={"title", "text", "media_type", "pages"})
+    same = found.model_dump(include={"title", "text", "pages"})
     return DocumentText(doc_id=str(doc_id), markup=found.markup, **same)
 
 
@@ -235,21 +233,17 @@ async def ingest(
     content = {file.filename or "": file.file for file in files}
     sizes = {file.filename or "": file.size or 0 for file in files}
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    await asyncio.to_thread(served.quotas.check_files, scope, sizes)
+    staged = await asyncio.to_thread(served.uploads.stage, scope, content)
+
+    def publish() -> None:
+        served.quotas.check(scope.tenant)  # again: others may have uploaded meanwhile, also to other servers
+        staged.publish()
+
     try:
-        await asyncio.to_thread(served.quotas.check_files, scope, sizes)
-        staged = await asyncio.to_thread(served.uploads.stage, scope, content)
-
-        def publish() -> None:
-            served.quotas.check(scope.tenant)  # again: others may have uploaded meanwhile, also to other servers
-            staged.publish()
-
-        try:
-            accepted = await served.jobs.accept(scope, sizes, publish)
-        finally:
-            await asyncio.to_thread(staged.discard)
-    except (UnknownFormatError, StoreError) as error:
-        status_code = 415 if isinstance(error, UnknownFormatError) else 507
-        raise RefusedError(status_code, error.kind, error.message, hint=error.hint) from error
+        accepted = await served.jobs.accept(scope, sizes, publish)
+    finally:
+        await asyncio.to_thread(staged.discard)
     log_access("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
     return Progress.of(accepted)
 
@@ -279,7 +273,7 @@ async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
 def reader_of(rag: DiscoRAG, uploads: Uploads, meters: Meters) -> Ingest:
     """What a job does with a file: the ingest graph over it alone."""
 
-    async def read(scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def read(scope: Scope, name: str, again: bool) -> DocumentOutcome:
         path = uploads.path(scope, name)
         result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus, refresh=again, index=False)
         meters.observe(result.ledger)
@@ -287,6 +281,6 @@ def reader_of(rag: DiscoRAG, uploads: Uploads, meters: Meters) -> Ingest:
             raise DiscoRagError(f"{name} was not read.", hint="Upload it again.")
         outcome = result.outcomes[-1]
         note = outcome.note.replace(str(path.resolve().parent) + "/", "")
-        return outcome.model_copy(update={"note": note}), result.ledger.failures
+        return outcome.model_copy(update={"note": note})
 
     return read

@@ -35,7 +35,6 @@ from discorag.schema.errors import (
     StoreFullError,
     UnknownFormatError,
 )
-from discorag.schema.ledger import Failure
 from discorag.schema.values import stable_id
 from discorag.store.sqlite import make_private_folder
 from discorag.store.uploads import Hold, JobRow, JobTable, QueuedFile
@@ -61,7 +60,7 @@ class StagedFiles:
     parts: dict[Path, Path]
 
     def publish(self) -> None:
-        """Move them to their final paths. Raises `StoreError`."""
+        """Move them to their final paths. Raises `StoreFullError`."""
         try:
             for target, part in self.parts.items():
                 if part.exists() or not target.exists():  # else an earlier call did it
@@ -69,7 +68,7 @@ class StagedFiles:
             for folder in {target.parent for target in self.parts}:
                 _sync(folder)
         except OSError as error:
-            raise StoreError(f"Files could not be stored: {error.strerror}.", hint=_HINT) from error
+            raise StoreFullError(f"Files could not be stored: {error.strerror}.", hint=_HINT) from error
 
     def discard(self) -> None:
         """Remove those that were not published."""
@@ -96,7 +95,7 @@ class Uploads:
         """Write files, by name, to disk under temporary names, all or none; those of the same names stay.
 
         Raises:
-            StoreError: The disk is full or broken; others as `checked_name`.
+            StoreFullError: The disk is full or broken; others as `checked_name`.
         """
         targets = [self.path(scope, name) for name in files]
         staged = StagedFiles({target: target.with_name(f".{uuid4().hex}{_PART}") for target in targets})
@@ -109,7 +108,7 @@ class Uploads:
                 _sync(folder)
         except OSError as error:
             staged.discard()
-            raise StoreError(f"Files could not be stored: {error.strerror}.", hint=_HINT) from error
+            raise StoreFullError(f"Files could not be stored: {error.strerror}.", hint=_HINT) from error
         return staged
 
     def sweep(self, older_s: float = 0.0) -> None:
@@ -198,7 +197,6 @@ class JobFile(BaseModel):
     status: Status | None = None
     chunks: int = 0
     note: str = ""
-    failures: tuple[Failure, ...] = ()
     again: bool = False
 
 
@@ -247,8 +245,8 @@ class Job(BaseModel):
         return self.model_copy(update={"status": status, "ended": datetime.now(UTC)})
 
 
-Ingest = Callable[[Scope, str, bool], Awaitable[tuple[DocumentOutcome, tuple[Failure, ...]]]]
-"""Reads an uploaded file into the store: (scope, name, whether a retry was asked for) -> (outcome, failures)."""
+Ingest = Callable[[Scope, str, bool], Awaitable[DocumentOutcome]]
+"""Reads an uploaded file into the store: scope, name, whether a retry was asked for."""
 
 
 class Jobs:
@@ -435,18 +433,16 @@ class Jobs:
         """The file as it is after the ingest of it."""
         try:
             with cancel_scope():
-                outcome, failures = await self._ingest(job.scope, file.name, file.again)
+                outcome = await self._ingest(job.scope, file.name, file.again)
         except StoreFullError:
             raise
         except DiscoRagError as error:
-            failed = Failure.of("ingest", error)
-            return file.model_copy(update={"status": Status.FAILED, "note": str(error), "failures": (failed,)})
+            return file.model_copy(update={"status": Status.FAILED, "note": str(error)})
         except Exception as error:  # noqa: BLE001 - whatever it is, the other files are read
             _log.error("failed", job=job.id, exc_info=error)
             note = "Something went wrong; the server's log has it under the job's id."
             return file.model_copy(update={"status": Status.FAILED, "note": note})
-        update = {"status": outcome.status, "chunks": outcome.chunks, "note": outcome.note, "failures": failures}
-        return file.model_copy(update=update)
+        return file.model_copy(update=outcome.model_dump(include={"status", "chunks", "note"}))
 
     async def _change(self, job_id: str, scope: Scope, edit: Callable[[Job], Job | None]) -> bool:
         """Change a job as it is stored now, and queue the open files of one that is no longer ended.

@@ -18,7 +18,7 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError
 from discorag.text.escaping import one_line
 from interfaces.http.access import Principal, Role, log_access
-from interfaces.http.problems import RefusedError, problem_of
+from interfaces.http.problems import problem_of
 from interfaces.http.service import Guard, Service
 from interfaces.mcp.server import Caller, Server
 from interfaces.results import AskResult
@@ -98,7 +98,7 @@ class KeyedServer(Server):
 
     def explain(self, error: BaseException | None) -> str | None:
         """What the API would answer."""
-        if not isinstance(error, RefusedError | DiscoRagError | TimeoutError):
+        if not isinstance(error, DiscoRagError | TimeoutError):
             return None
         _, problem = problem_of(error)
         return one_line(f"{problem.error.type}: {problem.error.message} {problem.error.hint}", 2000)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, Self
 from uuid import uuid4
 
 import structlog
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.datastructures import MutableHeaders
-from starlette.exceptions import HTTPException as PlainHttpError
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discorag.config import ApiSettings
@@ -28,12 +28,14 @@ from discorag.schema.errors import (
     RateLimitedError,
     StoreError,
     StoreFullError,
+    UnknownFormatError,
 )
 from interfaces.http.observability import Meters
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
     (EmptyCorpusError, 404),
+    (UnknownFormatError, 415),
     (StoreFullError, 507),
     (StoreError, 503),
     (ContextTooLongError, 422),
@@ -61,44 +63,55 @@ class Problem(BaseModel):
 
     error: ErrorBody
 
+    @classmethod
+    def of(cls, kind: str, message: str, hint: str) -> Self:
+        """The error of this kind."""
+        return cls(error=ErrorBody(type=kind, message=message, hint=hint))
 
-class RefusedError(Exception):
+
+class RefusedError(DiscoRagError):
     """A request is refused before any work: no key, no role, too much at once."""
 
     def __init__(
         self, status: int, kind: str, message: str, *, hint: str = "", headers: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(message)
-        self.status, self.kind = status, kind
-        self.problem = Problem(error=ErrorBody(type=kind, message=message, hint=hint))
-        self.headers = dict(headers or {})
+        super().__init__(message, hint=hint)
+        self.status, self._kind, self.headers = status, kind, headers
+
+    @property
+    def kind(self) -> str:
+        """The name under which it is counted."""
+        return self._kind
 
 
 def problem_of(error: Exception) -> tuple[int, Problem]:
     """Status and body of an error that ends a request; unexpected errors are described in the log only."""
     match error:
         case RefusedError():
-            return error.status, error.problem
+            return error.status, Problem.of(error.kind, error.message, error.hint)
         case DiscoRagError():
             status = next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
-            return status, Problem(error=ErrorBody(type=error.kind, message=error.message, hint=error.hint))
+            return status, Problem.of(error.kind, error.message, error.hint)
         case TimeoutError():
             hint = "Ask for less (fewer documents, local engines), or raise DISCO_RAG_API__DEADLINE_S."
-            message = "The request could not be answered in time."
-            return 504, Problem(error=ErrorBody(type="DeadlineError", message=message, hint=hint))
+            return 504, Problem.of("DeadlineError", "The request could not be answered in time.", hint)
+        case RequestValidationError():  # the first wrong fields; their values are not repeated, they may be secret
+            found = (f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
+            return 422, Problem.of("InvalidRequestError", "; ".join(found)[:2000], "See /docs.")
+        case HTTPException():
+            return error.status_code, Problem.of("HttpError", str(error.detail), "See /docs.")
         case _:
             _log.error("failed", exc_info=error)
             hint = "The server's log describes it under the request id in the response's headers."
-            return 500, Problem(error=ErrorBody(type="InternalError", message="Something went wrong.", hint=hint))
+            return 500, Problem.of("InternalError", "Something went wrong.", hint)
 
 
 def response_of(error: Exception) -> JSONResponse:
     """The response to an error."""
     status, problem = problem_of(error)
-    headers = error.headers if isinstance(error, RefusedError) else {}
-    if status == 503:
-        headers = {"Retry-After": _RETRY_S} | headers
-    return JSONResponse(problem.model_dump(), status, headers)
+    own = error.headers if isinstance(error, RefusedError | HTTPException) else None
+    headers = {"Retry-After": _RETRY_S} if status == 503 else {}
+    return JSONResponse(problem.model_dump(), status, headers | dict(own or {}))
 
 
 def handle_errors(app: FastAPI) -> None:
@@ -109,24 +122,8 @@ def handle_errors(app: FastAPI) -> None:
             request.app.state.service.meters.refused.labels(error.kind).inc()
         return response_of(error)
 
-    for kind in (RefusedError, DiscoRagError, TimeoutError):
+    for kind in (DiscoRagError, TimeoutError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, answer)
-    app.add_exception_handler(RequestValidationError, _answer_invalid)
-    app.add_exception_handler(PlainHttpError, _answer_http_error)
-
-
-async def _answer_invalid(_: Request, error: Exception) -> JSONResponse:
-    """422 with the first wrong fields; their values are not repeated, they may be long or secret."""
-    errors = cast("RequestValidationError", error).errors()
-    message = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in errors[:5])
-    body = ErrorBody(type="InvalidRequestError", message=message[:2000], hint="See /docs.")
-    return JSONResponse(Problem(error=body).model_dump(), 422)
-
-
-async def _answer_http_error(_: Request, error: Exception) -> JSONResponse:
-    raised = cast("PlainHttpError", error)
-    body = ErrorBody(type="HttpError", message=str(raised.detail), hint="See /docs.")
-    return JSONResponse(Problem(error=body).model_dump(), raised.status_code, raised.headers)
 
 
 def content_length(scope: Scope) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -19,14 +20,15 @@ _STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdi
 _LEVELS = {Tier.SURE: "warning", Tier.POSSIBLE: "note"}
 _AROUND = 90
 """Characters of a sentence that the terminal shows on each side of what differs."""
+_TARGET = re.compile(r" ?<https?://[^>\s]*>")
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _STYLE = """
 :root { color-scheme: light dark; --lit: #ffe08a; --line: #8884; }
 @media (prefers-color-scheme: dark) { :root { --lit: #6b5200; } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 article { border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem; margin: 1rem 0; }
-.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1.5rem; }
-@media (max-width: 42rem) { .sides { grid-template-columns: 1fr; } }
+.sides { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.5rem; overflow-wrap: anywhere; }
+@media (max-width: 42rem) { .sides { grid-template-columns: minmax(0, 1fr); } }
 blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; }
 .place, .more { font-size: .85rem; opacity: .75; } h3 { margin: 0 0 .25rem; font-size: 1rem; }
 """
@@ -113,13 +115,13 @@ def _place(side: Side) -> str:
 
 
 def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
-    """The quote in pieces, each with whether it is what differs; invisible characters become spaces."""
+    """The quote in pieces, each with whether it is what differs, without targets of links and invisible characters."""
     text, at = "".join(c if c.isprintable() else " " for c in side.quote), 0
     for span in sorted(side.lit, key=lambda s: s.start):
-        yield text[at : span.start], False
+        yield _TARGET.sub("", text[at : span.start]), False
         yield text[span.start : span.end], True
         at = span.end
-    yield text[at:], False
+    yield _TARGET.sub("", text[at:]), False
 
 
 def audit_html(*reports: AuditReport, introduction: str = "") -> str:
@@ -144,16 +146,19 @@ def audit_html(*reports: AuditReport, introduction: str = "") -> str:
 
 def _article(group: Sequence[Finding]) -> str:
     finding = group[0]
-    sides = "".join(_side_html(side) for side in (finding.left, finding.right))
+    sides = _side_html(finding.left, finding.right) + _side_html(finding.right, finding.left)
     also = f'<p class="more">{_more(group)}</p>' if len(group) > 1 else ""
     head = f"{finding.verdict.value.capitalize()} ({finding.tier.value})"
     return f'<article><h3>{head}</h3><p>{escape(finding.reason)}</p><div class="sides">{sides}</div>{also}</article>'
 
 
-def _side_html(side: Side) -> str:
+def _side_html(side: Side, other: Side) -> str:
+    """A side with the limits that the other one does not have."""
     said = "".join(f"<mark>{escape(p)}</mark>" if lit else escape(p) for p, lit in _pieces(side))
-    conditions = f'<p class="place">Limits: {escape("; ".join(side.conditions))}</p>' if side.conditions else ""
-    return f'<div><blockquote>{said}</blockquote><p class="place">{escape(_place(side))}</p>{conditions}</div>'
+    lit = [side.quote[span.start : span.end] for span in side.lit]
+    own = [c for c in side.conditions if c not in other.conditions and not any(text in c for text in lit)]
+    limits = f'<p class="place">Limits: {escape("; ".join(own))}</p>' if own else ""
+    return f'<div><blockquote>{said}</blockquote><p class="place">{escape(_place(side))}</p>{limits}</div>'
 
 
 def audit_sarif(report: AuditReport) -> dict[str, Any]:

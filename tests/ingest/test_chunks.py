@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from discorag.ingest.segment.chunks import MAX_CHARS_PER_TOKEN, cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.schema.document import Chunk, Document, Kind, Scope
+from discorag.schema.document import Chunk, Document, Kind, Markup, Scope
 from discorag.schema.errors import ConfigError
 from discorag.text.tokens import TokenCounter
 
@@ -16,7 +16,7 @@ SCOPE = Scope(tenant="t", corpus="c")
 def chunks_of(
     text: str, counter: TokenCounter, size: int = 256, *, scope: Scope = SCOPE, key: str = "f"
 ) -> list[Chunk]:
-    document = Document(uri="u", title="T", text=text, media_type="text/markdown", metadata={"year": "2020"})
+    document = Document(uri="u", title="T", text=text, markup=Markup.INLINE, metadata={"year": "2020"})
     return cut_chunks(
         document, build_hierarchy(document), scope=scope, fingerprint=key, counter=counter, chunk_tokens=size
     )
@@ -69,7 +69,7 @@ EMOJI = "I like it 😀😀 a lot 👍🏽. Then 👩‍👩‍👧 came. 🎉! 
 def test_whole_sentences_fill_the_window(counter: TokenCounter, text: str) -> None:
     text = text * 60
     chunks = chunks_of(text, counter)
-    document = Document(uri="u", title="T", text=text, media_type="text/markdown")
+    document = Document(uri="u", title="T", text=text, markup=Markup.INLINE)
     sentences = [node.span for _, node in build_hierarchy(document).of_kind(Kind.SENTENCE)]
     assert_sound(text, chunks, counter, 256)
     assert [s for c in chunks for s in c.sentences] == sentences
@@ -161,7 +161,7 @@ def test_a_table_or_code_block_that_fits_a_chunk_is_in_one_chunk(
     text = "\n".join(parts)
     chunks = chunks_of(text, counter, size)
     assert_sound(text, chunks, counter, size)
-    hierarchy = build_hierarchy(Document(uri="u", title="T", text=text, media_type="text/markdown"))
+    hierarchy = build_hierarchy(Document(uri="u", title="T", text=text, markup=Markup.INLINE))
     budget = size - counter.special_tokens
     sentences = [node.span for _, node in hierarchy.of_kind(Kind.SENTENCE)]
     whole = [

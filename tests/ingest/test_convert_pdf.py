@@ -72,30 +72,33 @@ def test_running_lines_are_kept_once_and_numbers_that_do_not_count_pages_stay() 
     assert (text.count("Journal"), text.count("of 104"), text.count("Chapter")) == (1, 1, 4)
 
 
-def test_wrapped_lines_are_joined_and_paragraphs_stay_apart() -> None:
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ([PROSE, PROSE], f"{PROSE}\n\n{PROSE}"),
+        (
+            ["Ferry Road 3\nOstrey Vale, the old library of the valley\n- first item\n- second item"],
+            "Ferry Road 3\nOstrey Vale, the old library of the valley\n- first item\n- second item",
+        ),
+        (
+            [
+                "The observ-\natory keeps its well-\nknown records of the pre-\nWar years.",
+                "These well-known records matter.",
+            ],
+            "The observatory keeps its well-known records of the pre-War years.\n\nThese well-known records matter.",
+        ),
+        (
+            ["# not a heading", "The longest line of text\nshort\n------"],
+            "\\# not a heading\n\nThe longest line of text short\n\\------",
+        ),
+    ],
+    ids=["wrapped", "broken by the author", "hyphenated", "no headings"],
+)
+def test_lines_become_the_paragraphs_that_their_author_wrote(written: list[str], text: str) -> None:
     document = pdf()
-    for _ in range(2):
-        write(document, PROSE)
-    assert converted(document).text == f"{PROSE}\n\n{PROSE}"
-
-
-def test_line_breaks_of_the_author_stay() -> None:
-    document = pdf()
-    write(document, "Ferry Road 3\nOstrey Vale, the old library of the valley\n- first item\n- second item")
-    assert converted(document).text.splitlines() == [
-        "Ferry Road 3",
-        "Ostrey Vale, the old library of the valley",
-        "- first item",
-        "- second item",
-    ]
-
-
-def test_words_hyphenated_at_a_line_s_end_are_whole_again() -> None:
-    document = pdf()
-    write(document, "The observ-\natory keeps its well-\nknown records of the pre-\nWar years.")
-    write(document, "These well-known records matter.")
-    text = converted(document).text
-    assert text.startswith("The observatory keeps its well-known records of the pre-War years.")
+    for paragraph in written:
+        write(document, paragraph)
+    assert converted(document).text == text
 
 
 def test_pages_are_known_by_their_offsets_blank_ones_included() -> None:
@@ -168,13 +171,6 @@ def test_a_page_shown_turned_is_read_as_it_is_shown() -> None:
     turned.save(buffer)
     turned.close()
     assert from_pdf(buffer.getvalue(), PATH).text == PROSE
-
-
-def test_code_comments_and_rules_do_not_become_headings() -> None:
-    document = pdf()
-    write(document, "# not a heading")
-    write(document, "The longest line of text\nshort\n------")
-    assert converted(document).text == "\\# not a heading\n\nThe longest line of text short\n\\------"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from pathlib import Path
 import docx
 import pytest
 from blockbuster import blockbuster_ctx
-from fpdf import FPDF
 
 from discorag.config import ReadingSettings
 from discorag.ingest.convert.pool import Converters
@@ -77,23 +76,8 @@ async def test_a_file_is_converted_as_in_this_process_by_a_child_that_is_used_ag
     made = [await converters.convert(PAGE, HTML) for _ in range(5)]
     assert {(one.text, one.title) for one in made} == {("# Tides\n\nThey rise twice a day.", "Tides")}
     found = await converters.convert("Où;prix\nNîmes;1\n".encode("cp1252"), Path("a.csv"))
-    assert (found.text.splitlines()[2], found.encoding) == ("| Nîmes | 1 |", "windows-1252")
+    assert (found.text.splitlines()[2], found.metadata) == ("| Nîmes | 1 |", {"encoding": "windows-1252"})
     assert len(children(os.getpid()) - before) == 1
-
-
-async def test_every_format_is_read_in_the_least_memory_that_can_be_set() -> None:
-    pdf, word, buffer = FPDF(), docx.Document(), BytesIO()
-    pdf.set_font("helvetica", size=12)
-    pdf.add_page()
-    with pdf.table() as table:
-        for cells in [("Place", "Range"), ("Venice", "1 m")]:
-            table.row(cells)
-    word.add_paragraph("Tides rise.")
-    word.save(buffer)
-    with Converters(ReadingSettings(convert_mb=256)) as converters:
-        assert (await converters.convert(PAGE, HTML)).text
-        assert "| Venice | 1 m |" in (await converters.convert(bytes(pdf.output()), PDF)).text
-        assert (await converters.convert(buffer.getvalue(), Path("a.docx"))).text == "Tides rise."
 
 
 @pytest.mark.parametrize(
@@ -113,27 +97,22 @@ async def test_what_is_wrong_with_a_file_is_said_as_in_this_process(
     assert (await converters.convert(PAGE, HTML)).text
 
 
-async def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read(endless: bytes) -> None:
-    with Converters(ReadingSettings(convert_seconds=1)) as converters:
-        with pytest.raises(ConversionLimitError, match=r"endless\.pdf.*more than 1 s of.*READING__CONVERT_SECONDS"):
-            await converters.convert(endless, PDF)
-        assert (await converters.convert(PAGE, HTML)).text
-
-
 @pytest.mark.parametrize(
-    ("limit", "words", "says"),
+    ("limit", "path", "says"),
     [
-        ({"convert_mb": 256}, 15_000_000, r"page\.html.*more than 256 MB of memory.*CONVERT_MB"),
-        ({"convert_output_mb": 0.001}, 1000, r"page\.html.*more than 0\.001 MB of text.*CONVERT_OUTPUT_MB"),
+        ({"convert_seconds": 1}, PDF, r"endless\.pdf.*more than 1 s of.*READING__CONVERT_SECONDS"),
+        ({"convert_mb": 256}, HTML, r"page\.html.*more than 256 MB of memory.*CONVERT_MB"),
+        ({"convert_output_mb": 0.001}, HTML, r"page\.html.*more than 0\.001 MB of text.*CONVERT_OUTPUT_MB"),
     ],
-    ids=["memory", "text"],
+    ids=["time", "memory", "text"],
 )
 async def test_a_file_that_takes_too_much_is_given_up_and_the_next_one_is_read(
-    limit: dict[str, float], words: int, says: str
+    limit: dict[str, float], path: Path, says: str, endless: bytes
 ) -> None:
+    data = endless if path == PDF else b"tides " * (15_000_000 if "convert_mb" in limit else 1000)
     with Converters(ReadingSettings.model_validate(limit)) as converters:
         with pytest.raises(ConversionLimitError, match=says):
-            await converters.convert(b"tides " * words, HTML)
+            await converters.convert(data, path)
         assert (await converters.convert(PAGE, HTML)).text
 
 

@@ -11,7 +11,7 @@ from discorag.ingest.convert.formats import convert
 from discorag.ingest.convert.pool import Converters
 from discorag.ingest.segment.blocks import title_of
 from discorag.ingest.segment.headings import build_hierarchy
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Markup
 from discorag.schema.errors import ConversionLimitError, DocumentTooLargeError
 
 TEXTS = {
@@ -26,10 +26,10 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("media_type", ["text/plain", "text/markdown"])
-def test_structure_takes_time_in_proportion(name: str, media_type: str) -> None:
+@pytest.mark.parametrize("markup", [Markup.NONE, Markup.INLINE])
+def test_structure_takes_time_in_proportion(name: str, markup: Markup) -> None:
     start = process_time()
-    build_hierarchy(Document(uri=name, title=name, text=TEXTS[name], media_type=media_type))
+    build_hierarchy(Document(uri=name, title=name, text=TEXTS[name], markup=markup))
     assert process_time() - start < 10
 
 
@@ -42,7 +42,7 @@ def test_too_many_headings_are_refused_before_all_are_read_and_none_is_the_title
     text = "# Heading\n\n" * 3000
     assert title_of(text) == ""
     with pytest.raises(DocumentTooLargeError, match=r"more than 10 sentences\. Split the file"):
-        build_hierarchy(Document(uri="u", title="t", text=text, media_type="text/markdown"), 10)
+        build_hierarchy(Document(uri="u", title="t", text=text, markup=Markup.INLINE), 10)
 
 
 async def test_what_takes_more_than_its_size_explains_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

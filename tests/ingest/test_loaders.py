@@ -7,7 +7,7 @@ import pytest
 
 from discorag.ingest.loaders import SUFFIXES, Source, converter_version, load, reading_note
 from discorag.ingest.survey import Survey, survey
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
     ChangedFileError,
     DecodingError,
@@ -129,7 +129,7 @@ def test_what_is_not_text_or_holds_none_is_refused(
 def test_byte_order_mark_is_dropped_and_line_ends_become_line_feeds(tmp_path: Path) -> None:
     document = read(write(tmp_path, "notes.txt", codecs.BOM_UTF8 + "a\r\nb\rc\n\r\né 你".encode()))
     assert document.text == "a\nb\nc\n\né 你"
-    assert (document.title, document.media_type) == ("notes", "text/plain")
+    assert (document.title, document.markup) == ("notes", Markup.NONE)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv"])
@@ -185,7 +185,7 @@ def test_markdown_source_is_the_canonical_text_and_its_first_heading_the_title(t
     source = "```\n# not this\n```\n\n#\n\nThe *real* `title`\n=====\n\ntext\n"
     document = read(write(tmp_path, "a.md", source))
     assert document.text == source
-    assert (document.title, document.media_type) == ("The real title", "text/markdown")
+    assert (document.title, document.markup) == ("The real title", Markup.INLINE)
 
 
 @pytest.mark.parametrize(

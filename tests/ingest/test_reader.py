@@ -22,17 +22,6 @@ def conversions(tmp_path: Path) -> Iterator[Conversions]:
     database.close()
 
 
-def test_two_failures_refuse_a_file_until_it_succeeds(conversions: Conversions) -> None:
-    for _ in range(2):
-        conversions.check("file")
-        conversions.failed("file", "it takes more than 60 s")
-    with pytest.raises(RefusedFileError, match=r"Refused after 2 attempts: it takes more than 60 s\. .*--refresh"):
-        conversions.check("file")
-    conversions.check("another file")
-    conversions.succeeded("file")
-    conversions.check("file")
-
-
 async def test_poison_is_refused_at_once_after_two_failures_until_it_is_asked_for_or_limits_change(
     conversions: Conversions, tmp_path: Path
 ) -> None:

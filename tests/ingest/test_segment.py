@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.ingest.loaders import Source, load
-from discorag.ingest.segment.blocks import MARKDOWN, blocks
+from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.chunks import whole_chunk
-from discorag.ingest.segment.headings import build_hierarchy, is_heading
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.layout import lines_of, speakers
 from discorag.ingest.segment.reading import has_verb, quote, quote_row, strip_markdown
 from discorag.ingest.segment.sentence_table import sentences_in
@@ -21,7 +21,7 @@ from tests.text.layouts import SAMPLES, Sample
 
 
 def document(sample: Sample) -> Document:
-    return Document(uri="u", title="t", text=sample.text, media_type=MARKDOWN if sample.markdown else "text/plain")
+    return Document(uri="u", title="t", text=sample.text, markup=Markup.INLINE if sample.markdown else Markup.NONE)
 
 
 def units(sample: Sample) -> list[tuple[UnitKind, str]]:
@@ -49,19 +49,6 @@ def test_no_unit_crosses_the_border_of_a_part(name: str) -> None:
     parts = [part.span for block in blocks(document(SAMPLES[name])) for part in block.parts]
     for _, node in build_hierarchy(document(SAMPLES[name])).of_kind(Kind.SENTENCE):
         assert sum(part.contains(node.span) for part in parts) == 1
-
-
-_LINES = st.lists(st.sampled_from([line for s in SAMPLES.values() for line in s.text.split("\n")]), max_size=25)
-
-
-@given(_LINES.map("\n".join).filter(str.strip), st.booleans())
-def test_lines_of_all_kinds_in_any_order_lose_nothing(text: str, markdown: bool) -> None:
-    at = 0
-    for _, node in hierarchy_of(text, markdown=markdown).of_kind(Kind.SENTENCE):
-        assert not text[at : node.span.start].strip()
-        assert node.lead is None or node.lead <= node.span.start
-        at = node.span.end
-    assert not text[at:].strip()
 
 
 def test_code_between_fences_is_one_unit_and_a_long_one_is_cut_between_its_lines() -> None:
@@ -282,75 +269,63 @@ def test_headings_labels_and_loose_ends_have_none(text: str) -> None:
     assert not has_verb(text)
 
 
-def document_of(text: str, media_type: str = "text/markdown") -> Document:
-    return Document(uri="u", title="t", text=text, media_type=media_type)
-
-
-def texts(text: str, kind: Kind, media_type: str = "text/markdown") -> list[str]:
-    hierarchy = build_hierarchy(document_of(text, media_type))
-    return [node.span.of(text) for _, node in hierarchy.of_kind(kind)]
+def texts(text: str, kind: Kind, *, markdown: bool = True) -> list[str]:
+    return [node.span.of(text) for _, node in hierarchy_of(text, markdown=markdown).of_kind(kind)]
 
 
 def sections(hierarchy: Hierarchy) -> list[tuple[str, ...]]:
     return [hierarchy.headings(i) for i, _ in hierarchy.of_kind(Kind.SECTION)]
 
 
-def assert_sentences_cover(text: str, hierarchy: Hierarchy) -> None:
-    at = 0
-    for _, node in hierarchy.of_kind(Kind.SENTENCE):
-        assert not text[at : node.span.start].strip()
-        assert node.span.of(text) == node.span.of(text).strip()
-        at = node.span.end
-    assert not text[at:].strip()
-
-
 LINES = st.sampled_from((
     "# One", "## Two *b*", "#", "Text. More text", "lower case", "===", "---", "- item", "  - nested", "1. first",
     "> quote", "> # in quote", "```", "~~~ python", "    code", "| a | b |", "|---|---|", "[a]: http://b", "<div>",
     "</div>", "<!-- c", "-->", "", "", " ", "\t", "你好。再见！", "\x0b", "\u3000", "a\rb", "\x00", "$$", "x\\",
+    *(line for sample in SAMPLES.values() for line in sample.text.split("\n")),
 ))  # fmt: skip
-MARKDOWN_TEXTS = st.lists(LINES, min_size=1, max_size=30).map("\n".join).filter(bool)
 
 
-@given(st.one_of(st.text(min_size=1, max_size=200), MARKDOWN_TEXTS), st.sampled_from(["text/plain", "text/markdown"]))
-def test_every_visible_character_lies_in_exactly_one_sentence(text: str, media_type: str) -> None:
-    assert_sentences_cover(text, build_hierarchy(document_of(text, media_type)))
-
-
-@given(MARKDOWN_TEXTS)
-def test_every_inner_node_but_the_document_starts_and_ends_with_its_children(text: str) -> None:
-    nodes = build_hierarchy(document_of(text)).nodes
+@given(st.one_of(st.text(max_size=200), st.lists(LINES, max_size=30).map("\n".join)).filter(bool), st.booleans())
+def test_every_visible_character_lies_in_exactly_one_sentence_and_nodes_nest(text: str, markdown: bool) -> None:
+    at, nodes = 0, hierarchy_of(text, markdown=markdown).nodes
     for i, node in enumerate(nodes):
         children = [n for n in nodes if n.parent == i]
-        if i and node.kind is not Kind.SENTENCE:
+        if node.kind is Kind.SENTENCE:
+            assert not text[at : node.span.start].strip()
+            assert node.span.of(text) == node.span.of(text).strip()
+            assert node.lead is None or node.lead <= node.span.start
+            at = node.span.end
+        elif i:
             assert (children[0].span.start, children[-1].span.end) == (node.span.start, node.span.end)
+    assert not text[at:].strip()
 
 
 def test_sections_nest_by_level_and_hold_their_text() -> None:
     text = "Intro.\n\n# A\n\na\n\n### B\n\nb\n\n## C\n\nc\n\n# D\n\nd\n"
-    hierarchy = build_hierarchy(document_of(text))
+    hierarchy = hierarchy_of(text, markdown=True)
     assert sections(hierarchy) == [("A",), ("A", "B"), ("A", "C"), ("D",)]
     spans = [node.span.of(text) for _, node in hierarchy.of_kind(Kind.SECTION)]
     assert spans == ["# A\n\na\n\n### B\n\nb\n\n## C\n\nc", "### B\n\nb", "## C\n\nc", "# D\n\nd"]
 
 
 def test_setext_headings_are_headings_without_their_underline_in_the_name() -> None:
-    hierarchy = build_hierarchy(document_of("Main\n====\n\ntext\n\nSub\ntitle\n---\n"))
+    hierarchy = hierarchy_of("Main\n====\n\ntext\n\nSub\ntitle\n---\n", markdown=True)
     assert sections(hierarchy) == [("Main",), ("Main", "Sub title")]
 
 
 def test_headings_in_code_quotes_and_lists_make_no_section() -> None:
     text = "```\n# code\n```\n\n    # indented\n\n> # quoted\n\n- # listed\n\n\\# escaped\n"
-    assert sections(build_hierarchy(document_of(text))) == []
+    assert sections(hierarchy_of(text, markdown=True)) == []
 
 
 def test_heading_is_one_sentence_in_a_paragraph_of_its_own_and_known_as_heading() -> None:
     text = "# A. B? C *d*\ntext. More.\n"
-    hierarchy = build_hierarchy(document_of(text))
+    hierarchy = hierarchy_of(text, markdown=True)
     assert texts(text, Kind.PARAGRAPH) == ["# A. B? C *d*", "text. More."]
     assert texts(text, Kind.SENTENCE) == ["# A. B? C *d*", "text.", "More."]
     assert hierarchy.nodes[1].heading == "A. B? C d"
-    assert [is_heading(hierarchy, i) for i, _ in hierarchy.of_kind(Kind.SENTENCE)] == [True, False, False]
+    kinds = [node.unit for _, node in hierarchy.of_kind(Kind.SENTENCE)]
+    assert kinds == [UnitKind.HEADING, UnitKind.PROSE, UnitKind.PROSE]
 
 
 def test_list_table_and_code_are_one_paragraph_each_and_lists_and_tables_split_by_item_and_row() -> None:
@@ -358,10 +333,10 @@ def test_list_table_and_code_are_one_paragraph_each_and_lists_and_tables_split_b
     text = f"{listed}\n\n{table}\n\n{code}\n"
     assert texts(text, Kind.PARAGRAPH) == [listed, table, code]
     assert texts(text, Kind.SENTENCE) == ["- one.", "Two", "- three", *table.split("\n"), code]
-    nodes = build_hierarchy(document_of(text)).of_kind(Kind.PARAGRAPH)
+    nodes = hierarchy_of(text, markdown=True).of_kind(Kind.PARAGRAPH)
     assert [node.by_line for _, node in nodes] == [False, True, True]
 
 
 def test_lines_of_unwrapped_plain_text_are_paragraphs() -> None:
     lines = ["标题", "本行及董事会全体成员保证信息披露的内容真实。" * 10, "第三"]
-    assert texts("\n".join(lines), Kind.PARAGRAPH, "text/plain") == lines
+    assert texts("\n".join(lines), Kind.PARAGRAPH, markdown=False) == lines

@@ -64,7 +64,7 @@ class Written(NamedTuple):
 
 def parts_of(path: Path) -> list[Part]:
     text = path.read_text(encoding="utf-8").translate(ASCII)
-    document = Document(uri="u", title="t", text=text, media_type="text/markdown")
+    document = Document(uri="u", title="t", text=text)
     return [Part(b.heading or re.sub(r"[*`]", "", b.span.of(text)), b.level) for b in blocks(document)]
 
 

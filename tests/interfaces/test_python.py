@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain_core.documents import Document
-from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.language_models import GenericFakeChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatResult
@@ -65,13 +64,6 @@ def test_a_chat_model_that_a_program_brings_writes_the_answer() -> None:
     assert result.answer.text == "The moon pulls the sea."
     [stage] = [s for s in result.ledger.stages if s.stage == "generate"]
     assert (stage.engine, stage.model) == ("llm", "GenericFakeChatModel")
-
-
-def test_embeddings_that_a_program_brings_find_what_is_asked() -> None:
-    with DiscoRAG(MEMORY, embeddings=DeterministicFakeEmbedding(size=16)) as rag:
-        rag.add_texts([TIDES], parser="rules")
-        assert rag.ask("Why does the tide rise?", retriever="dense").hits
-        assert rag.backends.encoder.version == "langchain-DeterministicFakeEmbedding-/16"
 
 
 QUERY = "Why are some tides higher than others?"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from discorag.config import EncoderSettings
+from discorag.models import endpoint
 from discorag.models.deadline import in_time, models_within
 from discorag.models.encoder_server import ServerEncoder
 from discorag.models.gateway import Gateway
@@ -18,7 +19,11 @@ from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
 HANGS = Scripted("late", delay_s=400)
-LONG = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def _long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "PAUSE_S", 3600.0)
 
 
 async def asked(made: Gateway, calls: int, *, stream: bool = False) -> list[str | BaseException]:
@@ -35,7 +40,7 @@ async def asked(made: Gateway, calls: int, *, stream: bool = False) -> list[str 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_of_twenty_questions_to_an_endpoint_that_hangs_only_the_first_few_wait(stream: bool) -> None:
     with ScriptedServer(lambda body: HANGS) as server:
-        made = gateway(server, timeout_s=0.3, retries=0, concurrency=4, pause_s=LONG)
+        made = gateway(server, timeout_s=0.3, retries=0, concurrency=4)
         first = await asked(made, 20, stream=stream)
         again = await asked(made, 20, stream=stream)
     assert all(type(e) is ModelUnavailableError for e in [*first, *again])
@@ -45,7 +50,7 @@ async def test_of_twenty_questions_to_an_endpoint_that_hangs_only_the_first_few_
 
 async def test_a_hanging_endpoint_is_found_out_by_the_runs_deadline_too() -> None:
     with ScriptedServer(lambda body: HANGS) as server:
-        made, said = gateway(server, timeout_s=400, pause_s=LONG), ""
+        made, said = gateway(server, timeout_s=400), ""
         while "not called" not in said:  # a call whose time ends before it is sent does not count
             with models_within(0.3), pytest.raises(ModelUnavailableError) as caught:
                 await made.complete(text_request())
@@ -53,9 +58,10 @@ async def test_a_hanging_endpoint_is_found_out_by_the_runs_deadline_too() -> Non
     assert len(server.requests) <= 3
 
 
-async def test_a_run_without_time_says_nothing_of_the_endpoint() -> None:
+async def test_a_run_without_time_says_nothing_of_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "FAILURES", 1)
     with ScriptedServer(lambda body: "well") as server:
-        made = gateway(server, failures=1, pause_s=LONG)
+        made = gateway(server)
         with models_within(0), pytest.raises(ModelUnavailableError, match="in time"):
             await made.complete(text_request())
         assert await asked(made, 1) == ["well"]
@@ -65,13 +71,14 @@ async def test_after_the_pause_exactly_one_call_tries_and_its_answer_lets_all_th
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock, down = [0.0], True
-    monkeypatch.setattr("discorag.models.endpoint.monotonic", lambda: clock[0])
+    monkeypatch.setattr(endpoint, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(endpoint, "PAUSE_S", 10.0)
 
     def model(body: dict[str, Any]) -> Scripted:
         return Scripted("down", status=503) if down else Scripted("well")
 
     with ScriptedServer(model) as server:
-        made = gateway(server, retries=0, pause_s=10)
+        made = gateway(server, retries=0)
         await asked(made, 3)
         clock[0] = 11
         before = len(server.requests)
@@ -94,29 +101,21 @@ async def test_after_the_pause_exactly_one_call_tries_and_its_answer_lets_all_th
 async def test_a_server_that_refuses_or_answers_nonsense_is_there(
     reply: Scripted | str, error: type[Exception]
 ) -> None:
+    calls = endpoint.FAILURES + 1
     with ScriptedServer(lambda body: reply) as server:
-        made = gateway(server, retries=0, failures=1, pause_s=LONG)
-        assert [type(e) for e in await asked(made, 3)] == [error] * 3
-
-
-async def test_clients_of_the_same_model_share_what_is_known_and_others_do_not() -> None:
-    with ScriptedServer(lambda body: Scripted("down", status=503)) as server:
-        one, other = (gateway(server, retries=0, failures=1, pause_s=LONG) for _ in range(2))
-        third = gateway(server, retries=0, failures=1, pause_s=LONG, model="third")
-        await asked(one, 1)
-        assert "not called" in str((await asked(other, 1))[0])
-        assert "not called" not in str((await asked(third, 1))[0])
+        made = gateway(server, retries=0, concurrency=1)
+        assert [type(e) for e in await asked(made, calls)] == [error] * calls
 
 
 async def test_an_encoders_endpoint_is_left_alone_too() -> None:
     answers: list[Any] = [[hashed_vector("x")], *[Scripted("down", status=503)] * 5]
     with ScriptedServer(embed=lambda texts: answers.pop(0)) as server:
-        settings = EncoderSettings(base_url=server.base_url, model="m", retries=0, failures=2, pause_s=LONG)
+        settings = EncoderSettings(base_url=server.base_url, model="m", retries=0)
         encoder = await ServerEncoder.connect(settings)
-        for said in ("503", "503", "not called", "not called"):
+        for said in ("503", "503", "503", "not called", "not called"):
             with pytest.raises(ModelUnavailableError, match=said):
                 await encoder.encode_query("Why?")
-    assert len(server.embedding_requests) == 3
+    assert len(server.embedding_requests) == 4
 
 
 SOON = 200

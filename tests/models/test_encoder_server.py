@@ -19,7 +19,6 @@ from discorag.schema.errors import (
     InvalidOutputError,
     ModelRejectedError,
     ModelUnavailableError,
-    RateLimitedError,
 )
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector
 
@@ -68,22 +67,13 @@ async def test_queries_and_passages_carry_their_prefixes() -> None:
     assert [r["input"] for r in server.embedding_requests[1:]] == [[f"{TASK}why?"], ["passage: because"]]
 
 
-async def test_passing_failure_is_retried() -> None:
-    later = {"Retry-After": "0.01"}
-    replies = iter([Scripted("l", status=429, headers=later), Scripted("o", status=500, headers=later), [[3.0, 4.0]]])
-    with ScriptedServer(embed=lambda texts: next(replies)) as server:
-        assert (await connected(server, retries=2)).dimension == 2
-
-
 @pytest.mark.parametrize(
     ("failure", "kind", "said"),
     [
         (Scripted("down", status=503), ModelUnavailableError, "ENCODER__BASE_URL"),
-        (Scripted("busy", status=429), RateLimitedError, "later"),
         (Scripted(delay_s=300), ModelUnavailableError, "ENCODER__TIMEOUT_S"),
         (Scripted("no", status=401), ModelRejectedError, "ENCODER__API_KEY"),
         (Scripted("`inputs` must have less than 512 tokens", status=413), ContextTooLongError, "less text"),
-        (Scripted(raw="<html>hello</html>", headers={"Content-Type": "text/html"}), ModelRejectedError, "/v1"),
         (Scripted(raw=NAN, headers={"Content-Type": "application/json"}), InvalidOutputError, "."),
     ],
 )

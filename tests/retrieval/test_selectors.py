@@ -17,7 +17,6 @@ from discorag.retrieval.selectors import (
     Nodes,
     Variant,
     algorithm1,
-    collapsed_set,
     collapsed_tree,
     traversal,
 )
@@ -34,7 +33,6 @@ ALL = 10_000
 SELECTORS: dict[str, Callable[[TreeArrays, Floats, Ints, int], Nodes]] = {
     **{variant: partial(algorithm1, variant=variant) for variant in Variant},
     "collapsed_tree": collapsed_tree,
-    "collapsed_set": collapsed_set,
     "traversal": traversal,
 }
 
@@ -61,11 +59,6 @@ def test_the_collapsed_tree_gives_the_best_nodes_of_all_layers_and_counts_summar
     assert collapsed_tree(TREE, SCORES, SIZES, ALL) == (9, 5, 11, 8, 1, 2, 3, 6, 7, 4, 0, 10)
     assert collapsed_tree(TREE, SCORES, SIZES, 140) == (9, 5, 11)
     assert collapsed_tree(TREE, SCORES, SIZES, 139) == (9, 5)
-
-
-def test_the_collapsed_set_holds_ten_nodes_unless_said_otherwise() -> None:
-    assert collapsed_set(TREE, SCORES, SIZES, ALL) == (9, 5, 11, 8, 1, 2, 3, 6, 7, 4)
-    assert collapsed_set(TREE, SCORES, SIZES, 45, k=5) == collapsed_set(TREE, SCORES, SIZES, ALL, k=2) == (9, 5)
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_requests_are_counted_over_all_servers(store: Store) -> None:
     [
         ("no url", "edge", "cannot be read"),
         ("postgresql://user:hidden@localhost/db", "edge", r"begins with postgresql://.*postgresql\+psycopg://"),
-        ("postgresql+psycopg://localhost/db", "memory", "in memory and in a database"),
+        ("postgresql+psycopg://localhost/db", "memory", "in memory and on a server"),
     ],
 )
 def test_a_database_that_cannot_be_meant_is_refused_without_its_password(url: str, kind: str, reason: str) -> None:

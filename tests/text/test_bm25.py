@@ -15,7 +15,7 @@ from discorag.store.outline import TreeArrays
 from discorag.text import terms as module
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, sparse, sparse_query, terms
-from tests.retrieval.strategies import cluster_trees
+from tests.retrieval.strategies import retrieval_trees
 
 WORDS = ("pump", "valve", "rain", "42", "网络", "the")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -37,7 +37,7 @@ def defined(query: str, texts: list[str], groups: list[tuple[int, ...]]) -> list
     return scores
 
 
-@given(cluster_trees(), st.data(), TEXTS)
+@given(retrieval_trees(), st.data(), TEXTS)
 def test_a_node_scores_as_the_leaves_below_it_read_together(
     tree: RetrievalTree, data: st.DataObject, query: str
 ) -> None:
@@ -53,49 +53,36 @@ def test_a_question_without_a_known_term_scores_nothing() -> None:
     assert bm25.scores("rain", groups)[1] > 0
 
 
-def test_english_words_are_lower_cased_and_stop_words_removed() -> None:
-    assert terms("The Cats were in THE garden") == ["cats", "garden"]
-    assert terms("The Cats were", stopwords=False) == ["the", "cats", "were"]
+NEGATIONS = ("not", "no", "nor", "without", "cannot", "don't", "don’t", "isn't", "won't")
+NEGATIONS_ZH = ("不", "没", "别", "不是", "没有", "无法", "并不")
 
 
-@pytest.mark.parametrize("text", ["not", "no", "nor", "without", "cannot", "don't", "don’t", "isn't", "won't"])
-def test_an_english_negation_is_never_removed(text: str) -> None:
+@pytest.mark.parametrize("text", NEGATIONS + NEGATIONS_ZH)
+def test_a_negation_is_never_removed(text: str) -> None:
     assert terms(text) == [text.replace("’", "'")]
-
-
-@pytest.mark.parametrize("text", ["不", "没", "别", "不是", "没有", "无法", "并不"])
-def test_a_chinese_negation_is_never_removed(text: str) -> None:
-    assert terms(text) == [text]
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("The Cats were in THE garden", ["cats", "garden"]),
         ("12", ["12"]),
         ("3.5", ["3.5"]),
         ("1,000.25", ["1,000.25"]),
         ("12%", ["12"]),
         ("Ended in 2019.", ["ended", "2019"]),
         ("Python3.11", ["python3.11"]),
-        ("7", ["7"]),
+        ("网络安全", ["网络", "络安", "安全"]),
+        ("因为，我们，但是，的", []),
+        ("iPhone手机2019年", ["iphone", "手机", "2019", "年"]),
     ],
 )
-def test_numbers_keep_their_form(text: str, expected: list[str]) -> None:
+def test_terms_are_words_numbers_and_bigrams_without_stop_words(text: str, expected: list[str]) -> None:
     assert terms(text) == expected
 
 
-def test_chinese_becomes_overlapping_bigrams() -> None:
-    assert terms("网络安全") == ["网络", "络安", "安全"]
-    assert terms("猫", stopwords=False) == ["猫"]
-
-
-def test_chinese_content_words_on_the_stop_list_stay_and_function_words_go() -> None:
-    assert terms("安全") == ["安全"]
-    assert terms("因为，我们，但是，的") == []
-
-
-def test_scripts_are_cut_apart() -> None:
-    assert terms("iPhone手机2019年") == ["iphone", "手机", "2019", "年"]
+def test_stop_words_stay_where_they_are_wanted() -> None:
+    assert terms("The 猫 were", stopwords=False) == ["the", "猫", "were"]
 
 
 def test_a_sparse_vector_follows_the_bm25_formula() -> None:

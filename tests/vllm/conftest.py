@@ -1,8 +1,8 @@
-"""The servers, started when a test first needs them; a failed test shows the ends of their logs."""
+"""The servers, started when a test first needs them."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,6 @@ from discorag.config import LlmSettings
 from discorag.models.gateway import Gateway
 from discorag.models.packaged import MINILM, packaged_folder
 from tests.vllm.server import CHAT, CONTEXT_TOKENS, POOLING, SMOLLM2, VllmServer
-
-_running: list[VllmServer] = []
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +23,6 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def chat(logs: Path) -> Iterator[VllmServer]:
     """SmolLM2."""
     with VllmServer(SMOLLM2, "smollm2", *CHAT, log=logs / "chat.log") as server:
-        _running.append(server)
         yield server
 
 
@@ -34,7 +31,6 @@ def pooling(logs: Path) -> Iterator[VllmServer]:
     """The packaged MiniLM."""
     folder = packaged_folder(MINILM.name)
     with VllmServer(folder, "minilm", *POOLING, log=logs / "pooling.log") as server:
-        _running.append(server)
         yield server
 
 
@@ -50,12 +46,3 @@ def llm(chat: VllmServer) -> LlmSettings:
 def gateway(llm: LlmSettings) -> Gateway:
     """Our client of it."""
     return Gateway(llm)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the logs to a failure."""
-    report = yield
-    if report.failed:
-        report.sections += [(str(server.log), server.tail()) for server in _running]
-    return report

@@ -78,7 +78,7 @@ test("disagreements stand side by side, with what differs marked", async () => {
 });
 
 test("an edited plan changes the answer, and both stand side by side", async () => {
-  const { page, done } = await opened(browser, `#/plan${FLU}`);
+  const { page, done } = await opened(browser, `#/plan${ADVICE}`);
   await settled(page, "plan");
   const steps = await page.locator(".steps li").count();
   assert.ok(steps > 1);
@@ -93,7 +93,7 @@ test("an edited plan changes the answer, and both stand side by side", async () 
 });
 
 test("steps that change places begin as their place asks", async () => {
-  const { page, done } = await opened(browser, `#/plan${FLU}`);
+  const { page, done } = await opened(browser, `#/plan${ADVICE}`);
   await settled(page, "plan");
   await page.getByRole("button", { name: "Move step 2 up" }).click();
   const steps = await page.locator(".steps li bdi").allInnerTexts();

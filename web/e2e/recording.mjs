@@ -1,7 +1,7 @@
 /** Pictures of a visit, one file for each moment: `RECORDING` names the folder. `python -m tests.web.recording` joins them. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { inspect, launch, opened, settled } from "./browser.mjs";
+import { ADVICE, inspect, launch, opened, settled, URL_OF } from "./browser.mjs";
 
 const folder = process.env.RECORDING;
 mkdirSync(folder, { recursive: true });
@@ -17,7 +17,7 @@ for (const part of ["Does vitamin D", " prevent flu?"]) {
   await shot();
 }
 await page.keyboard.press("Enter");
-await page.locator(".sentence").nth(3).waitFor();
+await page.locator(".sentence").nth(2).waitFor();
 await shot(2);
 for (const at of [1, 2]) {
   await page.locator(".sentence").nth(at).click();
@@ -36,7 +36,7 @@ for (const name of ["Graph", "Tree"]) {
   await page.waitForTimeout(400);
   await shot(3);
 }
-await inspect(page, "Plan");
+await page.goto(`${URL_OF}/#/plan${ADVICE}`);
 await settled(page, "plan");
 await shot(2);
 await page.getByRole("button", { name: "Remove step 1" }).click();

@@ -96,7 +96,7 @@ test("on a phone the trace shows every stage whole", async () => {
 
 for (const look of LOOKS) {
   test(`versions of an answer are accessible and fit, ${look.theme}, ${look.width}`, async () => {
-    const { page, done } = await opened(browser, `#/plan${FLU}`, look);
+    const { page, done } = await opened(browser, `#/plan${ADVICE}`, look);
     await settled(page, "plan");
     await page.getByRole("button", { name: "Remove step 1" }).click();
     await written(page, 1);

@@ -14,7 +14,6 @@ from xml.sax import saxutils
 
 from discorag.schema.discourse import BY_CODE, Nuclearity, Relation, RstTree, Split
 from discorag.schema.document import Chunk
-from discorag.schema.errors import InvariantError
 
 _BAR = {"|": "&#124;"}
 _UNBAR = {entity: char for char, entity in _BAR.items()}
@@ -45,12 +44,7 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
 
     The tree is in document offsets, the text starts at ``offset``. A ``gap`` replaces text between the EDUs of a
     compressed chunk; without it there must be none.
-
-    Raises:
-        InvariantError: The EDUs are not exactly the text apart from the white space around them.
     """
-    if not gap:
-        _check_tiling(text, tree, offset)
     labels = {s.mid: s for s in tree.splits}
     parts = pieces(text, tree, offset=offset, gap=gap)
     markers = [_marker(depth, labels[mid]) for mid, depth in enumerate(tree.depths, start=1)]
@@ -69,19 +63,6 @@ def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]
 
 def _marker(depth: int, split: Split) -> str:
     return f"|{depth}{_ARROWS[split.nuclearity]}{split.relation.code}|"
-
-
-def _check_tiling(text: str, tree: RstTree, offset: int) -> None:
-    at = 0
-    for edu in (*tree.edus, None):
-        start, end = (edu.start - offset, edu.end - offset) if edu else (len(text), len(text))
-        inside = 0 <= at <= start <= end <= len(text)
-        if not inside or text[at:start].strip() or text[start:end] != text[start:end].strip():
-            raise InvariantError(
-                f"Text and EDUs part at character {offset + at}: EDUs hold all but the white space between them.",
-                hint="Pass the text of the tree, and the offset at which it starts.",
-            )
-        at = end
 
 
 Layout = Literal["inline", "indented", "plain"]

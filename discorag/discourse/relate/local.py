@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
 
-from discorag.conflicts.detection import Conflict, find_conflicts
+from discorag.conflicts.detection import find_conflicts
 from discorag.discourse.relate.stated import opening_relation, stated_relation
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentences_of
 from discorag.models.protocol import Encoder
@@ -63,20 +63,10 @@ def _graph(inputs: AnswerInputs, table: SentenceTable) -> RhetoricalGraph:
     own = [[table.sentences[k] for k in table.of_chunk(n + 1)] for n in range(len(inputs.chunks))]
     edges: list[Edge] = []
     for i, j in combinations(range(len(inputs.chunks)), 2):
-        if conflict := conflicts.get(frozenset((i, j))):
-            edges.append(_conflict_edge(inputs, table, conflict))
-        else:
-            edges += _stated_edge(inputs.chunks[i], inputs.chunks[j], own[i], own[j])
+        a, b = inputs.chunks[i], inputs.chunks[j]
+        conflict = conflicts.get(frozenset((a.id, b.id)))
+        edges += [conflict] if conflict else _stated_edge(a, b, own[i], own[j])
     return RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks), edges=tuple(edges))
-
-
-def _conflict_edge(inputs: AnswerInputs, table: SentenceTable, conflict: Conflict) -> Edge:
-    """From the newer statement to the older one that it replaces; else from the lower to the higher ranked chunk."""
-    target, source = (table.sentences[i] for i in (conflict.left, conflict.right))
-    if conflict.relation is not ChunkRelation.REPLACES and source.chunk < target.chunk:
-        target, source = source, target
-    edge = _edge(inputs.chunks[source.chunk - 1], inputs.chunks[target.chunk - 1], conflict.relation, source, target)
-    return edge.model_copy(update={"reason": conflict.reason})
 
 
 def _stated_edge(a: Chunk, b: Chunk, one: Sequence[Sentence], other: Sequence[Sentence]) -> Iterator[Edge]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # At the start of a line these would make a heading, a fence, a quotation or a rule of what the source says in words.
 _MARKUP = re.compile(r"^([^\S\n]*)(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
@@ -20,13 +20,13 @@ class Converted:
         text: Canonical text.
         title: What the file calls itself; empty if it does not say.
         pages: Where each page, slide or sheet starts in ``text``; empty for formats without them.
-        encoding: The file's, where it was assumed and is not said in the file.
+        metadata: What the file says of itself, and its encoding where that was assumed.
     """
 
     text: str
     title: str = ""
     pages: tuple[int, ...] = ()
-    encoding: str = ""
+    metadata: dict[str, str] = field(default_factory=dict[str, str])
 
 
 _NO_TITLES = ("untitled", "(anonymous)", "powerpoint presentation")

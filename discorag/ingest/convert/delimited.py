@@ -33,7 +33,7 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
     if rows:
         rows[0] += [""] * (max(map(len, rows)) - len(rows[0]))
-    return Converted(pipe_table(rows) if rows else "", title=path.stem, encoding=file.encoding)
+    return Converted(pipe_table(rows) if rows else "", title=path.stem, metadata=file.metadata)
 
 
 def _regular(text: str, delimiter: str) -> int:

@@ -9,6 +9,8 @@ from pathlib import Path
 from discorag.ingest.convert.converted import Converted
 from discorag.schema.errors import DecodingError
 
+ENCODING = "encoding"
+"""Metadata of a file that does not say its encoding: the one that was assumed."""
 WESTERN = "windows-1252"
 """The Western European encoding of Windows; Latin-1 is a part of it."""
 _MARKS = (
@@ -34,16 +36,16 @@ def decode_text(data: bytes, path: Path) -> Converted:
             hint="If it is UTF-16, convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW.",
         )
     try:
-        text, assumed = data.decode(marked or "utf-8"), ""
+        text, assumed = data.decode(marked or "utf-8"), dict[str, str]()
     except UnicodeDecodeError as error:
         if marked or not _looks_western(data):
             at = f"invalid byte 0x{data[error.start]:02x} at byte {error.start}"
             hint = "Convert it, e.g.: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Chinese: -f GB18030)."
             raise DecodingError(f"{path} is not {(marked or 'utf-8').upper()}: {at}.", hint=hint) from error
-        text, assumed = data.decode(WESTERN), WESTERN
+        text, assumed = data.decode(WESTERN), {ENCODING: WESTERN}
     if "\x00" in text:
         raise DecodingError(f"{path} is not text: it holds NUL characters.", hint="Save it again as UTF-8.")
-    return Converted(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), encoding=assumed)
+    return Converted(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), metadata=assumed)
 
 
 def _looks_western(data: bytes) -> bool:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it.common.html_blocks import block_names
 
@@ -25,19 +24,17 @@ if TYPE_CHECKING:
     from bs4.element import PageElement
     from markdownify import MarkdownConverter
     from soupsieve import SoupSieve
-    from tinycss2.ast import Declaration, QualifiedRule
 
 _HIDING = {"display": {"none"}, "visibility": {"hidden", "collapse"}}
 _SCREEN = ":is(:not([media]), [media=all i], [media=screen i])"
 
 
-@dataclass(frozen=True)
-class _Rule:
-    """A declaration that shows or hides elements, and how much it weighs; without a selector that of one element."""
+class _Rule(NamedTuple):
+    """A declaration that shows or hides; the one of the greatest weight holds. Without a selector one element's own."""
 
+    weight: tuple[bool, bool, tuple[int, int, int], int]
     name: str
     hides: bool
-    weight: tuple[bool, bool, tuple[int, int, int], int]
     selector: SoupSieve | None = None
 
 
@@ -49,67 +46,51 @@ def hidden(soup: BeautifulSoup) -> list[Tag]:
     rules = _rules("\n".join(sheet.get_text() for sheet in soup.select(f"style{_SCREEN}")))
     hiding = [rule.selector for rule in rules if rule.hides and rule.selector]
     found = {id(tag): tag for selector in hiding for tag in selector.select(soup)}
-    found |= {id(tag): tag for tag in soup.select("[style]") if any(said.hides for said in _inline(tag))}
+    found |= {id(tag): tag for tag in soup.select("[style]") if any(rule.hides for rule in _own(tag))}
     return [tag for tag in found.values() if tag.name not in ("html", "body") and _is_hidden(tag, rules)]
 
 
 def _is_hidden(tag: Tag, rules: Sequence[_Rule]) -> bool:
-    holding = [*_inline(tag), *(rule for rule in rules if rule.selector and rule.selector.match(tag))]
-    for name in _HIDING:
-        declarations = [one for one in holding if one.name == name]
-        if declarations and max(declarations, key=lambda one: one.weight).hides:
-            return True
-    return False
+    holding = [*_own(tag), *(rule for rule in rules if rule.selector and rule.selector.match(tag))]
+    of_name = ([rule for rule in holding if rule.name == name] for name in _HIDING)
+    return any(max(declared, key=lambda rule: rule.weight).hides for declared in of_name if declared)
 
 
-def _inline(tag: Tag) -> Iterator[_Rule]:
+def _own(tag: Tag) -> list[_Rule]:
+    """The rules in its ``style``."""
     from tinycss2 import parse_blocks_contents
 
-    return _hiding_rules(parse_blocks_contents(str(tag.get("style", ""))), True)
+    declared = _hiding(parse_blocks_contents(str(tag.get("style", ""))))
+    return [_Rule((important, True, (0, 0, 0), 0), name, hides) for name, hides, important in declared]
 
 
 @lru_cache(maxsize=8)  # the chapters of a book share their sheets
 def _rules(sheets: str) -> tuple[_Rule, ...]:
-    from tinycss2 import parse_stylesheet
-    from tinycss2.ast import QualifiedRule
-
-    rules = enumerate(parse_stylesheet(sheets, skip_comments=True, skip_whitespace=True))
-    return tuple(one for order, rule in rules if isinstance(rule, QualifiedRule) for one in _of_rule(rule, order))
-
-
-def _of_rule(rule: QualifiedRule, order: int) -> Iterator[_Rule]:
     from cssselect import SelectorError, parse
     from soupsieve import SelectorSyntaxError, compile
-    from tinycss2 import parse_blocks_contents, serialize
+    from tinycss2 import parse_blocks_contents, parse_stylesheet, serialize
+    from tinycss2.ast import QualifiedRule
 
-    declared = parse_blocks_contents(rule.content)
-    if not any(_hiding_rules(declared, False)):
-        return
-    with suppress(SelectorError, SelectorSyntaxError):  # what these libraries do not know hides nothing
-        for selector in parse(serialize(rule.prelude)):
-            if not selector.pseudo_element:
-                yield from _hiding_rules(declared, False, selector.specificity(), order, compile(selector.canonical()))
+    found: list[_Rule] = []
+    for order, rule in enumerate(parse_stylesheet(sheets, skip_comments=True, skip_whitespace=True)):
+        if not isinstance(rule, QualifiedRule) or not (declared := list(_hiding(parse_blocks_contents(rule.content)))):
+            continue
+        with suppress(SelectorError, SelectorSyntaxError):  # what these libraries do not know hides nothing
+            for selector in parse(serialize(rule.prelude)):
+                if not selector.pseudo_element:
+                    sieve, weight = compile(selector.canonical()), selector.specificity()
+                    found += (_Rule((imp, False, weight, order), name, hides, sieve) for name, hides, imp in declared)
+    return tuple(found)
 
 
-def _hiding_rules(
-    declared: Sequence[object],
-    is_attribute: bool,
-    specificity: tuple[int, int, int] = (0, 0, 0),
-    order: int = 0,
-    selector: SoupSieve | None = None,
-) -> Iterator[_Rule]:
+def _hiding(declared: Sequence[object]) -> Iterator[tuple[str, bool, bool]]:
+    """Of each declaration that shows or hides its name, whether it hides, and whether it is important."""
     from tinycss2.ast import Declaration
 
     for one in declared:
         if isinstance(one, Declaration) and one.lower_name in _HIDING:
-            weight = (one.important, is_attribute, specificity, order)
-            yield _Rule(one.lower_name, _word(one) in _HIDING[one.lower_name], weight, selector)
-
-
-def _word(declaration: Declaration) -> str:
-    """The value, if it is one word."""
-    words = [token.lower_value for token in declaration.value if token.type == "ident"]
-    return words[0] if len(words) == 1 else ""
+            words = [token.lower_value for token in one.value if token.type == "ident"]
+            yield one.lower_name, len(words) == 1 and words[0] in _HIDING[one.lower_name], one.important
 
 
 _HTML = (".html", ".htm")

@@ -29,11 +29,10 @@ from discorag.ingest.segment.layout import (
     tables,
     without_tags,
 )
-from discorag.schema.document import Document, UnitKind
+from discorag.schema.document import Document, Markup, UnitKind
 from discorag.schema.values import Span
 from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped, stripped
 
-MARKDOWN = "text/markdown"
 _MAX_HEADING = 200
 _TITLE_WITHIN = 65_536
 _BY_LINE = frozenset({"fence", "code_block", "table_open"})
@@ -73,9 +72,8 @@ def blocks(document: Document) -> list[Block]:
     Markdown: the top-level CommonMark blocks and tables; a list, a quotation, a table or a code fence is one block.
     Plain text: what blank lines separate, or single lines where a line is longer than any wrapped line would be.
     """
-    if document.media_type == MARKDOWN:
-        return list(_markdown_blocks(document.text))
-    return _plain_blocks(document.text)
+    is_plain = document.markup is Markup.NONE
+    return _plain_blocks(document.text) if is_plain else list(_markdown_blocks(document.text))
 
 
 def title_of(text: str) -> str:

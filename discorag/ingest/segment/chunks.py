@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain, groupby
 
-from discorag.ingest.segment.headings import is_heading
 from discorag.ingest.segment.layout import speaker_of
 from discorag.schema.document import Chunk, Document, Hierarchy, Kind, Node, Scope, UnitKind
 from discorag.schema.errors import ConfigError
@@ -118,7 +117,7 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
 def _unit(hierarchy: Hierarchy, index: int, node: Node, tokens: int) -> _Unit:
     paragraph = node.parent or 0
     by_line = hierarchy.nodes[paragraph].by_line
-    return _Unit(node.span, tokens, index, node, paragraph, is_heading(hierarchy, index), by_line)
+    return _Unit(node.span, tokens, index, node, paragraph, node.unit is UnitKind.HEADING, by_line)
 
 
 def _token_offsets(counter: TokenCounter, texts: Iterable[str]) -> Iterator[list[tuple[int, int]]]:

@@ -107,15 +107,6 @@ def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
     return Hierarchy(nodes=tuple(tree.nodes))
 
 
-def is_heading(hierarchy: Hierarchy, index: int) -> bool:
-    """Whether the sentence at ``index`` is a section's heading, or one by layout."""
-    node = hierarchy.nodes[index]
-    paragraph = hierarchy.nodes[node.parent or 0]
-    section = hierarchy.nodes[paragraph.parent or 0]
-    by_layout = node.unit is UnitKind.HEADING
-    return by_layout or (section.kind is Kind.SECTION and section.span.start == node.span.start)
-
-
 def _section_ends(parts: list[Block]) -> dict[int, int]:
     """Index of each heading among the blocks -> where its section ends."""
     ends: dict[int, int] = {}

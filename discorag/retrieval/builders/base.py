@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from discorag.ingest.segment.headings import is_heading
 from discorag.ingest.segment.sentence_table import within_window
 from discorag.models.protocol import Encoder
-from discorag.schema.document import Document, Hierarchy, Kind, Node
+from discorag.schema.document import Document, Hierarchy, Kind, Node, UnitKind
 from discorag.schema.errors import EmptyDocumentError, Usage
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors, count_words
@@ -154,9 +153,9 @@ def units_of(
         counted = counter.token_offsets([node.span.of(text) for _, node in sentences])
     limit = room(counter) if counter else 0
     units: list[Unit] = []
-    for (index, node), tokens in zip(sentences, counted, strict=True):
+    for (_, node), tokens in zip(sentences, counted, strict=True):
         section = hierarchy.nodes[node.parent or 0].parent or 0
-        heading = is_heading(hierarchy, index)
+        heading = node.unit is UnitKind.HEADING
         for span, count in _pieces(node.span, tokens, limit):
             units.append(Unit(span, count_words(span.of(text)), count, section, heading))
     return units

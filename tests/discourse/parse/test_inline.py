@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 
 from discorag.discourse.parse.inline import escape, mark, unescape
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
-from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
 from tests.strategies import parsed_texts, texts
 from tests.unmark import unmark
@@ -38,17 +36,9 @@ def test_escaped_text_holds_no_fence_and_no_bar_and_comes_back(text: str):
     assert unescape(escape(text)) == text
 
 
-@pytest.mark.parametrize(("text", "offset"), [(_TEXT, 99), (_TEXT, 101), (_TEXT + " More.", 100), (_TEXT[:30], 100)])
-def test_a_tree_made_for_another_text_is_refused(text: str, offset: int):
-    with pytest.raises(InvariantError, match="white space"):
-        mark(text, _TREE, offset=offset)
-
-
 def test_what_was_left_out_between_units_stands_as_a_gap():
     text = "One & two. Left out. Three."
     edus = (Span(start=5, end=15), Span(start=26, end=32))
     split = Split(start=0, mid=1, end=2, relation=Relation.JOINT, nuclearity=Nuclearity.NN)
     shown = mark(text, RstTree(edus=edus, splits=(split,)), offset=5, gap="[...]")
     assert shown == "One &amp; two. [...] |1=join|Three."
-    with pytest.raises(InvariantError):
-        mark(text, RstTree(edus=edus, splits=(split,)), offset=5)

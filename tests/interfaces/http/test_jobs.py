@@ -16,7 +16,6 @@ from pydantic import SecretStr
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.schema.document import Scope
 from discorag.schema.errors import NotFoundError, StoreFullError
-from discorag.schema.ledger import Failure
 from discorag.store.database import Database
 from discorag.store.postgres import PostgresServer
 from discorag.store.sqlite import SqliteFile
@@ -125,14 +124,14 @@ class Reader:
         self.again: list[str] = []
         self.go = asyncio.Event()
 
-    async def __call__(self, scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def __call__(self, scope: Scope, name: str, again: bool) -> DocumentOutcome:
         self.read.append(name)
         if again:
             self.again.append(name)
         await self.go.wait()
         if name.startswith("broken"):
             raise RuntimeError(name)
-        return DocumentOutcome(uri=name, status=Status.ADDED), ()
+        return DocumentOutcome(uri=name, status=Status.ADDED)
 
 
 def nothing() -> None:
@@ -214,7 +213,7 @@ class Slow(Reader):
         super().__init__()
         self.peak = self.now = 0
 
-    async def __call__(self, scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def __call__(self, scope: Scope, name: str, again: bool) -> DocumentOutcome:
         self.now += 1
         self.peak = max(self.peak, self.now)
         try:
@@ -256,11 +255,11 @@ async def test_files_wait_while_the_store_has_no_room(opening: Opening, monkeypa
     monkeypatch.setattr("interfaces.http.jobs.RETRY_S", 0.01)
     full = [True, True]
 
-    async def read(scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def read(scope: Scope, name: str, again: bool) -> DocumentOutcome:
         if full:
             full.pop()
             raise StoreFullError("The disk is nearly full.")
-        return DocumentOutcome(uri=name, status=Status.ADDED), ()
+        return DocumentOutcome(uri=name, status=Status.ADDED)
 
     async with working(opening, read) as jobs:
         job = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))
@@ -298,7 +297,7 @@ async def test_a_job_that_is_cancelled_at_work_stops_and_the_next_one_goes_on(op
 async def test_a_newer_file_waits_until_that_of_a_cancelled_job_has_stopped(opening: Opening) -> None:
     reader, stopped = Reader(), asyncio.Event()
 
-    async def stop_late(scope: Scope, name: str, again: bool) -> tuple[DocumentOutcome, tuple[Failure, ...]]:
+    async def stop_late(scope: Scope, name: str, again: bool) -> DocumentOutcome:
         try:
             return await reader(scope, name, again)
         finally:

@@ -173,7 +173,6 @@ def test_a_server_that_is_told_to_stop_answers_who_waits_refuses_who_comes_and_l
     assert server.end() == 0
     assert replies[0].status_code == 200
     assert replies[0].json()["answer"]["sentences"]
-    check_log(server)
     check_finished(home, job, encoder)
 
 
@@ -196,16 +195,3 @@ def opened(home: Path, encoder: Encoder) -> DiscoRAG:
     )
     store = open_store(settings.store, (encoder.version, encoder.dimension))
     return DiscoRAG(backends=Backends(settings, store, encoder, None))
-
-
-def check_log(server: Process) -> None:
-    """One JSON object a line, with who asked for what, and no texts and no keys."""
-    written = server.log.read_text()
-    lines = [json.loads(line) for line in written.splitlines()]
-    (line,) = [found for found in lines if found.get("route") == "/ask"]
-    assert (line["key"], line["tenant"], line["method"], line["status"]) == ("operator", "alpha", "POST", 200)
-    assert len(line["request_id"]) == 32
-    assert line["seconds"] > 0
-    assert SECRET not in written
-    assert "tides rise" not in written
-    assert server.headers["Authorization"].removeprefix("Bearer ") not in written

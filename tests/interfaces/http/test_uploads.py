@@ -175,7 +175,7 @@ def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(apps: Apps, se
     assert ended(client, first.json()["job"]["id"])["failed"] == 0
     with files_of_at_most(200_000):
         reply = upload(client, {"a.txt": "changed", "b.txt": "x" * 400_000}, corpus="full")
-    assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreError")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreFullError")
     assert kept(uploads) == ["a.txt"]
     assert app.state.service.uploads.path(apps.scope(corpus="full"), "a.txt").read_text() == PLAIN
     until(lambda: app.state.service.jobs.waiting() == 0)

@@ -8,13 +8,12 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.parser import Unit, join_texts
-from discorag.ingest.segment.blocks import MARKDOWN
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.baselines import cut_splits
 from discorag.retrieval.forest import Forest
 from discorag.schema.discourse import Nuclearity, Relation, RstTree
-from discorag.schema.document import Document, Kind
+from discorag.schema.document import Document, Kind, Markup
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import TreeArrays
 
@@ -49,7 +48,7 @@ class LastNuclear:
 
 
 def source_of(text: str) -> Source:
-    document = Document(uri="d.md", title="d", text=text, media_type=MARKDOWN)
+    document = Document(uri="d.md", title="d", text=text, markup=Markup.INLINE)
     return Source(document, build_hierarchy(document))
 
 

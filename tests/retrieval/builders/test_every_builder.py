@@ -8,9 +8,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from discorag.ingest.segment.headings import is_heading
 from discorag.retrieval.builders.base import Source
-from discorag.schema.document import Kind
+from discorag.schema.document import Kind, UnitKind
 from discorag.schema.errors import EmptyDocumentError
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Span
@@ -44,7 +43,7 @@ async def test_leaves_are_the_documents_own_text_in_order_and_leave_out_headings
     assert all(leaf.text == leaf.spans[0].of(text) for leaf in leaves)
     assert all(a.spans[0].end <= b.spans[0].start for a, b in pairwise(leaves))
     sentences = source.hierarchy.of_kind(Kind.SENTENCE)
-    bodies = [n.span for i, n in sentences if name != "headings" or not is_heading(source.hierarchy, i)]
+    bodies = [n.span for _, n in sentences if name != "headings" or n.unit is not UnitKind.HEADING]
     assert visible(text, bodies) <= visible(text, [leaf.spans[0] for leaf in leaves])
 
 

@@ -8,13 +8,13 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Markup
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.hashing import HashingTokens
 
 
-async def built(text: str, title: str = "Parks", media_type: str = "text/markdown", window: int = 100) -> RetrievalTree:
-    document = Document(uri="u", title=title, text=text, media_type=media_type)
+async def built(text: str, title: str = "Parks", markup: Markup = Markup.INLINE, window: int = 100) -> RetrievalTree:
+    document = Document(uri="u", title=title, text=text, markup=markup)
     source = Source(document=document, hierarchy=build_hierarchy(document))
     return (await HeadingBuilder(HashingTokens(window)).build(source)).tree
 
@@ -45,7 +45,7 @@ async def test_text_before_the_heading_that_is_the_title_keeps_the_section_below
 
 
 async def test_a_document_without_headings_is_one_level_of_leaves_under_its_title():
-    tree = await built("One.\n\nTwo.\n", media_type="text/plain")
+    tree = await built("One.\n\nTwo.\n", markup=Markup.NONE)
     assert outline(tree) == ["0 Parks", "1 'One.'", "1 'Two.'"]
 
 

@@ -16,7 +16,7 @@ from discorag.retrieval.builders.base import Built, Source
 from discorag.retrieval.builders.clusters import ClusterBuilder, ClusterSizes, clusters_of, find_soft_clusters
 from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes, theme_starts
 from discorag.retrieval.builders.summaries import Summary
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Markup
 from discorag.schema.errors import Usage
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors, count_words
@@ -50,7 +50,7 @@ def body(words: int) -> str:
 
 
 async def build(text: str, summariser: FirstSentences | None = None, sizes: SectionSizes | None = None) -> Built:
-    document = Document(uri="u", title="t", text=text, media_type="text/markdown")
+    document = Document(uri="u", title="t", text=text, markup=Markup.INLINE)
     builder = SectionBuilder(ENCODER, summariser or FirstSentences(), sizes)
     return await builder.build(Source(document, build_hierarchy(document)))
 

@@ -10,7 +10,7 @@ from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
 from discorag.retrieval.routers.walk import RetrievalSubtree, Router, Walk, WalkRules
-from discorag.schema.document import Document
+from discorag.schema.document import Document, Markup
 from discorag.schema.retrieval_tree import RetrievalTree
 
 WALK = WalkRules()
@@ -51,7 +51,7 @@ TITLE = "Six Flags Over Texas"
 
 async def six_flags() -> RetrievalTree:
     text = "\n\n".join(_blocks())
-    document = Document(uri="parks.md", title=TITLE, text=text, media_type="text/markdown")
+    document = Document(uri="parks.md", title=TITLE, text=text, markup=Markup.INLINE)
     source = Source(document=document, hierarchy=build_hierarchy(document))
     return (await HeadingBuilder(PackagedTokens()).build(source)).tree
 

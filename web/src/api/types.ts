@@ -81,7 +81,6 @@ export interface DocumentText {
   doc_id: string;
   title: string;
   text: string;
-  media_type: string;
   markup: Markup;
   pages: number[];
 }
@@ -144,7 +143,6 @@ export interface JobFile {
   status: Status | null;
   chunks: number;
   note: string;
-  failures: Failure[];
   again: boolean;
 }
 

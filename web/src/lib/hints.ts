@@ -8,7 +8,7 @@ const HERE: Record<string, string> = {
 const COMMANDS = /DISCO_RAG_|disco-rag |(?:^|\s)--[a-z]|\b(?:GET|POST|DELETE) \//;
 
 export function hintFor(type: string, hint: string): string {
-  if (!COMMANDS.test(hint)) return hint;
+  if (!COMMANDS.test(hint) && type !== "EmptyCorpusError") return hint;
   return HERE[type] ?? `For the operator of this server: ${hint}`;
 }
 
