@@ -96,7 +96,7 @@ def test_finds_values(sentence: str, kind: ValueKind, text: str) -> None:
         "You may do so in a bar.",
         "One of us wrote it.",
         "See Section 34.16 for details.",
-        "It ends under sections 8.1, 8.2 or 8.3 above.",
+        "It ends under sections 8.1, 8.2 or 8.3 above, at line 71.",
         "10.15 Securities Purchase Agreement between the parties",
         "See the bug page[3] and dpkg(1).",
         "It uses 5G everywhere.",
@@ -244,6 +244,7 @@ def test_explicit_times_explain(pipeline: Pipelines, tmp_path: Path) -> None:
         ("The fee for members is 20 euros in this case.", "The fee for members is 30 euros in this case.", "possible"),
         ("For example, the fee for members is 20 euros.", "For example, the fee for members is 30 euros.", "possible"),
         ("The tool needs PyPy 1.6.0 on Windows.", "The tool needs Python 3.8.0 on Windows.", "none"),
+        ("84 printf(stderr, the fee is due);", "82 printf(stderr, the fee is due);", "none"),
         ("See the set gcc-defaults since Debian 3.0.", "See the set llvm-defaults since Debian 6.0.", "none"),
     ],
 )
