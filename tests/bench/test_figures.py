@@ -124,6 +124,9 @@ def answers() -> Iterator[tuple[str, str]]:
             f"{row[key]['value']:.1f}" for key in ("product", "product_refusing", "bm25", "cosine", "reranker")
         )
         yield "docs/answers.md", f"| {own} ({refusing}) | {' | '.join(others)} |"
+    every, tales = (f["lint"][name] for name in ("all", "fairytaleqa"))
+    yield "docs/answers.md", f"Of {every['answers']} answers, {every['dangling']['value']} % have a sentence"
+    yield "docs/answers.md", f"of those over tales {tales['dangling']['value']} %"
     refused = f["clapnq"]
     right, wrong = (fixed(100 * refused[key]["value"], 0) for key in ("refused_right", "refused_wrong"))
     yield page, f"{right} % of them are, and {wrong} % of the answerable ones by mistake"
