@@ -27,7 +27,7 @@ _MARKUP = re.compile(
     r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]+\.\w+\()|^@\w|::|https?://"
     r"|^\d+ ?(?:/?\*|//|#|.*[;{})]$)"  # a line of a listing
     r"|<\w+[^>]*>|[=_~]{3,}|-{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
-    r"|\bdocument was generated\b|\b[Ll]ast (?:updated|modified)\b"
+    r"|\bdocument was generated\b|\b[Ll]ast (?:updated|modified)\b| = .* = "
 )
 """What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build."""
 _TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
