@@ -218,17 +218,15 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
 
 
 def _name_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
-    """Another name; none if each is a term of its document. Sure between releases, if the newer one says it instead."""
+    """Another name in the same place; none if each is a term of its document, except between two releases."""
     left, right = documents[pair.left.document], documents[pair.right.document]
     old, new = pair.names
     (old_left, old_right), (new_left, new_right) = ((left.uses(names), right.uses(names)) for names in (old, new))
     are_terms = old_left > max(TERM, RATHER * old_right) and new_right > max(TERM, RATHER * new_left)
-    are_releases = left.is_other_release_than(right)
-    if not are_releases and (are_terms or pair.overlap < CLOSE_WORDING):
+    if not left.is_other_release_than(right) and (are_terms or pair.overlap < CLOSE_WORDING):
         return None
     verdict, reason = _explain(pair, documents, (" ".join(old), " ".join(new)))
-    tier = Tier.SURE if are_releases and old_left > old_right and new_right > new_left else Tier.POSSIBLE
-    return _finding(pair, documents, verdict, tier, "name", reason)
+    return _finding(pair, documents, verdict, Tier.POSSIBLE, "name", reason)
 
 
 def _explain(

@@ -111,7 +111,8 @@ def precision() -> Iterator[tuple[str, str]]:
     yield page, f"{f['differs']['genuine']} of {f['differs']['n']} sure differences"
     if f["near misses"]["n"]:
         yield page, f"{f['near misses']['genuine']} of {f['near misses']['n']} near misses"
-    yield page, f"on all {f['pairs']} pairs (kappa {fixed(f['kappa'], 1)}), on the exact mark in {f['same_mark']}"
+    share = f"{fixed(100 * f['agreement'], 0)} % of {f['pairs']} pairs (kappa {fixed(f['kappa'], 1)})"
+    yield page, f"agree about what is genuine in {share}, and give the same mark to {f['same_mark']}"
 
 
 def answers() -> Iterator[tuple[str, str]]:
