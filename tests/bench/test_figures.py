@@ -61,8 +61,8 @@ def full_and_seg(scores: dict[str, dict[str, float]]) -> str:
 
 def verify() -> Iterator[tuple[str, str]]:
     f = result("verify")["figures"]
-    for name in ("forged", "true", "paraphrase", "edited"):
-        states = (str(f[name][key]) for key in ("n", "supported", "not_supported", "not_verified"))
+    for name, of in product(("forged", "true", "paraphrase", "edited"), (f, f["llm"])):
+        states = (str(of[name][key]) for key in ("n", "supported", "not_supported", "not_verified"))
         yield "docs/verification.md", f"| {' | '.join(states)} |"
     for name, score in f["auc"].items():
         yield "docs/verification.md", f"| {name} | {score['value']} | {score['low']} to {score['high']} |"
