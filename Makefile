@@ -82,7 +82,7 @@ vllm: .venv-gpu/run.stamp ## Serve CHAT_MODEL as deploy/compose.gpu.yml does, on
 demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
 	$(BIN)/disco-rag demo --no-page
 
-site: .venv/run.stamp ## One HTML file in .disco-rag/site: answers next to plain retrieval, and audits of AUDIT="FOLDER ..."
+site: .venv/run.stamp ## One HTML file in .disco-rag/site: audits of AUDIT="FOLDER ...", and answers next to plain retrieval
 	$(BIN)/python examples/showcase.py $(AUDIT)
 
 serve: .venv/run.stamp ## Serve the page, the HTTP API and MCP on 127.0.0.1:8080

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import bootstrap
-from sklearn.metrics import cohen_kappa_score, roc_auc_score
+from sklearn.metrics import cohen_kappa_score
 
 RESAMPLES, SEED = 2000, 0
 
@@ -58,8 +58,9 @@ def kappa(one: Sequence[bool], other: Sequence[bool]) -> float:
 
 def auc(positive: Floats, negative: Floats) -> float:
     """Probability that a positive score is above a negative one; ties count half."""
-    labels = np.repeat([True, False], [len(positive), len(negative)])
-    return float(roc_auc_score(labels, np.concatenate([positive, negative])))
+    ordered = np.sort(negative)  # scikit-learn's function costs ten times as much, and a bootstrap calls it 2000 times
+    below = np.searchsorted(ordered, positive, "left") + np.searchsorted(ordered, positive, "right")
+    return float(below.mean()) / (2 * len(ordered))
 
 
 def refused_at(positive: Floats, negative: Floats, allowed: float) -> float:

@@ -1,4 +1,4 @@
-"""``make site``: one HTML file that shows answers next to plain retrieval, and audits of folders.
+"""``make site``: one HTML file that shows audits of folders, and answers next to plain retrieval.
 
 ``python examples/showcase.py FOLDER ...``: each folder is audited; without any, the example corpora are. What was read
 is kept, so that it goes on where it was interrupted.
@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 
 from discorag import DiscoRAG
+from discorag.conflicts.verdicts import Tier
 from interfaces.audit import AuditReport
 from interfaces.cli.present import Bar
 from interfaces.views.audit import audit_html
@@ -28,10 +29,10 @@ def main(folders: list[Path]) -> None:
     with DiscoRAG() as rag:
         answers = "".join(answer_html(rag, question["text"], question["corpus"]) for question in questions)
         audits = [audit_folder(rag, folder) for folder in corpora]
-    audits.sort(key=lambda report: -len(report.contradictions))
+    audits.sort(key=lambda r: (-len(r.contradictions), -sum(f.tier is Tier.SURE for f in r.open)))
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    introduction = f"<h1>Disco-RAG, without a language model</h1>{answers}"
-    PAGE.write_text(audit_html(*(a for a in audits if a.open), introduction=introduction), "utf-8")
+    appendix = f"<h1>Answers without a language model, next to plain retrieval</h1>{answers}"
+    PAGE.write_text(audit_html(*(a for a in audits if a.open), appendix=appendix), "utf-8")
     sys.stdout.write(f"{PAGE}\n")
 
 

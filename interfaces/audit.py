@@ -86,6 +86,8 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
         found = await asyncio.to_thread(audit, documents, only=changed)
         new = [(f.id, f.left.doc_id, f.right.doc_id, f.model_dump_json()) for f in found]
         await asyncio.to_thread(rows.replace, scope, stale, new, current)
+    elif progress:
+        progress(len(manifests), len(manifests))
     return await asyncio.to_thread(stored_audit, store, scope)
 
 

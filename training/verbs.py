@@ -15,7 +15,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from discorag.ingest.segment.reading import SIZE, WEIGHTS, WORD, features
+from discorag.ingest.segment.reading import SIZE, THRESHOLD, WEIGHTS, WORD, features
 from discorag.schema.values import digest
 
 EPOCHS, RATE = 4, 0.2
@@ -83,14 +83,10 @@ def main(folder: Path) -> None:
     files = sorted(folder.glob("*.conllu"))
     weights = trained(words for _, words in sentences(f for f in files if not held_out(f)))
     WEIGHTS.write_text(json.dumps(np.round(100 * weights).astype(int).tolist(), separators=(",", ":")), "utf-8")
-    scored = [(kind, best(weights, words)) for kind, words in sentences(filter(held_out, files))]
-    for threshold in (-4.0, -3.5, -3.0, -2.0):
-        typer.echo(f"{threshold}: " + str({kind: _below(scored, kind, threshold) for kind in ("decl", "imp", "frag")}))
-
-
-def _below(scored: Sequence[tuple[str, float]], kind: str, threshold: float) -> float:
-    of_kind = [score for k, score in scored if k == kind]
-    return round(float(np.mean([score < threshold for score in of_kind])), 3)
+    found = [(kind, best(weights, words)) for kind, words in sentences(filter(held_out, files))]
+    for kind in ("decl", "imp", "frag"):
+        below = np.mean([score < THRESHOLD for k, score in found if k == kind])
+        typer.echo(f"{kind}: {below:.3f} have no finite verb")
 
 
 if __name__ == "__main__":

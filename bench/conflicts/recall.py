@@ -73,8 +73,8 @@ def edit_values(
         value = next((v for v in other.values if other.sentence.text.count(v.text) == 1 and _edit(v.text)), None)
         own = sentences[other.document]
         if value and other.sentence in own:
-            text = other.sentence.text.replace(value.text, _edit(value.text))
-            own[own.index(other.sentence)] = replace(other.sentence, text=text)
+            text, body = (t.replace(value.text, _edit(value.text)) for t in (other.sentence.text, other.sentence.body))
+            own[own.index(other.sentence)] = replace(other.sentence, text=text, body=body)
             done[id(other.sentence)] = (one, other)
     return [replace(d, sentences=own) for d, own in zip(documents, sentences, strict=True)], list(done.values())
 

@@ -25,6 +25,7 @@ from discorag.text.sentences import language_of
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 _MARKUP = re.compile(
     r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]+\.\w+\()|^@\w|::|https?://"
+    r"|^\d+ ?(?:/?\*|//|#|.*[;{})]$)"  # a line of a listing
     r"|<\w+[^>]*>|[=_~]{3,}|-{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
 )
 """What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright."""

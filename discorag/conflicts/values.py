@@ -178,7 +178,7 @@ _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")
 """What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement"."""
 _REFERENCE = re.compile(
-    r"\b(?:sections?|chapters?|appendix|pages?|figures?|tables?|notes?|exhibits?|items?|rfc|issue) "
+    r"\b(?:sections?|chapters?|appendix|pages?|figures?|tables?|notes?|exhibits?|items?|lines?|rfc|issue) "
     r"(?:[\d.]+(?:,? (?:and|or) |, | to ))*$",
     re.IGNORECASE,
 )

@@ -203,24 +203,30 @@ def _is_sure(pair: Alignment, slot: tuple[Value, Value], left: AuditDocument, ri
 
 
 def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
-    """Almost the same words, but one denies what the other says, or names something else: possible only."""
-    left, right = documents[pair.left.document], documents[pair.right.document]
-    one, other = ({w.casefold() for w in words} for words in pair.only)
-    opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in one and b in other), None)
+    """Almost the same words, but one names something else, or denies what the other says."""
     only_names = all(set(o) - SMALL_WORDS == set(n) for o, n in zip(pair.only, pair.names, strict=True))
     last = [{name.rpartition(".")[2] for name in names} for names in pair.names]  # "http.Request", "web.Request"
-    named = all(pair.names) and only_names and last[0] != last[1]
+    if all(pair.names) and only_names and last[0] != last[1]:
+        return _name_finding(pair, documents)
+    one, other = ({w.casefold() for w in words} for words in pair.only)
+    opposed = next(((a, b) for two in _OPPOSITES for a, b in (two, two[::-1]) if a in one and b in other), None)
     denied = bool(NEGATED.search(pair.left.text)) != bool(NEGATED.search(pair.right.text)) and not all(pair.names)
-    is_renamed = named and left.is_other_release_than(right)
-    uses = [(left.uses(names), right.uses(names)) for names in pair.names]
-    if named and not is_renamed and all(own > max(TERM, RATHER * its) for own, its in (uses[0], uses[1][::-1])):
+    if pair.overlap < CLOSE_WORDING or not (opposed or denied):
         return None
-    if not is_renamed and (pair.overlap < CLOSE_WORDING or not (named or opposed or denied)):
+    verdict, reason = _explain(pair, documents, opposed)
+    return _finding(pair, documents, verdict, Tier.POSSIBLE, "polarity", reason)
+
+
+def _name_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
+    """Another name in the same place; none if each is a term of its document, except between two releases."""
+    left, right = documents[pair.left.document], documents[pair.right.document]
+    old, new = pair.names
+    (old_left, old_right), (new_left, new_right) = ((left.uses(names), right.uses(names)) for names in (old, new))
+    are_terms = old_left > max(TERM, RATHER * old_right) and new_right > max(TERM, RATHER * new_left)
+    if not left.is_other_release_than(right) and (are_terms or pair.overlap < CLOSE_WORDING):
         return None
-    names = (" ".join(pair.names[0]), " ".join(pair.names[1]))
-    verdict, reason = _explain(pair, documents, names if named else opposed)
-    tier = Tier.SURE if is_renamed and uses[0][0] > uses[0][1] and uses[1][0] < uses[1][1] else Tier.POSSIBLE
-    return _finding(pair, documents, verdict, tier, "name" if named else "polarity", reason)
+    verdict, reason = _explain(pair, documents, (" ".join(old), " ".join(new)))
+    return _finding(pair, documents, verdict, Tier.POSSIBLE, "name", reason)
 
 
 def _explain(

@@ -183,9 +183,7 @@ register_encoder = ENCODERS.register
 
 ENCODERS.offer("packaged", "discorag.models.encoder:packaged_encoder", "all-MiniLM-L6-v2")
 ENCODERS.offer("sentence-transformers", "discorag.models.sentence_encoder:opened", "a model by name or folder")
-ENCODERS.offer(
-    "endpoint", "discorag.models.encoder_server:ServerEncoder.connect", "an OpenAI-compatible /v1/embeddings"
-)
+ENCODERS.offer("endpoint", "discorag.models.served:ServerEncoder.connect", "an OpenAI-compatible /v1/embeddings")
 
 
 async def encoder_from(settings: Settings) -> Encoder:

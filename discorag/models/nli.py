@@ -11,14 +11,13 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from discorag.config import NliSettings
 from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, Pair, TorchCrossEncoder, is_onnx_folder
-from discorag.models.endpoint import Endpoint
 from discorag.models.hub import local_model, model_version
 from discorag.registry import Registry
-from discorag.schema.errors import ConfigError, InvalidOutputError
+from discorag.schema.errors import ConfigError
 
 VARIABLES = "DISCO_RAG_NLI"
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
@@ -53,7 +52,7 @@ NLI_MODELS = Registry[MakeNliModel]("NLI model", "disco_rag.nli_models")
 register_nli_model = NLI_MODELS.register
 
 NLI_MODELS.offer("cross-encoder", "discorag.models.nli:named_nli", "a classifier by name or folder")
-NLI_MODELS.offer("endpoint", "discorag.models.nli:ServerNli", "a server's /predict")
+NLI_MODELS.offer("endpoint", "discorag.models.served:ServerNli", "a server's /predict")
 
 
 def nli_from(settings: NliSettings) -> NliModel | None:
@@ -117,11 +116,11 @@ class CrossEncoderNli:
             logits = logits_of(pairs)
         if logits.shape[1] == 1:
             likely = 1 / (1 + np.exp(-logits[:, 0].astype(np.float64)))
-            return _in_columns([[("entailment", share)] for share in likely.tolist()])
+            return in_columns([[("entailment", share)] for share in likely.tolist()])
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         try:
-            return _in_columns([list(zip(labels, row, strict=True)) for row in shares.tolist()])
+            return in_columns([list(zip(labels, row, strict=True)) for row in shares.tolist()])
         except ValueError as error:
             raise ConfigError(
                 f"'{self._name}' has the labels {', '.join(labels)}, none of which says entailment.",
@@ -159,7 +158,7 @@ def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[Pair]], Logits], Sequen
     return logits, [label for _, label in sorted(config.id2label.items())]
 
 
-def _in_columns(rows: Sequence[Sequence[tuple[str, float]]]) -> Probabilities:
+def in_columns(rows: Sequence[Sequence[tuple[str, float]]]) -> Probabilities:
     """The labels of each pair, with their probabilities, as `Probabilities`: what is left of 1 is neutral.
 
     Raises:
@@ -172,47 +171,3 @@ def _in_columns(rows: Sequence[Sequence[tuple[str, float]]]) -> Probabilities:
         result[i, CONTRADICTION] = sum(share for label, share in row if label.lower().startswith("contradict"))
     result[:, NEUTRAL] = np.clip(1 - result[:, ENTAILMENT] - result[:, CONTRADICTION], 0, 1)
     return result
-
-
-class _Label(BaseModel):
-    label: str
-    score: float = Field(ge=0, le=1)
-
-
-_REPLY = TypeAdapter(list[list[_Label]])
-
-
-class ServerNli:
-    """A served model, asked as text-embeddings-inference is: ``/predict`` with pairs, labels with scores back.
-
-    Args:
-        settings: Address, model and limits.
-
-    Raises:
-        ConfigError: No address is configured.
-    """
-
-    def __init__(self, settings: NliSettings) -> None:
-        self._batch_size, self.version = settings.batch_size, f"{settings.model or 'default'}@server"
-        self._endpoint = Endpoint(settings, VARIABLES)
-
-    async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
-        """Return the probabilities of each pair, in requests of ``batch_size``.
-
-        Raises:
-            ModelError: As `Endpoint.call`; InvalidOutputError unless each pair gets its labels.
-        """
-        size = self._batch_size
-        batches = [await self._batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]
-        return np.concatenate([np.zeros((0, 3), np.float32), *batches])
-
-    async def _batch(self, pairs: Sequence[Pair]) -> Probabilities:
-        reply = await self._endpoint.post("/predict", {"inputs": [list(pair) for pair in pairs], "truncate": True})
-        try:
-            answers = zip(pairs, _REPLY.validate_python(reply), strict=True)
-            return _in_columns([[(x.label, x.score) for x in labels] for _, labels in answers])
-        except ValueError as error:
-            raise InvalidOutputError(
-                f"The server did not give each of {len(pairs)} pairs one label of entailment: {str(reply)[:200]}",
-                hint=f"Check the server at {VARIABLES}__BASE_URL, and the names of its labels.",
-            ) from error

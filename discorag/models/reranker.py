@@ -53,7 +53,7 @@ register_reranker = RERANKERS.register
 
 RERANKERS.offer("packaged", "discorag.models.reranker:packaged_reranker", "ms-marco-MiniLM-L-12-v2, in this process")
 RERANKERS.offer("cross-encoder", "discorag.models.reranker:named_reranker", "a cross-encoder by name or folder")
-RERANKERS.offer("endpoint", "discorag.models.reranker_server:ServerReranker", "a server's /rerank")
+RERANKERS.offer("endpoint", "discorag.models.served:ServerReranker", "a server's /rerank")
 
 
 def reranker_from(settings: RerankerSettings) -> Reranker:

@@ -140,10 +140,7 @@ CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
 SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(
-    "discourse",
-    lambda tools: DiscourseBuilder(tools.parser, text_of(tools)),
-    _ALGORITHM_1,
-    summaries=True,
+    "discourse", lambda tools: DiscourseBuilder(tools.parser, text_of(tools)), _ALGORITHM_1, summaries=True
 )
 _COLLAPSED: Choose = partial(select_by_score, selector=collapsed_tree)
 WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _COLLAPSED, "text", True)
@@ -151,14 +148,7 @@ RAPTOR = TreeRetriever("clusters", _clusters, _COLLAPSED, "text", True)
 RAPTOR_TRAVERSAL = TreeRetriever(
     "clusters", _clusters, partial(select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
 )
-HTSIR = TreeRetriever(
-    "sections",
-    _sections,
-    _select_reranked,
-    "text",
-    summaries=True,
-    reads=True,
-)
+HTSIR = TreeRetriever("sections", _sections, _select_reranked, "text", summaries=True, reads=True)
 RDR2 = by_router(WalkRules())
 RDR2_PASSAGES = by_router(WalkRules(by_passage=True))
 

@@ -22,7 +22,6 @@ class RetrievalNode(BaseModel, frozen=True):
         children: Indices of its children in the tree, ascending; none for a leaf.
         layer: 0 for leaves, above them one more than the highest child.
         heading: The heading of the section that it is, if it is one.
-        relation: How its children relate, where a parser says so (a `discorag.schema.discourse.Relation`).
         context: Of a sentence the title and the headings above it, which are searched with it.
     """
 
@@ -31,7 +30,6 @@ class RetrievalNode(BaseModel, frozen=True):
     children: tuple[int, ...] = ()
     layer: int = Field(default=0, ge=0)
     heading: str = ""
-    relation: str = ""
     context: str = ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from pathlib import PurePath
 from typing import Annotated, Self
 from uuid import UUID
@@ -15,11 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.conflicts.verdicts import Finding
 from interfaces.audit import AuditReport
-from interfaces.background import end_task
 from interfaces.http.access import Principal, log_access
 from interfaces.http.ask import STREAM, unless_gone
-from interfaces.http.problems import COMMON, error_responses, problem_of
-from interfaces.http.service import Asker, BodyCorpus, Corpus, Keyed, Reader, Served, Service, Writer
+from interfaces.http.problems import COMMON, Problem, error_responses
+from interfaces.http.service import Asker, BodyCorpus, Corpus, Keyed, Reader, Served, Service, Writer, streamed
 
 router = APIRouter(tags=["audit"], responses=COMMON, route_class=Keyed)
 
@@ -129,20 +129,13 @@ async def _compare(
 
 
 async def _events(body: AuditRequest, who: Principal, served: Service) -> AsyncGenerator[bytes]:
-    """Progress as it comes; an error ends the stream as an ``error`` event, its status cannot change."""
-    queue = asyncio.Queue[DocumentsRead | None]()
+    """Progress as it comes, then the audit or an error."""
 
-    def progress(read: int, total: int) -> None:
-        queue.put_nowait(DocumentsRead(read=read, total=total))
+    async def compare(put: Callable[[DocumentsRead | Audit], None]) -> None:
+        report = await _compare(body, who, served, lambda read, total: put(DocumentsRead(read=read, total=total)))
+        put(_record_and_reply(report, who))
 
-    task = asyncio.create_task(_compare(body, who, served, progress))
-    task.add_done_callback(lambda _: queue.put_nowait(None))
-    try:
-        while at := await queue.get():
-            yield format_sse_event(event="progress", data_str=at.model_dump_json())
-        yield format_sse_event(event="audit", data_str=_record_and_reply(await task, who).model_dump_json())
-    except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
-        _, problem = problem_of(error)
-        yield format_sse_event(event="error", data_str=problem.model_dump_json())
-    finally:
-        await end_task(task)
+    names = {DocumentsRead: "progress", Audit: "audit", Problem: "error"}
+    async with aclosing(streamed(compare)) as parts:
+        async for part in parts:
+            yield format_sse_event(event=names[type(part)], data_str=part.model_dump_json())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -170,31 +170,17 @@ class Service:
                 raise
             raise RefusedError(503, "StoppingError", "The server is being stopped.", hint="Ask again.") from None
 
-    async def events(self, who: Principal, arguments: dict[str, Any]) -> AsyncGenerator[StreamPart]:
-        """The events and the result of `DiscoRAG.astream` with these arguments, in time, counted and recorded.
+    def events(self, who: Principal, arguments: dict[str, Any]) -> AsyncGenerator[StreamPart]:
+        """The events and the result of `DiscoRAG.astream` with these arguments, in time, counted and recorded."""
 
-        An error ends them as a `Problem`: the status of a stream cannot change any more.
-        """
-        queue = asyncio.Queue[StreamPart | None]()
+        async def answer(put: Callable[[dict[str, Any] | AskResult], None]) -> None:
+            async with self.question(), aclosing(self.rag.astream(**arguments)) as parts:
+                async for part in parts:
+                    if isinstance(part, AskResult):
+                        await self.record_answer(who, arguments["corpus"], part)
+                    put(part)
 
-        async def answer() -> None:
-            try:
-                async with self.question(), aclosing(self.rag.astream(**arguments)) as parts:
-                    async for part in parts:
-                        if isinstance(part, AskResult):
-                            await self.record_answer(who, arguments["corpus"], part)
-                        queue.put_nowait(part)
-            except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
-                queue.put_nowait(problem_of(error)[1])
-            finally:
-                queue.put_nowait(None)
-
-        task = asyncio.create_task(answer())
-        try:
-            while part := await queue.get():
-                yield part
-        finally:
-            await end_task(task)
+        return streamed(answer)
 
     def stop(self) -> None:
         """End all questions that are under way with an error."""
@@ -202,6 +188,29 @@ class Service:
         for limit in self._limits:
             if not limit.expired():
                 limit.reschedule(0)
+
+
+async def streamed(run: Callable[[Callable[[T], None]], Awaitable[None]]) -> AsyncGenerator[T | Problem]:
+    """What ``run`` puts, as it comes; its task is ended when the client leaves.
+
+    An error comes last, as a `Problem`: the status of a stream cannot change any more.
+    """
+    queue = asyncio.Queue[T | Problem | None]()
+
+    async def run_to_end() -> None:
+        try:
+            await run(queue.put_nowait)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
+            queue.put_nowait(problem_of(error)[1])
+        finally:
+            queue.put_nowait(None)
+
+    task = asyncio.create_task(run_to_end())
+    try:
+        while (part := await queue.get()) is not None:
+            yield part
+    finally:
+        await end_task(task)
 
 
 def _service(request: Request) -> Service:

@@ -20,8 +20,9 @@ _STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdi
 _LEVELS = {Tier.SURE: "warning", Tier.POSSIBLE: "note"}
 _AROUND = 90
 """Characters of a sentence that the terminal shows on each side of what differs."""
-_TARGET = re.compile(r" ?<https?://[^>\s]*>")
+_TARGET = re.compile(r" ?<https?://[^>\s]*>?")
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_ABOUT = "Each finding quotes two documents; what differs is marked. The surest come first."
 _STYLE = """
 :root { color-scheme: light dark; --lit: #ffe08a; --line: #8884; }
 @media (prefers-color-scheme: dark) { :root { --lit: #6b5200; } }
@@ -29,7 +30,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto
 article { border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem; margin: 1rem 0; }
 .sides { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.5rem; overflow-wrap: anywhere; }
 @media (max-width: 42rem) { .sides { grid-template-columns: minmax(0, 1fr); } }
-blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; }
+.sides p { white-space: pre-line; } blockquote { margin: .25rem 0; } mark { background: var(--lit); color: inherit; }
 .place, .more { font-size: .85rem; opacity: .75; } h3 { margin: 0 0 .25rem; font-size: 1rem; }
 """
 
@@ -124,12 +125,12 @@ def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
     yield _TARGET.sub("", text[at:]), False
 
 
-def audit_html(*reports: AuditReport, introduction: str = "") -> str:
+def audit_html(*reports: AuditReport, appendix: str = "") -> str:
     """One file without scripts or links: every finding with both sentences, the values lit, and the reason.
 
     Args:
         reports: One or more audits, each under its own heading.
-        introduction: HTML that stands before them.
+        appendix: HTML that stands after them.
     """
     title = f"Audit of {escape(', '.join(r.corpus for r in reports))}"
     sections = "\n".join(
@@ -140,7 +141,7 @@ def audit_html(*reports: AuditReport, introduction: str = "") -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n'
-        f"<body>{introduction}<h1>{title}</h1>\n{sections}\n</body></html>\n"
+        f"<body><h1>{title}</h1><p>{_ABOUT}</p>\n{sections}\n{appendix}</body></html>\n"
     )
 
 
@@ -157,7 +158,7 @@ def _side_html(side: Side, other: Side) -> str:
     said = "".join(f"<mark>{escape(p)}</mark>" if lit else escape(p) for p, lit in _pieces(side))
     lit = [side.quote[span.start : span.end] for span in side.lit]
     own = [c for c in side.conditions if c not in other.conditions and not any(text in c for text in lit)]
-    limits = f'<p class="place">Limits: {escape("; ".join(own))}</p>' if own else ""
+    limits = f'<p class="place">Limits: {escape(_TARGET.sub("", "; ".join(own)))}</p>' if own else ""
     return f'<div><blockquote>{said}</blockquote><p class="place">{escape(_place(side))}</p>{limits}</div>'
 
 

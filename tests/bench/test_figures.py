@@ -61,8 +61,8 @@ def full_and_seg(scores: dict[str, dict[str, float]]) -> str:
 
 def verify() -> Iterator[tuple[str, str]]:
     f = result("verify")["figures"]
-    for name in ("forged", "true", "paraphrase", "edited"):
-        states = (str(f[name][key]) for key in ("n", "supported", "not_supported", "not_verified"))
+    for name, of in product(("forged", "true", "paraphrase", "edited"), (f, f["llm"])):
+        states = (str(of[name][key]) for key in ("n", "supported", "not_supported", "not_verified"))
         yield "docs/verification.md", f"| {' | '.join(states)} |"
     for name, score in f["auc"].items():
         yield "docs/verification.md", f"| {name} | {score['value']} | {score['low']} to {score['high']} |"
@@ -111,7 +111,8 @@ def precision() -> Iterator[tuple[str, str]]:
     yield page, f"{f['differs']['genuine']} of {f['differs']['n']} sure differences"
     if f["near misses"]["n"]:
         yield page, f"{f['near misses']['genuine']} of {f['near misses']['n']} near misses"
-    yield page, f"on all {f['pairs']} pairs (kappa {fixed(f['kappa'], 1)}), on the exact mark in {f['same_mark']}"
+    share = f"{fixed(100 * f['agreement'], 0)} % of {f['pairs']} pairs (kappa {fixed(f['kappa'], 1)})"
+    yield page, f"agree about what is genuine in {share}, and give the same mark to {f['same_mark']}"
 
 
 def answers() -> Iterator[tuple[str, str]]:
@@ -124,6 +125,9 @@ def answers() -> Iterator[tuple[str, str]]:
             f"{row[key]['value']:.1f}" for key in ("product", "product_refusing", "bm25", "cosine", "reranker")
         )
         yield "docs/answers.md", f"| {own} ({refusing}) | {' | '.join(others)} |"
+    every, tales = (f["lint"][name] for name in ("all", "fairytaleqa"))
+    yield "docs/answers.md", f"Of {every['answers']} answers, {every['dangling']['value']} % have a sentence"
+    yield "docs/answers.md", f"of those over tales {tales['dangling']['value']} %"
     refused = f["clapnq"]
     right, wrong = (fixed(100 * refused[key]["value"], 0) for key in ("refused_right", "refused_wrong"))
     yield page, f"{right} % of them are, and {wrong} % of the answerable ones by mistake"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discorag.generation.plan_text import CONDITION, SUPPORT, Wording, missing_references
 from discorag.generation.selection import Role
+from discorag.ingest.segment.reading import quote
 from discorag.ingest.segment.sentence_table import Sentence, sentences_of
 from discorag.models.protocol import Encoder
 from discorag.schema.discourse import (
@@ -123,4 +124,4 @@ def test_no_title_and_no_sentence_can_cite_in_a_plan(title: str, sentence: str, 
     ],
 )
 def test_whole_sentences_and_items_say_something_and_labels_do_not(text: str, kind: K, says_something: bool) -> None:
-    assert Sentence(1, 1, Span(start=0, end=len(text)), text, kind=kind).statement is says_something
+    assert Sentence(1, 1, Span(start=0, end=len(text)), text, quote(text, kind), kind).statement is says_something

@@ -51,7 +51,7 @@ def _chunk(i: int, text: str, document: str) -> Chunk:
 
 def _case(texts: list[str], *edges: Edge, documents: int = 1) -> tuple[AnswerInputs, SentenceTable]:
     chunks = tuple(_chunk(i, t, f"d{i % documents}") for i, t in enumerate(texts))
-    units = tuple(Sentence(i, 1, c.sentences[0], c.text) for i, c in enumerate(chunks, start=1))
+    units = tuple(Sentence(i, 1, c.sentences[0], c.text, c.text) for i, c in enumerate(chunks, start=1))
     graph = RhetoricalGraph(chunks=tuple(c.id for c in chunks), edges=edges) if edges else None
     return AnswerInputs(query="?", chunks=chunks, graph=graph), SentenceTable(
         units, np.eye(len(texts), dtype=np.float32)

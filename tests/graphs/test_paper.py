@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -275,22 +275,6 @@ def test_wording_that_cannot_be_used_is_an_error_at_the_start(tmp_path: Path) ->
     with pytest.raises(ConfigError, match=r"Front matter of prompt paper-plan.*DISCO_RAG_PROMPTS_DIR") as caught:
         DiscoRAG(settings)
     assert "the packaged prompt is used then" in str(caught.value)
-
-
-def graph_without(*pairs: tuple[int, int], k: int = 3) -> str:
-    lines = {(i, j): f"CHUNK[{i}] -> CHUNK[{j}]: SUPPORTS" for i, j in permutations(range(1, k + 1), 2)}
-    return "\n".join(line for pair, line in lines.items() if pair not in pairs)
-
-
-def test_a_pair_without_a_line_is_unrelated_and_counted_and_the_models_graph_stays(
-    pipeline: Pipelines, texts: Path
-) -> None:
-    result, (_, plan, _), _ = ask(pipeline, texts, model({"graph": graph_without((1, 3))}), trees="paper")
-    assert "CHUNK[1] -> CHUNK[3]" not in outside(plan)
-    assert outside(plan).count("SUPPORTS") == 5
-    relate = stage_of(result.ledger, "relate")
-    assert (relate.engine, relate.failures, relate.usage.calls) == ("llm", (), 1)
-    assert relate.counts == {"pairs without a line": 1}
 
 
 def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines, texts: Path) -> None:

@@ -1,9 +1,5 @@
-"""Every retriever over trees on one ingested corpus: evidence within the budget, trees kept, copies found once."""
+"""Retrievers over trees through the facade: when trees are built, what happens where they cannot be, copies."""
 
-# LangGraph leaves its own generics open:
-# pyright: reportUnknownMemberType=false
-
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,56 +7,17 @@ import pytest
 from pydantic import ValidationError
 
 from discorag import DiscoRAG
-from discorag.retrieval.registry import tree_retrievers
 from discorag.schema.document import Scope
 from discorag.schema.errors import ReadOnlyStoreError, StoreError
-from discorag.schema.values import count_words
-from graphs.answer import graph
 from nodes.context import AnswerContext
-from tests.conftest import EXAMPLES, Pipelines
+from tests.conftest import Pipelines
 from tests.inputs import stage_of
 from tests.servers.scripted import ScriptedServer
-
-FLU = "Does vitamin D prevent flu?"
 
 
 @pytest.fixture
 def rag(pipeline: Pipelines) -> DiscoRAG:
     return pipeline()
-
-
-@pytest.fixture(scope="module")
-def vitamin(shared_pipeline: Pipelines) -> DiscoRAG:
-    rag = shared_pipeline()
-    rag.ingest(EXAMPLES / "vitamin-d", corpus="vitamin-d", parser="rules")
-    return rag
-
-
-@pytest.mark.deep
-def test_every_tree_retriever_answers_from_source_text_within_the_budget_in_the_order_of_the_text(
-    vitamin: DiscoRAG,
-) -> None:
-    rag = vitamin
-    store, scope = rag.backends.store, Scope(corpus="vitamin-d")
-    texts = {m.doc_id: Path(m.uri).read_text(encoding="utf-8") for m in rag.documents(corpus="vitamin-d")}
-    for name in tree_retrievers():
-        state = _asked(rag, name, words=150)
-        cited = [e for s in state["answer"]["sentences"] for e in s["evidence"]]
-        assert cited, name
-        assert all(texts[e["doc_id"]][slice(*e["span"].values())] == e["text"] for e in cited), name
-        chunks = store.chunks(scope, [hit["chunk_id"] for hit in state["hits"]])
-        documents = list(dict.fromkeys(chunk.doc_id for chunk in chunks))
-        places = [(documents.index(chunk.doc_id), chunk.order) for chunk in chunks]
-        assert places == sorted(places), name
-        said = {(chunk.doc_id, *span) for chunk in chunks for span in state["evidence"][chunk.id]}
-        assert sum(count_words(texts[d][start:end]) for d, start, end in said) <= 150, name
-
-
-def _asked(rag: DiscoRAG, name: str, words: int) -> dict[str, Any]:
-    context = AnswerContext.model_validate(
-        {"corpus": "vitamin-d", "retriever": name, "evidence_words": words, "backends": rag.backends}
-    )
-    return asyncio.run(graph.ainvoke({"query": FLU}, context=context, output_keys=["answer", "hits", "evidence"]))
 
 
 def test_an_ingest_builds_the_trees_of_the_asked_retriever_also_for_documents_that_are_there_already(

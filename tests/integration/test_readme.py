@@ -82,6 +82,7 @@ def serving(home: Path) -> Generator[tuple[int, Callable[[str], str]]]:
             yield port, run
         finally:
             server.terminate()
+            assert server.wait() == 0
 
 
 def wait_until(condition: Callable[[], bool], *, seconds: float = 400) -> None:

@@ -11,9 +11,9 @@ import pytest
 from discorag.config import EncoderSettings
 from discorag.models import endpoint
 from discorag.models.deadline import in_time, models_within
-from discorag.models.encoder_server import ServerEncoder
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Reply
+from discorag.models.served import ServerEncoder
 from discorag.schema.errors import InvalidOutputError, ModelRejectedError, ModelUnavailableError, RateLimitedError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer, hashed_vector

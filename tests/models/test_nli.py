@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from discorag.config import NliSettings
-from discorag.models.nli import CrossEncoderNli, ServerNli, nli_from
+from discorag.models.nli import CrossEncoderNli, nli_from
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
+from discorag.models.served import ServerNli
 from discorag.schema.errors import ConfigError, InvalidOutputError, UnknownNameError
 from tests.models.test_reranker import Served, cross_encoder
 

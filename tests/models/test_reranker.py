@@ -20,7 +20,7 @@ from discorag.config import RerankerSettings
 from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_folder
 from discorag.models.reranker import CrossEncoderReranker, reranker_from
-from discorag.models.reranker_server import ServerReranker
+from discorag.models.served import ServerReranker
 from discorag.schema.errors import (
     ConfigError,
     InvalidOutputError,

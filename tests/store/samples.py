@@ -110,7 +110,7 @@ def tree_of(
     count = len(nodes)
     for leaf in range(1, count):
         below = (0, 1) if leaf == 1 else (leaf, len(nodes) - 1)
-        nodes.append(inner(nodes, below, f"up to {leaf}", heading=heading, relation="contrast"))
+        nodes.append(inner(nodes, below, f"up to {leaf}", heading=heading))
     tree = RetrievalTree(builder=builder, nodes=tuple(nodes))
     made = unit(len(nodes), seed) if vectors is None else vectors
     return TreeSample(piece.scope, piece.doc_id, tree, made, f"{builder}/{seed}")

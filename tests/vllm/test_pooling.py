@@ -7,8 +7,7 @@ import pytest
 
 from discorag.config import EncoderSettings, RerankerSettings
 from discorag.models.encoder import PackagedEncoder
-from discorag.models.encoder_server import ServerEncoder
-from discorag.models.reranker_server import ServerReranker
+from discorag.models.served import ServerEncoder, ServerReranker
 from discorag.schema.errors import ContextTooLongError
 from tests.conftest import EXAMPLES
 from tests.vllm.server import VllmServer

@@ -30,14 +30,12 @@ _MAX_COLUMNS = 300
 
 @dataclass(frozen=True)
 class _Unit:
-    """A sentence, ``node``, or a piece of one; ``index`` and ``paragraph`` are places in the hierarchy."""
+    """A sentence, ``node``, which has this index in the hierarchy, or a piece of one."""
 
     span: Span
     tokens: int
     index: int
     node: Node
-    paragraph: int
-    heading: bool
     by_line: bool
 
 
@@ -115,9 +113,7 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
 
 
 def _unit(hierarchy: Hierarchy, index: int, node: Node, tokens: int) -> _Unit:
-    paragraph = node.parent or 0
-    by_line = hierarchy.nodes[paragraph].by_line
-    return _Unit(node.span, tokens, index, node, paragraph, node.unit is UnitKind.HEADING, by_line)
+    return _Unit(node.span, tokens, index, node, hierarchy.nodes[node.parent or 0].by_line)
 
 
 def _token_offsets(counter: TokenCounter, texts: Iterable[str]) -> Iterator[list[tuple[int, int]]]:
@@ -178,7 +174,7 @@ def _pack(units: Sequence[_Unit], budget: int) -> list[list[_Unit]]:
 
 def _blocks(units: Iterable[_Unit], budget: int) -> Iterator[list[_Unit]]:
     """What is not split: a table or a code block that fits a chunk, else each unit by itself."""
-    for _, paragraph in groupby(units, key=lambda u: u.paragraph):
+    for _, paragraph in groupby(units, key=lambda u: u.node.parent):
         block = list(paragraph)
         if block[0].by_line and _fits(block, _tokens(block), budget):
             yield block
@@ -193,7 +189,7 @@ def _tokens(units: Iterable[_Unit]) -> int:
 def _carried(group: list[_Unit], following: list[_Unit], budget: int) -> list[_Unit]:
     """The headings at the end of a group that can open the next one together with ``following``."""
     at = len(group)
-    while at and group[at - 1].heading:
+    while at and group[at - 1].node.unit is UnitKind.HEADING:
         at -= 1
     opening = [*group[at:], *following]
     return group[at:] if at and _fits(opening, _tokens(opening), budget) else []
@@ -213,12 +209,10 @@ def _verified(text: str, groups: list[list[_Unit]], counter: TokenCounter, budge
 
 def _halves(text: str, group: list[_Unit], budget: int) -> list[list[_Unit]]:
     blocks = list(_blocks(group, budget))
-    if len(blocks) > 1:
-        middle = len(blocks) // 2
-        return [list(chain.from_iterable(half)) for half in (blocks[:middle], blocks[middle:])]
-    if len(group) > 1:
-        middle = len(group) // 2
-        return [group[:middle], group[middle:]]
+    parts = blocks if len(blocks) > 1 else [[unit] for unit in group]
+    if len(parts) > 1:
+        middle = len(parts) // 2
+        return [list(chain.from_iterable(half)) for half in (parts[:middle], parts[middle:])]
     span = group[0].span
     middle = (span.start + span.end) // 2
     spans = [stripped(text, span.start, middle), stripped(text, middle, span.end)]
@@ -230,7 +224,7 @@ def _chunk(
 ) -> Chunk:
     span = Span(start=group[0].span.start, end=group[-1].span.end)
     doc_id = document.id_in(scope)
-    starts = (i for i in range(1, len(group)) if group[i].paragraph != group[i - 1].paragraph)
+    starts = (i for i in range(1, len(group)) if group[i].node.parent != group[i - 1].node.parent)
     leads = tuple(u.node.lead for u in group)
     return Chunk(
         id=chunk_id(doc_id, fingerprint, order),

@@ -19,7 +19,6 @@ class Context:
     """Reads the units of a document in order and says of each what stands around it."""
 
     _headings: list[tuple[Part, str]] = field(default_factory=list[tuple[Part, str]])
-    _under: tuple[str, ...] = ()
     _part: Part | None = None
     _opening: int = 0  # start of the part's first unit
     _introduction: int | None = None  # ... of the last unit that may introduce another
@@ -37,8 +36,7 @@ class Context:
             self._headings.append((first, block.heading))
         else:
             self._headings = [(p, name) for p, name in self._headings if not p.hangs or p.indent < first.indent]
-        self._under = tuple(name for _, name in self._headings)
-        return self._under
+        return tuple(name for _, name in self._headings)
 
     def lead(self, part: Part, kind: UnitKind, start: int) -> int | None:
         """Start of the unit that introduces the one of ``part`` that starts at ``start``; None if none does."""

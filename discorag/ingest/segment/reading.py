@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from discorag.ingest.convert.converted import not_literal
-from discorag.ingest.segment.layout import cells
+from discorag.ingest.segment.layout import cells, without_speaker
 from discorag.schema.document import Markup, UnitKind
 from discorag.text.escaping import WRAPPED_WORD, code_span
 from discorag.text.sentences import CJK, LIST_MARK, language_of
@@ -44,7 +44,7 @@ _EDGES = ("<", "<"), (">", ">")
 
 
 def quote(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "", markup: Markup = Markup.NONE) -> str:
-    """A unit's text on one line. The bullet or number of an item is left out; each line of code is a code span.
+    """A unit's text on one line, without an item's mark or a turn's speaker; each line of code is a code span.
 
     ``header`` is the header row of a table's row, ``markup`` the document's.
     """
@@ -53,16 +53,15 @@ def quote(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "", markup: 
         return " ".join(code_span(" ".join(line.split())) for line in code.split("\n") if line.strip())
     if kind is UnitKind.ROW:
         return quote_row(text, header, markup)
+    if kind is UnitKind.TURN:
+        text = without_speaker(text)
     if markup is not Markup.NONE:
         text = _QUOTED.sub("", text)
     if kind is UnitKind.HEADING and markup is not Markup.NONE:
         text = _HEADING.sub("", text)
-    return _words(_without_mark(text) if kind is UnitKind.ITEM else text, markup)
-
-
-def _without_mark(item: str) -> str:
-    found = _ITEM.match(item)
-    return item[found.end() :] if found else item
+    if kind is UnitKind.ITEM and (mark := _ITEM.match(text)):
+        text = text[mark.end() :]
+    return _words(text, markup)
 
 
 def _words(text: str, markup: Markup) -> str:

@@ -14,7 +14,7 @@ from discorag.ingest.segment.reading import has_verb, quote
 from discorag.models.memo import pack_vectors
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
-from discorag.schema.document import Chunk, Markup, UnitKind
+from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Span, Vectors
 from discorag.text.cues import REFERS_BACK
 from discorag.text.sentences import CJK, ITEM, language_of
@@ -49,13 +49,12 @@ class Sentence:
         number: Its own in the chunk.
         span: Its characters in the document.
         text: As the source has it.
+        body: Its words on one line, as `discorag.ingest.segment.reading.quote` has them, without its prefix.
         kind: What it is by its layout.
         headings: Those around it, outermost first.
         lead: Index in the table of the unit that introduces it: a list's lead-in, the sentence before code, a header
             row, the first unit of its turn; None if there is none or it is not in the table.
         prefix: What it is read with: the speaker, or the heading that an item stands under.
-        header: Of a row, the table's header row.
-        markup: What of the text is markup.
         introduces: Whether code or items stand below it that it introduces.
         read_with: Where the prefix or the header stands in the chunk, outside the unit's own span, if it does.
     """
@@ -64,12 +63,11 @@ class Sentence:
     number: int
     span: Span
     text: str
+    body: str
     kind: UnitKind = UnitKind.PROSE
     headings: tuple[str, ...] = ()
     lead: int | None = None
     prefix: str = ""
-    header: str = ""
-    markup: Markup = Markup.NONE
     introduces: bool = False
     read_with: tuple[Span, ...] = ()
 
@@ -102,21 +100,10 @@ class Sentence:
         written = begins and bool(_ENDING.search(text)) and not shouted
         return (written and self.kind is not UnitKind.TURN) or has_verb(text)
 
-    @cached_property
-    def body(self) -> str:
-        """Its words on one line, as `discorag.ingest.segment.reading.quote` has them, without its prefix."""
-        text = without_speaker(self.text) if self.kind is UnitKind.TURN else self.text
-        return quote(text, self.kind, self.header, self.markup)
-
     @property
     def plain(self) -> str:
         """How it reads as prose on one line."""
         return self.prefix + self.body
-
-    @cached_property
-    def folded(self) -> str:
-        """The plain text as it is compared, see `folded`."""
-        return folded(self.plain)
 
 
 @dataclass(frozen=True)
@@ -251,11 +238,10 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
         lead = starts.get(at) if at is not None else None
         headings, line = chunk.headings_at(span.start), _line_at(chunk, at)
         prefix = _prefix(kind, text, headings, line, units[lead] if lead is not None else None)
-        header, introduces = line if kind is UnitKind.ROW else "", span.start in introducing
-        read_with = _read_with(chunk, kind, span, at, headings, prefix)
-        lead = None if lead is None else first + lead
-        around = (prefix, header, chunk.markup, introduces, read_with)
-        units.append(Sentence(number, i + 1, span, text, kind, headings, lead, *around))
+        body = quote(text, kind, line if kind is UnitKind.ROW else "", chunk.markup)
+        around = (prefix, span.start in introducing, _read_with(chunk, kind, span, at, headings, prefix))
+        place = None if lead is None else first + lead
+        units.append(Sentence(number, i + 1, span, text, body, kind, headings, place, *around))
     return units
 
 

@@ -59,13 +59,7 @@ class Builder(Protocol):
 
 
 def inner(
-    nodes: Sequence[RetrievalNode],
-    children: Sequence[int],
-    text: str,
-    *,
-    heading: str = "",
-    relation: str = "",
-    gaps: bool = True,
+    nodes: Sequence[RetrievalNode], children: Sequence[int], text: str, *, heading: str = "", gaps: bool = True
 ) -> RetrievalNode:
     """A node above ``children`` (indices into ``nodes``).
 
@@ -84,7 +78,6 @@ def inner(
         children=tuple(sorted(children)),
         layer=1 + max(nodes[c].layer for c in children),
         heading=heading,
-        relation=relation,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves, units_of
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
@@ -68,14 +67,11 @@ def halve(start: int, end: int) -> int:
 
 
 async def build_binary_tree(name: str, source: Source, text: NodeText, cut: Cut) -> Built:
-    """The binary tree over all sentences that ``cut`` makes from the root downwards; it has no relations."""
+    """The binary tree over all sentences that ``cut`` makes from the root downwards."""
     growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), text)
-    await growth.add(await asyncio.to_thread(_branches, len(growth.nodes), cut))
+    n = len(growth.nodes)
+    await growth.add(await asyncio.to_thread(lambda: binary(cut_splits(n, cut), range(n), n)))
     return await growth.finish(name)
-
-
-def _branches(leaves: int, cut: Cut) -> list[Branch]:
-    return [replace(branch, relation="") for branch in binary(cut_splits(leaves, cut), range(leaves), leaves)]
 
 
 def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:

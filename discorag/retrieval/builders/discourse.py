@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from discorag.discourse.parse.parser import Unit, UnitParser, embedded_version
 from discorag.models.loops import raise_if_cancelled
@@ -90,7 +89,7 @@ def _halves_and_sections(source: Source, first: int) -> list[Branch]:
     groups = paragraph_leaves(source)
     branches, roots = _branches_over((cut_splits(len(group), halve) for group in groups), groups, first)
     sections = section_branches(source.hierarchy, roots, first + len(branches))
-    return [replace(branch, relation="") for branch in branches] + sections
+    return branches + sections
 
 
 def section_branches(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:

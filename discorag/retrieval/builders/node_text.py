@@ -27,7 +27,6 @@ class Branch:
     """
 
     children: tuple[int, ...]
-    relation: str = ""
     heading: str = ""
     sources: tuple[int, ...] = ()
 
@@ -42,7 +41,7 @@ def binary(splits: Sequence[Split], units: Sequence[int], first: int) -> list[Br
     for split in reversed(splits):
         children = at[split.start, split.mid], at[split.mid, split.end]
         at[split.start, split.end] = first + len(branches)
-        branches.append(Branch(children, split.relation))
+        branches.append(Branch(children))
     return branches
 
 
@@ -134,15 +133,8 @@ class Growth:
     def _join(self, branches: Sequence[Branch], summaries: Sequence[Summary]) -> None:
         for branch, summary in zip(branches, summaries, strict=True):
             raise_if_cancelled()
-            node = inner(
-                self.nodes,
-                branch.children,
-                summary.text,
-                heading=branch.heading,
-                relation=branch.relation,
-                gaps=self.gaps,
-            )
-            self.nodes.append(node)
+            heading, gaps = branch.heading, self.gaps
+            self.nodes.append(inner(self.nodes, branch.children, summary.text, heading=heading, gaps=gaps))
             self.usage += summary.usage
             self.failures += [summary.failure] if summary.failure else []
 

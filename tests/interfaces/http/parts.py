@@ -75,6 +75,11 @@ class Listening:
         """Its address."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
+    @property
+    def refuses(self) -> bool:
+        """Whether nobody listens any more."""
+        return not self._server.servers or not any(s.is_serving() for s in self._server.servers)
+
     def __enter__(self) -> Listening:
         self._socket.bind(("127.0.0.1", 0))
         self._thread.start()

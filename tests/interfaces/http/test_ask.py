@@ -193,6 +193,27 @@ async def test_who_waits_when_the_server_stops_is_told_so(apps: Apps, uploads: P
     assert (reply.status_code, problem["error"]["type"]) == (200 if streamed else 503, "StoppingError")
 
 
+async def test_who_waits_when_the_server_stops_is_answered_if_there_is_time(apps: Apps, uploads: Path) -> None:
+    is_stopping = threading.Event()
+
+    def respond(body: Body) -> Scripted | str:
+        assert is_stopping.wait(PATIENCE_S)
+        return model()(body)
+
+    with (
+        ScriptedServer(respond) as llm,
+        Listening(apps(uploads, llm=llm.base_url), drain_s=int(PATIENCE_S)) as server,
+    ):
+        async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE_S) as client:
+            question = asyncio.create_task(client.post("/ask", json=asked()))
+            await asyncio.to_thread(until, lambda: llm.requests)
+            server.stop()
+            await asyncio.to_thread(until, lambda: server.refuses)
+            is_stopping.set()
+            reply = await question
+    assert (reply.status_code, reply.json()["draft"]) == (200, ANSWER)
+
+
 @pytest.mark.parametrize("headers", [{}, STREAM], ids=["whole", "streamed"])
 async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
     apps: Apps, listen: Listen, uploads: Path, headers: dict[str, str]

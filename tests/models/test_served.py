@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from discorag import DiscoRAG
 from discorag.config import EncoderSettings, Settings
-from discorag.models.encoder_server import ServerEncoder
+from discorag.models.served import ServerEncoder
 from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,

@@ -1,0 +1,213 @@
+"""Models behind endpoints: encoders, rerankers and NLI models, each asked as its usual servers are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter
+
+from discorag.config import EncoderSettings, NliSettings, RerankerSettings
+from discorag.models.cross_encoder import Pair
+from discorag.models.encoder import BaseEncoder, Prefixes
+from discorag.models.endpoint import Endpoint, typed_errors
+from discorag.models.nli import VARIABLES as NLI
+from discorag.models.nli import Probabilities, in_columns
+from discorag.models.reranker import VARIABLES as RERANKER
+from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
+from discorag.schema.errors import ConfigError, DiscoRagError, InvalidOutputError
+from discorag.schema.values import Vectors, unit
+
+ENCODER = "DISCO_RAG_ENCODER"
+
+
+class ServerEncoder(BaseEncoder):
+    """An encoder over an OpenAI-compatible ``/v1/embeddings``; make it with `connect`, which learns the dimension.
+
+    Its tokenizer is the one that the settings name; without one the packaged MiniLM's, as an estimate.
+
+    Texts are sent as text, whole: a server that finds one too long answers 400, which is raised, or cuts it by its
+    own settings, which no client can see.
+    """
+
+    def __init__(self, endpoint: Endpoint, settings: EncoderSettings, dimension: int, tokens: FastTokens) -> None:
+        self._endpoint, self._settings = endpoint, settings
+        prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
+        super().__init__(f"{settings.model}@server/{dimension}{prefixes.version}", tokens, dimension, prefixes)
+
+    @classmethod
+    async def connect(cls, settings: EncoderSettings) -> ServerEncoder:
+        """Ask the endpoint for one vector, to learn the dimension.
+
+        Args:
+            settings: Address, model and limits.
+
+        Raises:
+            ModelError: As `Endpoint.call`.
+            ConfigError: There is no address, no tokenizer of this name, or no window.
+        """
+        endpoint = Endpoint(settings, ENCODER)
+        [probe] = await _vectors(endpoint, settings, ["dimension"])
+        return cls(endpoint, settings, len(probe), await _tokens(endpoint, settings))
+
+    async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
+        """``settings.batch_size`` texts a request; nothing is counted here, since the tokenizer may be an estimate."""
+        size = self._settings.batch_size
+        given = [prefix + text for text in texts]
+        return np.concatenate([await self._batch(given[i : i + size]) for i in range(0, len(given), size)])
+
+    async def _batch(self, texts: Sequence[str]) -> Vectors:
+        vectors = await _vectors(self._endpoint, self._settings, texts)
+        if vectors.shape[1] != self.dimension:
+            raise InvalidOutputError(
+                f"The encoder '{self._settings.model}' gave {vectors.shape[1]} dimensions after {self.dimension}.",
+                hint=f"Another model may be served now at {ENCODER}__BASE_URL.",
+            )
+        return vectors
+
+
+async def _vectors(endpoint: Endpoint, settings: EncoderSettings, texts: Sequence[str]) -> Vectors:
+    """Unit vectors of one batch, shape (len(texts), d).
+
+    Raises:
+        InvalidOutputError: They are not as many, not of equal length, or have no direction.
+    """
+    response = await endpoint.call(
+        # Not every server knows the client's default, base64.
+        lambda client: client.embeddings.create(model=settings.model, input=list(texts), encoding_format="float")
+    )
+    with typed_errors(ENCODER):
+        rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
+    if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:
+        raise InvalidOutputError(
+            f"The endpoint gave {len(rows)} vectors for {len(texts)} texts, or vectors of unequal length.",
+            hint="Check the embedding server.",
+        )
+    vectors = np.asarray(rows, dtype=np.float32)
+    norms = np.linalg.norm(vectors, axis=1)
+    if not np.all(np.isfinite(norms)) or np.any(norms == 0):
+        raise InvalidOutputError(
+            "The endpoint gave a vector of zeros or of numbers that are not finite.", hint="Check the embedding server."
+        )
+    return unit(vectors)
+
+
+async def _served_window(endpoint: Endpoint, settings: EncoderSettings) -> int | None:
+    """Tokens that the model reads, special ones included, where the server says so (vLLM: ``max_model_len``)."""
+    listed = (await endpoint.call(lambda client: client.models.list())).data
+    own = [model for model in listed if model.id == settings.model] or listed
+    said = (own[0].model_extra or {}).get("max_model_len") if own else None
+    return said if isinstance(said, int) else None
+
+
+async def _tokens(endpoint: Endpoint, settings: EncoderSettings) -> FastTokens:
+    if settings.tokenizer is None:
+        if settings.max_tokens:
+            hint = f"Set {ENCODER}__TOKENIZER too, or leave {ENCODER}__MAX_TOKENS out."
+            raise ConfigError("The encoder's MAX_TOKENS is set, but its TOKENIZER is not.", hint=hint)
+        return await asyncio.to_thread(PackagedTokens)
+    tokenizer = await asyncio.to_thread(tokenizer_named, settings.tokenizer)
+    window = settings.max_tokens or await _served_window(endpoint, settings)
+    if window is None:
+        raise ConfigError(
+            f"The endpoint does not say how many tokens '{settings.model}' reads.",
+            hint=f"Set {ENCODER}__MAX_TOKENS to the model's window.",
+        )
+    prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
+    return prefixes.less(FastTokens(tokenizer, window))
+
+
+_BATCH = 64
+"""Texts a request."""
+
+
+class _Ranked(BaseModel):
+    index: int
+    relevance_score: FiniteFloat
+
+
+class _RerankReply(BaseModel):
+    results: list[_Ranked]
+
+
+class ServerReranker:
+    """A `Reranker` over an endpoint's ``/rerank``, as Cohere, Jina and vLLM have it.
+
+    Args:
+        settings: Address, model and limits.
+
+    Raises:
+        ConfigError: No address is configured.
+
+    Source: vLLM documentation, "Re-rank API".
+    """
+
+    def __init__(self, settings: RerankerSettings) -> None:
+        self._model = settings.model or "default"
+        self._endpoint = Endpoint(settings, RERANKER)
+        self.version = f"{self._model}@server"
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return the scores as the server gives them.
+
+        Raises:
+            ModelError: As `Endpoint.call`; InvalidOutputError unless there is one finite score for each text.
+        """
+        batches = [await self._batch(query, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        return tuple(score for batch in batches for score in batch)
+
+    async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
+        reply = await self._endpoint.post("/rerank", {"model": self._model, "query": query, "documents": list(texts)})
+        with typed_errors(RERANKER):
+            found = {item.index: item.relevance_score for item in _RerankReply.model_validate(reply).results}
+        if found.keys() != set(range(len(texts))):
+            raise InvalidOutputError(
+                f"The reranker scored {len(found)} of {len(texts)} texts.",
+                hint=f"Check the server at {RERANKER}__BASE_URL.",
+            )
+        return [found[i] for i in range(len(texts))]
+
+
+class _Label(BaseModel):
+    label: str
+    score: float = Field(ge=0, le=1)
+
+
+_NLI_REPLY = TypeAdapter(list[list[_Label]])
+
+
+class ServerNli:
+    """A served model, asked as text-embeddings-inference is: ``/predict`` with pairs, labels with scores back.
+
+    Args:
+        settings: Address, model and limits.
+
+    Raises:
+        ConfigError: No address is configured.
+    """
+
+    def __init__(self, settings: NliSettings) -> None:
+        self._batch_size, self.version = settings.batch_size, f"{settings.model or 'default'}@server"
+        self._endpoint = Endpoint(settings, NLI)
+
+    async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
+        """Return the probabilities of each pair, in requests of ``batch_size``.
+
+        Raises:
+            ModelError: As `Endpoint.call`; InvalidOutputError unless each pair gets its labels.
+        """
+        size = self._batch_size
+        batches = [await self._batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]
+        return np.concatenate([np.zeros((0, 3), np.float32), *batches])
+
+    async def _batch(self, pairs: Sequence[Pair]) -> Probabilities:
+        reply = await self._endpoint.post("/predict", {"inputs": [list(pair) for pair in pairs], "truncate": True})
+        try:
+            answers = zip(pairs, _NLI_REPLY.validate_python(reply), strict=True)
+            return in_columns([[(x.label, x.score) for x in labels] for _, labels in answers])
+        except ValueError as error:
+            raise InvalidOutputError(
+                f"The server did not give each of {len(pairs)} pairs one label of entailment: {str(reply)[:200]}",
+                hint=f"Check the server at {NLI}__BASE_URL, and the names of its labels.",
+            ) from error
