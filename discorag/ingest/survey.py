@@ -125,7 +125,7 @@ def survey(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
     Raises:
         MissingPathError: Nothing is there.
         UnknownFormatError: ``path`` is one file of a format that is not read.
-        InputError: Nothing that can be read is there, or a bucket cannot be listed.
+        InputError: Nothing that can be read is there, a file's name is not UTF-8, or a bucket cannot be listed.
         MissingExtraError: S3 is asked for, and pyarrow is not installed.
     """
     found = _in_bucket(path) if is_bucket(path) else _on_disk(Path(path))
