@@ -69,7 +69,7 @@ class Calibration(BaseModel):
     relevant: float
 
     def lowest(self, best: float) -> float:
-        """The logit from which a sentence belongs to an answer whose best sentence has the logit ``best``."""
+        """The lowest logit with which a sentence joins an answer, given the logit of its best sentence."""
         return best - self.gap + self.narrowing * best
 
 

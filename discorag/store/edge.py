@@ -93,7 +93,7 @@ class EdgeIndex:
         self._new = self._unindexed()
 
     def _loaded(self) -> None:
-        """What has to be known of the shard's points; of a segment without a graph every slot may be a point."""
+        """Read the values that most points have, and whether everything was flushed and indexed."""
         self._common = {field: _values(self._shard, field) for field in _COMMON}
         slots = self._unindexed()
         is_whole = bool(self._checksum) and slots == self._shard.info().points_count  # all was flushed

@@ -54,5 +54,5 @@ def code_span(text: str) -> str:
 
 
 def _longest_run(text: str) -> int:
-    """Of backticks."""
+    """How many backticks stand in a row at most."""
     return max(map(len, re.findall("`+", text)), default=0)

@@ -137,6 +137,8 @@ def ask(
     if as_json:
         return print_json(result)
     out.print(answer_text(result.answer))
+    if result.answer.abstained:
+        err.print("Try other words, or add --set abstain=never to get an answer anyway.")
     if show_plan:
         out.print("", plan_section(result.answer))
     if show_ledger:
@@ -303,7 +305,8 @@ def _find_document(rag: DiscoRAG, scope: Scope, name: str) -> Manifest:
     shown = [f"{m.doc_id[:8]} {one_line(m.title)} ({Path(m.uri).name})" for m in matches[:_LISTED]]
     shown += [f"{len(matches) - _LISTED} more"] if len(matches) > _LISTED else []
     message = f"{len(matches)} documents match {name!r}{': ' if matches else ''}{'; '.join(shown)}."
-    raise InputError(message, hint="disco-rag status lists all; give the start of an id, or more of a name.")
+    hint = "`disco-rag status --corpus NAME` lists all; give the start of an id, or more of a name."
+    raise InputError(message, hint=hint)
 
 
 def _is_named(document: Manifest, part: str) -> bool:

@@ -42,7 +42,7 @@ INDEX_S = 300.0
 """Seconds between two times that the store is indexed."""
 _SHARED_SWEEP_S = 86_400.0  # other servers may be writing what is younger
 FILES = Path(__file__).parent / "page"
-_ABSENT = "The API is served; the page in the browser is not built. Run `make web` (it needs Node), and serve again.\n"
+_ABSENT = "The API is served; the page in the browser is not built. Run `make web`, and serve again.\n"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

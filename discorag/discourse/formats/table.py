@@ -82,7 +82,7 @@ def check_format(name: str) -> None:
 
 
 def write_trees(chunks: Sequence[Chunk], name: str) -> str:
-    """The trees of the chunks in the format of this name.
+    """The trees of the chunks in the format of this name, each of several under the number of its chunk.
 
     Raises:
         InputError: There is no such format, or the chunks are several and it is not ``text``.
@@ -95,5 +95,6 @@ def write_trees(chunks: Sequence[Chunk], name: str) -> str:
     for chunk in chunks:
         if chunk.tree is None:
             raise InvariantError(f"Chunk {chunk.order} of {chunk.doc_id} has no RST tree.", hint="Parse it first.")
-        written.append(FORMATS[name].write(chunk, chunk.tree))
+        head = f"Chunk {chunk.order}\n" if len(chunks) > 1 else ""
+        written.append(head + FORMATS[name].write(chunk, chunk.tree))
     return "".join(written)

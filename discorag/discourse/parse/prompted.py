@@ -189,7 +189,7 @@ def _matches(copy: str, text: str) -> list[int | None]:
 def _cut(matches: Sequence[int | None], start: int, where: Sequence[int]) -> int:
     """Where the EDU whose copy starts at ``start`` begins.
 
-    Characters that the copy leaves out there belong to the EDU before it, up to the first white space.
+    If the copy skips characters there, those up to the first white space belong to the previous EDU.
     """
     before = next((at + 1 for at in reversed(matches[:start]) if at is not None), 0)
     after = next((at for at in matches[start:] if at is not None), len(where))

@@ -42,7 +42,7 @@ RELATION_ENGINES.offer(
 
 
 def local_engine(tools: Toolbox) -> LocalGraphEngine:
-    """For the registry."""
+    """Create the engine that the registry offers as ``local``."""
     return LocalGraphEngine(tools.encoder)
 
 

@@ -317,7 +317,7 @@ def outcome_of(stage: str, reply: Reply[T]) -> Outcome[T]:
 
 
 def _current(inputs: AnswerInputs) -> AnswerInputs:
-    """The inputs without the model's own words for a graph that was edited since."""
+    """The inputs; without the model's own turn on the graph if a person has edited the graph since."""
     turn = inputs.turns.get("graph")
     if turn is None or inputs.graph is None:
         return inputs

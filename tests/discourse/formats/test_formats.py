@@ -90,7 +90,7 @@ def test_only_what_people_read_takes_several_trees(name: str) -> None:
     chunks = [_chunk("a", _tree("a")), _chunk("b", _tree("b"))]
     assert write_trees(chunks[:1], name).endswith("\n")
     if name == "text":
-        assert write_trees(chunks, name) == "".join(write_trees([c], name) for c in chunks)
+        assert write_trees(chunks, name) == "".join(f"Chunk 0\n{write_trees([c], name)}" for c in chunks)
     else:
         with pytest.raises(InputError, match=f"{name} holds one tree, these are 2"):
             write_trees(chunks, name)

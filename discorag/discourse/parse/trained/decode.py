@@ -148,7 +148,7 @@ class _Decoder:
         return scores.astype(np.float64) - _NEVER * parted
 
     def _wrong(self, places: Ints) -> NDArray[np.bool_]:
-        """Which labels would make openers the nucleus of something else, shape (splits, labels)."""
+        """Which labels are ruled out, shape (splits, labels): an opener is never the nucleus of other units."""
         i, k, j = places
         left, right = self._opened[k] - self._opened[i] == k - i, self._opened[j] - self._opened[k] == j - k
         return (left & ~right)[:, None] & ~_NUCLEAR_RIGHT | (right & ~left)[:, None] & ~_NUCLEAR_LEFT
