@@ -80,9 +80,11 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
     known = await asyncio.to_thread(rows.fingerprints, scope)
     current = {m.doc_id: m.fingerprint for m in manifests}
     changed = {doc_id for doc_id, fingerprint in current.items() if known.get(doc_id) != fingerprint}
-    stale = changed | (known.keys() - current.keys())
-    if stale:
+    if changed or known.keys() != current.keys():
         documents = await read_documents(store, encoder, [(scope, manifests)], progress)
+        if known.keys() != current.keys():  # which pages of two releases are compared depends on which there are
+            changed |= {d.id for d in documents if any(d.release)}
+        stale = changed | (known.keys() - current.keys())
         found = await asyncio.to_thread(audit, documents, only=changed)
         new = [(f.id, f.left.doc_id, f.right.doc_id, f.model_dump_json()) for f in found]
         await asyncio.to_thread(rows.replace, scope, stale, new, current)

@@ -61,7 +61,7 @@ def table(settings: Iterator[tuple[str, FieldInfo]]) -> str:
 
 def escaped(text: str) -> str:
     """The text as a cell of a table in Markdown."""
-    return text.replace("\\", "\\\\").replace("|", "&#124;")
+    return text.replace("\\", "\\\\").replace("<", "\\<").replace("|", "&#124;")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property, partial
@@ -98,8 +98,11 @@ def align_corpus(
 ) -> Iterator[Alignment]:
     """All pairs of a corpus, document by document."""
     words = Words(statements)
+    pages = {(d.release, d.page) for d in documents}
     for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements, compared)]:
         left, right = statements[i], statements[j]
+        if _stand_on_other_pages(documents[left.document], documents[right.document], pages):
+            continue
         if normalise(left.text) in documents[right.document].texts:
             continue
         if normalise(right.text) in documents[left.document].texts:
@@ -107,6 +110,14 @@ def align_corpus(
         found = align(left, right, words)
         if found.overlap >= CLOSE:
             yield found
+
+
+def _stand_on_other_pages(one: AuditDocument, other: AuditDocument, pages: Set[tuple[tuple[str, str], str]]) -> bool:
+    """Whether two releases of one thing differ in these pages, though one of the pages stands in both releases."""
+    (entity, version), (other_entity, other_version) = one.release, other.release
+    if entity != other_entity or version == other_version or one.page == other.page:
+        return False
+    return (other.release, one.page) in pages or (one.release, other.page) in pages
 
 
 def _mutual_neighbours(

@@ -27,8 +27,9 @@ _MARKUP = re.compile(
     r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]+\.\w+\()|^@\w|::|https?://"
     r"|^\d+ ?(?:/?\*|//|#|.*[;{})]$)"  # a line of a listing
     r"|<\w+[^>]*>|[=_~]{3,}|-{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
+    r"|\bdocument was generated\b|\b[Ll]ast (?:updated|modified)\b| = .* = "
 )
-"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright."""
+"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build."""
 _TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
@@ -152,6 +153,17 @@ class AuditDocument:
     def texts(self) -> frozenset[str]:
         """Everything that it says, sentence by sentence, normalised."""
         return frozenset(normalise(s.body) for s in self.sentences)
+
+    @cached_property
+    def release(self) -> tuple[str, str]:
+        """Of what it speaks, at which version; empty unless both are known."""
+        own = self.identity
+        return (own.entity, own.version) if own.entity and own.version else ("", "")
+
+    @cached_property
+    def page(self) -> str:
+        """Its address without its version ("knot-/usage.md"): the same in all releases that have the page."""
+        return re.sub(rf"{re.escape(self.identity.version)}[^/]*", "", self.chunks[0].uri)
 
     @cached_property
     def words(self) -> Counter[str]:

@@ -289,9 +289,10 @@ def _name_documents(slot: tuple[Value, Value], identities: tuple[DocumentIdentit
 
 
 def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
-    """Whether a version is the one that a document speaks for, or the major one before, as in a guide to upgrading."""
+    """Whether a version is the one that a document speaks for, or the one before it, as in the notes of a release."""
     own = _numbers(identity.version)
-    return bool(own) and value.parts in (own[: len(value.parts)], (own[0] - 1,))
+    before = [(*own[:at], number - 1) for at, number in enumerate(own)]
+    return value.parts in (own[: len(value.parts)], *before)
 
 
 def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:

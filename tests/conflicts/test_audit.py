@@ -216,6 +216,8 @@ def test_document_identity_explains(
         ("Version {}, June 1991\n\nThe press may print the work under version {} of the Hart licence.", "2", "3"),
         ("# Annual report {}\n\nThe press of Anna Hart sold fewer printed books in {} than ever.", "2021", "2022"),
         ("Last updated: {}\n\nThe prices of Anna Hart's press hold from {} in all shops.", "2021-05-01", "2022-05-01"),
+        ("Version {0}.6\n\nThe press mends all the faults that Anna Hart found in version {0}.5.", "1.7", "1.9"),
+        ("Hart press\n\nThis document was generated on {} by the tools of Anna Hart.", "4 May 2021", "6 May 2022"),
         ("Hart press\n\nThe {0} is made for printers. The {0} may be lent. You may sell the {0} again.", "Book", "Map"),
     ],
 )
@@ -263,6 +265,19 @@ def test_manual_pages_and_releases_of_two_things_are_not_compared(pipeline: Pipe
         (tmp_path / "releases" / release / "a" / "b" / "guide.md").write_text(text.format(i), "utf-8")
     (finding,) = audit(pipeline(), tmp_path / "releases").findings
     assert (finding.left.identity, finding.right.identity) == ("ora, version 1.0.0", "ora, version 2.0.0")
+
+
+def test_a_page_is_compared_with_another_of_the_next_release_only_if_it_was_renamed(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    rag, folder = pipeline(), write(tmp_path / "releases")
+    write(folder / "ora-1.0.0a", guide="The import of all orders takes 10 hours at night.")
+    new = write(folder / "ora-2.0.0", guide="Ora prints.", tour="The import of all orders takes 12 hours at night.")
+    assert not audit(rag, folder).findings
+    (new / "guide.md").rename(new / "start.md")
+    assert len(audit(rag, folder).findings) == 1
+    (new / "start.md").rename(new / "guide.md")
+    assert not audit(rag, folder).findings
 
 
 def test_between_releases_a_list_and_the_value_of_an_example_are_sure_and_a_new_name_is_possible(

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +275,15 @@ def test_wording_that_cannot_be_used_is_an_error_at_the_start(tmp_path: Path) ->
     with pytest.raises(ConfigError, match=r"Front matter of prompt paper-plan.*DISCO_RAG_PROMPTS_DIR") as caught:
         DiscoRAG(settings)
     assert "the packaged prompt is used then" in str(caught.value)
+
+
+def test_a_pair_without_a_line_is_counted_and_the_models_graph_stays(pipeline: Pipelines, texts: Path) -> None:
+    pairs = [pair for pair in permutations((1, 2, 3), 2) if pair != (1, 3)]
+    graph = "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: SUPPORTS" for i, j in pairs)
+    result, (_, plan, _), _ = ask(pipeline, texts, model({"graph": graph}), trees="paper")
+    assert outside(plan).count("SUPPORTS") == len(pairs)
+    relate = stage_of(result.ledger, "relate")
+    assert (relate.engine, relate.failures, relate.counts) == ("llm", (), {"pairs without a line": 1})
 
 
 def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines, texts: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -209,3 +210,11 @@ async def test_a_reply_that_is_much_longer_than_its_limit_is_cut_off(stream: boo
             await asyncio.sleep(0.01)
     assert reply.cut
     assert reply.text == ("Tides rise. " * 20)[: 10 * CHARACTERS_PER_TOKEN]
+
+
+async def test_half_a_character_from_the_model_can_be_stored(tmp_path: Path) -> None:
+    message = {"role": "assistant", "content": "Tides \ud83d"}
+    raw = json.dumps({"id": "1", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
+    with ScriptedServer([Scripted(raw=raw, headers={"Content-Type": "application/json"})]) as server:
+        made = gateway(server, cache=tmp_path)
+        assert [(await made.complete(text_request())).text for _ in range(2)] == ["Tides ?"] * 2

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
+from langchain_core.language_models import GenericFakeChatModel
 
 from discorag.config import LlmSettings, Settings
+from discorag.models.chat import ChatClient
 from discorag.models.gateway import Gateway, gateway_from
-from discorag.models.providers import REASONING_TOKENS
+from discorag.models.providers import REASONING_TOKENS, own_model
 from discorag.schema.errors import (
     ConfigError,
     InvalidOutputError,
+    ModelError,
     ModelRejectedError,
     ModelUnavailableError,
     OutputTruncatedError,
@@ -180,3 +184,30 @@ async def test_an_unknown_provider_and_a_missing_key_are_errors_of_the_configura
     for name in ("acme:large", "openai:gpt-5-mini"):
         with pytest.raises(ConfigError, match=f"'{name}' cannot be used.*DISCO_RAG_MODEL"):
             await named(name).complete(text_request())
+
+
+class _Unreachable(GenericFakeChatModel):
+    """As clients of other providers do, raises an error of its own from that of httpx."""
+
+    def _generate(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            raise next(self.messages)  # type: ignore[misc]
+        except httpx.HTTPError as error:
+            raise RuntimeError("Connection error.") from error
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind", "message"),
+    [
+        (httpx.ConnectError("refused"), ModelUnavailableError, "unavailable"),
+        (httpx.ReadTimeout("slow"), ModelUnavailableError, "in time"),
+        (ValueError("no such region"), ModelRejectedError, "ValueError: no such region"),
+    ],
+)
+async def test_a_client_of_another_provider_that_cannot_reach_it_is_told_from_one_that_fails(
+    cause: Exception, kind: type[ModelError], message: str
+) -> None:
+    settings = LlmSettings(model="acme", cache=None)
+    chat = _Unreachable(messages=iter([cause]))  # type: ignore[arg-type]
+    with pytest.raises(kind, match=message):
+        await Gateway(settings, chat=ChatClient(settings, own_model(chat, 4096))).complete(text_request())
