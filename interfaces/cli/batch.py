@@ -58,7 +58,7 @@ async def answer_file(
         **options: As of `DiscoRAG.aask`.
 
     Raises:
-        InputError: ``out`` is not a file of replies.
+        InputError: ``out`` is not a file of replies, or answers another question under the same id.
         StoreError: ``out`` cannot be written.
     """
     slots = asyncio.Semaphore(at_once)
@@ -83,9 +83,11 @@ class Replies:
     def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
         self._out, self._on_reply, self.failed = out, on_reply, 0
         done = _answers(out)
-        self.missing = [question for question in questions if (question.id, question.question) not in done]
+        if other := next((q for q in questions if q.id in done and done[q.id].question != q.question), None):
+            raise InputError(f"{out} answers another question under the id {other.id!r}.", hint="Name another --out.")
+        self.missing = [question for question in questions if question.id not in done]
         for question in questions:
-            if reply := done.get((question.id, question.question)):
+            if reply := done.get(question.id):
                 on_reply(reply)
 
     def __enter__(self) -> Self:
@@ -115,8 +117,8 @@ async def reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]
     return Reply(id=question.id, question=question.question, result=result)
 
 
-def _answers(out: Path) -> dict[tuple[str, str], Reply]:
-    """The answers in a file, by id and question; errors, and a line that was cut off, are removed from it.
+def _answers(out: Path) -> dict[str, Reply]:
+    """The answers in a file, by id; errors, and a line that was cut off, are removed from it.
 
     Raises:
         InputError: It is a file of something else.
@@ -129,7 +131,7 @@ def _answers(out: Path) -> dict[tuple[str, str], Reply]:
         replies = [Reply.model_validate_json(line) for line in lines]
     except ValidationError as error:
         raise InputError(f"{out} is not a file of replies.", hint="Name another --out.") from error
-    answers = {(r.id, r.question): r for r in replies if r.result}
+    answers = {r.id: r for r in replies if r.result}
     part = out.with_name(out.name + ".part")
     try:
         part.write_text("".join(r.model_dump_json() + "\n" for r in answers.values()), "utf-8")

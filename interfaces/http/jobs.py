@@ -398,8 +398,11 @@ class Jobs:
 
     async def _end(self, file: QueuedFile, hold: Hold) -> None:
         try:
-            with suppress(asyncio.CancelledError, StoreError):  # then the file stays in the queue
-                await self._record(file, hold, await self._at_work[file])
+            await self._record(file, hold, await self._at_work[file])
+        except asyncio.CancelledError:
+            pass  # the file stays in the queue
+        except StoreError:  # so, too: the job's record cannot be read or written, or the store has no room
+            await asyncio.sleep(RETRY_S)
         finally:
             with suppress(StoreError):  # then the database has released the row
                 await asyncio.to_thread(hold.end)
@@ -408,16 +411,12 @@ class Jobs:
 
     async def _read(self, at: QueuedFile) -> JobFile | None:
         """The file after it was read; None if it need not be read any more."""
-        try:
-            job = await self._load(at.scope.tenant, at.job)
-            if job is None or job.ended is not None or job.files[at.position].status is not None:
-                return None
-            if job.status is JobStatus.WAITING:
-                await self._change(job.id, job.scope, Job.begin)
-            return await self._outcome(job, job.files[at.position])
-        except StoreError:  # the job's record cannot be read or written, or the store has no room
-            await asyncio.sleep(RETRY_S)
-            raise
+        job = await self._load(at.scope.tenant, at.job)
+        if job is None or job.ended is not None or job.files[at.position].status is not None:
+            return None
+        if job.status is JobStatus.WAITING:
+            await self._change(job.id, job.scope, Job.begin)
+        return await self._outcome(job, job.files[at.position])
 
     async def _record(self, at: QueuedFile, hold: Hold, file: JobFile | None) -> None:
         """Store in the job what was read, unless it was cancelled meanwhile, and remove the file from the queue."""

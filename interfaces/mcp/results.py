@@ -29,7 +29,7 @@ class Hit(BaseModel):
     page: int | None = Field(default=None, description="Its page, where the document has pages.")
     text: str
     headings: list[str] = Field(description="The headings above it, outermost first.")
-    score: float = Field(description="Higher is better; scores of different questions do not compare.")
+    score: float = Field(description="Higher is better; not comparable between questions.")
 
     @classmethod
     def of_document(cls, document: LangChainDocument) -> Hit:

@@ -59,6 +59,15 @@ def test_a_file_of_something_else_is_not_touched(rag: DiscoRAG, tmp_path: Path) 
     assert out.read_bytes() == before
 
 
+def test_a_file_that_answers_another_question_under_the_id_stays_as_it_is(rag: DiscoRAG, tmp_path: Path) -> None:
+    out = tmp_path / "replies.jsonl"
+    answered(rag, out, TIDE)
+    before = out.read_bytes()
+    with pytest.raises(InputError, match=r"another question under the id 't'.* another --out"):
+        answered(rag, out, SLEEP.model_copy(update={"id": "t"}))
+    assert out.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [

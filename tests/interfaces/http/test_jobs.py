@@ -20,7 +20,7 @@ from discorag.store.database import Database
 from discorag.store.postgres import PostgresServer
 from discorag.store.sqlite import SqliteFile
 from discorag.store.uploads import JobTable
-from interfaces.http.jobs import Ingest, Job, JobFile, Jobs, JobStatus
+from interfaces.http.jobs import RETRY_S, Ingest, Job, JobFile, Jobs, JobStatus
 from tests.interfaces.http.conftest import Serve
 from tests.interfaces.http.parts import Apps, ended, until, upload
 
@@ -264,6 +264,31 @@ async def test_files_wait_while_the_store_has_no_room(opening: Opening, monkeypa
     async with working(opening, read) as jobs:
         job = await done(jobs, await jobs.accept(Scope(), dict.fromkeys(["a"], 1), nothing))
     assert (job.status, full) == (JobStatus.DONE, [])
+
+
+async def test_what_cannot_be_recorded_is_tried_again_after_a_pause(
+    opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails, slept, reader = [True], list[float](), Reader()
+    done_with, sleep = JobTable.done, asyncio.sleep
+
+    def fail_once(table: JobTable, *arguments: Any) -> None:
+        if fails:
+            fails.pop()
+            raise StoreFullError("The disk is nearly full.")
+        done_with(table, *arguments)
+
+    async def note(seconds: float) -> None:
+        slept.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(JobTable, "done", fail_once)
+    monkeypatch.setattr(asyncio, "sleep", note)
+    reader.go.set()
+    async with working(opening, reader) as jobs:
+        await jobs.accept(Scope(), {"a": 1}, nothing)
+        await reached(lambda: not fails and jobs.waiting() == 0 and RETRY_S in slept)
+    assert reader.read == ["a"]
 
 
 async def test_an_error_that_nobody_expected_fails_its_file_and_stops_nothing(opening: Opening) -> None:
