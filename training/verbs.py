@@ -15,7 +15,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from discorag.ingest.segment.reading import SIZE, THRESHOLD, WEIGHTS, WORD, features
+from discorag.ingest.segment.verbs import SIZE, THRESHOLD, WEIGHTS, WORD, features
 from discorag.schema.values import digest
 
 EPOCHS, RATE = 4, 0.2
@@ -26,7 +26,7 @@ Words = Sequence[tuple[str, bool]]
 
 
 def sentences(files: Iterable[Path]) -> Iterator[tuple[str, Words]]:
-    """GUM's type of each sentence, and its words as `discorag.ingest.segment.reading` parts them."""
+    """GUM's type of each sentence, and its words as `discorag.ingest.segment.verbs` splits them."""
     for file in files:
         kind, words = "", list[tuple[str, bool]]()
         for line in file.read_text("utf-8").split("\n"):

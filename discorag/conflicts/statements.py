@@ -16,8 +16,8 @@ import numpy as np
 
 from discorag.conflicts.identity import DocumentIdentity, identify_document
 from discorag.conflicts.values import Value, find_values
-from discorag.ingest.segment.reading import has_verb
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
+from discorag.ingest.segment.verbs import has_verb
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.values import Vectors
 from discorag.text.sentences import language_of
@@ -49,6 +49,7 @@ _IDENTIFIER = re.compile(r"\w-\w|[a-z][A-Z]")
 _PAGE = re.compile(r"(\S+)\(\d\w*\)")
 """The title of a manual page: "deb(5)"."""
 RATHER = 3
+"""How many times as often one of two documents uses a name that is typical of it."""
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
@@ -156,7 +157,7 @@ class AuditDocument:
 
     @cached_property
     def release(self) -> tuple[str, str]:
-        """Of what it speaks, at which version; empty unless both are known."""
+        """What it is about, and for which version; both empty unless both are known."""
         own = self.identity
         return (own.entity, own.version) if own.entity and own.version else ("", "")
 
@@ -210,7 +211,7 @@ class AuditDocument:
         return any(self.words[w] > RATHER * other.words[w] for w in names)
 
     def uses(self, words: Iterable[str]) -> int:
-        """How often it uses some words."""
+        """How often it uses any of these words."""
         return sum(self.words[w] for w in words)
 
     def shared_names(self, other: Self) -> float:

@@ -13,8 +13,9 @@ from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.layout import lines_of, speakers
-from discorag.ingest.segment.reading import has_verb, quote, quote_row, strip_markdown
+from discorag.ingest.segment.reading import quote, quote_row, strip_markdown
 from discorag.ingest.segment.sentence_table import sentences_in
+from discorag.ingest.segment.verbs import has_verb
 from discorag.schema.document import Document, Hierarchy, Kind, Markup, UnitKind
 from discorag.text.sentences import evenly_wrapped
 from tests.text.layouts import SAMPLES, Sample

@@ -2,21 +2,13 @@
 
 Plain text has no markup: all of it is text. Of a converted file the blocks are Markdown, and the lines are text. In a
 Markdown file emphasis, links, code spans and tags are markup too, as CommonMark defines them.
-
-Whether a unit has a finite verb, as every whole sentence has, is decided by a linear model of words and their
-neighbours. Its features are hashed, so that the model is one list of numbers; ``python -m training.verbs GUM`` makes
-it. It knows English alone.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import zlib
-from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import zip_longest
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -25,7 +17,7 @@ from discorag.ingest.convert.converted import not_literal
 from discorag.ingest.segment.layout import cells, without_speaker
 from discorag.schema.document import Markup, UnitKind
 from discorag.text.escaping import WRAPPED_WORD, code_span
-from discorag.text.sentences import CJK, LIST_MARK, language_of
+from discorag.text.sentences import LIST_MARK, language_of
 
 _FENCE = re.compile(r"^(```+|~~~+)[^\n]*\n?|\n?[ \t]*(```+|~~~+)\s*$")
 _QUOTED = re.compile(r"^(?:[ \t]*> ?)+", re.MULTILINE)
@@ -35,12 +27,6 @@ _COMPOUND = re.compile(r"(?<=[^\W\d_]-)\n\s*(?=[^\W\d_])")
 _MARKDOWN_SIGN = re.compile(r"[\\`*_\[<&~]")
 _BREAKS = frozenset({"softbreak", "hardbreak"})
 _ENDING = re.compile(r"[.!?。！？…:：;；][\"'”’)\]」』`]*$")
-
-SIZE = 16_384
-WEIGHTS = Path(__file__).with_name("verbs.json")
-THRESHOLD = -3.5  # log odds; below it lie six in ten fragments of GUM, and one in 200 of its statements
-WORD = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
-_EDGES = ("<", "<"), (">", ">")
 
 
 def quote(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "", markup: Markup = Markup.NONE) -> str:
@@ -120,34 +106,3 @@ def _over(names: list[str], columns: int) -> list[str]:
     if len(names) == columns - 1:  # nothing stands over the first
         return ["", *names]
     return names[:1] + names[len(names) - columns + 1 :] if len(names) > columns else names
-
-
-def has_verb(text: str) -> bool:
-    """Whether a word of ``text`` may be a finite verb; texts with Chinese in them always pass."""
-    if CJK.search(text):
-        return True
-    words, weights = WORD.findall(text), _weights()
-    letters = (i for i, word in enumerate(words) if word[0].isalpha())
-    return any(sum(weights[f] for f in features(words, i)) >= THRESHOLD for i in letters)
-
-
-def features(words: Sequence[str], at: int) -> set[int]:
-    """Indices of the features of the word at ``at`` among ``words``; the last one is always there."""
-    return {zlib.crc32(name.encode()) % SIZE for name in _names(words, at)} | {SIZE}
-
-
-def _names(words: Sequence[str], at: int) -> Iterator[str]:
-    padded = (*_EDGES[0], *words[max(0, at - 2) : at + 3], *_EDGES[1])
-    here = 2 + min(at, 2)
-    before2, before, word, after, after2 = (w.lower() for w in padded[here - 2 : here + 3])
-    case = "first" if at == 0 else str(words[at][:1].isupper())
-    ending, short = word[-3:], word[-2:]
-    yield from (f"w{word}", f"s{ending}", f"p{before}", f"n{after}", f"c{case} {ending}")
-    yield from (f"p{before} {short}", f"n{short} {after}", f"p{before[-3:]}|{ending}", f"n{ending}|{after[-3:]}")
-    yield f"pp{before2[-2:]} {before[-2:]} {short}"
-    yield f"nn{short} {after[-2:]} {after2[-2:]}"
-
-
-@cache
-def _weights() -> list[float]:
-    return [weight / 100 for weight in json.loads(WEIGHTS.read_text("utf-8"))]

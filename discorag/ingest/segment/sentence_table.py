@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import accumulate
 
 from discorag.ingest.segment.layout import speaker_of, without_speaker
-from discorag.ingest.segment.reading import has_verb, quote
+from discorag.ingest.segment.reading import quote
+from discorag.ingest.segment.verbs import has_verb
 from discorag.models.memo import pack_vectors
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
@@ -130,9 +131,9 @@ class SentenceTable:
         return range(i, min(end, i + 1 + _MAX_GROUP))
 
     def passage(self, i: int) -> range:
-        """Indices of unit ``i`` with what it is quoted with: sentences that it refers back to, and a "Default: 4"."""
+        """Indices of unit ``i`` and its neighbours that are quoted too: what it refers back to, and "Default: 4"."""
         chunk, first, end = self.sentences[i].chunk, i, i + 1
-        while i - first < min(i, _MAX_BEFORE) and self.refers_back(first) and self._is_prose_of(chunk, first - 1):
+        while first > max(0, i - _MAX_BEFORE) and self.refers_back(first) and self._is_prose_of(chunk, first - 1):
             first -= 1
         while end < len(self.sentences) and self._is_value_of(chunk, end):
             end += 1
