@@ -113,7 +113,7 @@ def align_corpus(
 
 
 def _stand_on_other_pages(one: AuditDocument, other: AuditDocument, pages: Set[tuple[tuple[str, str], str]]) -> bool:
-    """Whether two releases of one thing differ in these pages, though one of the pages stands in both releases."""
+    """Whether these are different pages of two releases of one thing, and at least one of the pages is in both."""
     (entity, version), (other_entity, other_version) = one.release, other.release
     if entity != other_entity or version == other_version or one.page == other.page:
         return False

@@ -26,6 +26,8 @@ _YES_OR_NO = re.compile(
 _LEAST_ASKED, _COVERS = 2, 0.6
 _NEAR = 0.75
 """Least cosine of a sentence that affirms a question and one that denies it."""
+_Place = tuple[str, Span]
+"""A chunk's id, and characters in its document."""
 
 
 def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) -> dict[frozenset[str], Edge]:
@@ -37,8 +39,8 @@ def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) ->
         table: Their sentences.
 
     Returns:
-        By the ids of the two chunks: from the newer statement to the one that it replaces, otherwise from the chunk of
-        lower rank to the one of higher rank.
+        Edges by the ids of their two chunks: from the newer statement to the one that it replaces, otherwise from the
+        chunk of lower rank to the one of higher rank.
     """
     ranks = {chunk.id: rank for rank, chunk in enumerate(chunks)}
     asked = _stems(query)
@@ -55,20 +57,19 @@ def find_conflicts(query: str, chunks: Sequence[Chunk], table: SentenceTable) ->
     for relation, reason, places in [*conflicts, *_answers_yes_and_no(query, chunks, table)]:
         if relation is not ChunkRelation.REPLACES:
             places.sort(key=lambda place: ranks[place[0]], reverse=True)
-        (source, said), (target, said_of) = places
-        edge = Edge(
-            source=source, target=target, relation=relation, source_span=said, target_span=said_of, reason=reason
-        )
+        (source, here), (target, there) = places
+        edge = Edge(source=source, target=target, relation=relation, source_span=here, target_span=there, reason=reason)
         found.setdefault(frozenset((source, target)), edge)
     return found
 
 
 def _answers_yes_and_no(
     query: str, chunks: Sequence[Chunk], table: SentenceTable
-) -> Iterator[tuple[ChunkRelation, str, list[tuple[str, Span]]]]:
+) -> Iterator[tuple[ChunkRelation, str, list[_Place]]]:
     """Sentences of two documents of which one affirms what a yes-or-no question asks, and one denies it; closest first.
 
-    Limits of one side ("in adults") make it CONTRASTS_WITH, and are named in the reason. With it, the chunks and spans.
+    Each pair has a relation, the reason for it and two places. If only one side is limited ("in adults"), the relation
+    is CONTRASTS_WITH, and the reason names the limit.
     """
     asked = _stems(query) if _YES_OR_NO.match(query) else set[str]()
     if len(asked) < _LEAST_ASKED:

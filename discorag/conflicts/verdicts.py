@@ -123,7 +123,7 @@ LEAST_COMMON = 2
 SOME_SUBJECT = 0.15
 """Least share of common names of two documents that may speak of one subject."""
 TERM = 2
-"""Most uses of a name in a document of which it is not a term."""
+"""A name that a document uses more often than this may be a term of the document."""
 CLOSE_WORDING = 0.7
 """Least overlap of two statements that differ in a name, an opposite or a negation."""
 
@@ -158,7 +158,7 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
 
 
 def _list_around(statement: Statement, values: Collection[Value]) -> Span | None:
-    """Some values and those next to them, None if more than "and" and "or" stands between them: "3.8, 3.9 and 3.10"."""
+    """The list that holds all of these values, such as "3.8, 3.9 and 3.10"; None if no single list does."""
     for _, tokens in groupby(statement.tokens, lambda t: isinstance(t, Value) or t in {"and", "or"}):
         listed = [t for t in tokens if isinstance(t, Value)]
         if set(values) <= set(listed):

@@ -51,8 +51,8 @@ _PHRASES: dict[Words, tuple[str, str, str]] = {
     Words("the same in other words", "换言之"): ("SUMMARY RESTATEMENT", "", ""),
     Words("what adds to it", "补充"): ("", "SUPPLEMENTS", ""),
 }
-"""What a satellite is to its nucleus, or the second of two nuclei to the first; what a chunk is to the one named before
-it, where the edge leads from it to that one, and where it leads to it."""
+"""What each phrase is used for: relations of a satellite to its nucleus, or of the second of two nuclei to the first;
+relations of a chunk to the one named before it, if the edge starts at the chunk; and the same if it ends there."""
 WITHIN = {Relation(name): words for words, (names, _, _) in _PHRASES.items() for name in names.split()}
 AS_SOURCE = {ChunkRelation(name): words for words, (_, names, _) in _PHRASES.items() for name in names.split()}
 AS_TARGET = {ChunkRelation(name): words for words, (_, _, names) in _PHRASES.items() for name in names.split()}

@@ -121,17 +121,17 @@ def _relevant(relevance: Relevance, calibration: Calibration | None) -> list[int
 def _answering(
     inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, calibration: Calibration | None
 ) -> list[int]:
-    """The best sentence of each of two sources, then those close to the best one, or all that are relevant.
+    """The best sentence, of each source if there are two, then the relevant ones that are close enough to the best.
 
-    Of more than two sources, those of another source must be twice as close. Apart from the best, none refers back to
-    what its passage does not show.
+    With more than two sources, sentences of other sources than the best one's must be twice as close. Apart from the
+    best, no sentence refers back to something that its passage does not show. Without a calibration, all relevant ones.
     """
     relevant = _relevant(relevance, calibration)
     if calibration is None:
         return relevant
     source = [inputs.chunks[unit.chunk - 1].doc_id for unit in table.sentences]
-    first = {source[i]: i for i in reversed(relevance.ranked)}
     is_pair = len({chunk.doc_id for chunk in inputs.chunks}) == 2
+    first = {source[i]: i for i in reversed(relevance.ranked)}
     best = sorted(first.values(), key=relevance.ranked.index) if is_pair else relevant[:1]
     lowest = -math.inf if inputs.detail == "full" else calibration.lowest(relevance.best)
     of_others = lowest if is_pair else (lowest + relevance.best) / 2

@@ -22,7 +22,7 @@ NEGATION = _any(
     "没有", "不能", "不会", "并未", "未能", "并不", "无法",
 )  # fmt: skip
 
-# A demonstrative before a name points to nothing: "This License applies".
+# A demonstrative before a name does not refer back: "This License applies".
 _BACK = (
     "he she it they his her hers its their him them and but so or nor yet then thus therefore hence however otherwise "
     "instead also moreover furthermore nevertheless nonetheless consequently similarly likewise meanwhile besides still"
@@ -32,7 +32,7 @@ REFERS_BACK = re.compile(
     rf"[\W_]*(?:(?i:{'|'.join(_BACK.split())}|{_PHRASES}){_END}|(?i:this|that|these|those|such){_END}(?!\s+[A-Z])"
     "|他|她|它|其|这|该|此|那|但|然而|因此|所以|不过|同时|而且)"
 )
-"""Opens a sentence that the one before it is needed to understand."""
+"""The opening of a sentence that cannot be understood without the one before it."""
 
 ATTRIBUTION = _any(
     "says", "said", "say", "claims?", "claimed", "argues?", "argued", "believes?", "believed", "according to", "told",

@@ -15,17 +15,16 @@ _ENTITIES = {"\\": "&#92;", "$": "&#36;", "<": "&lt;", "&": "&amp;", "[": "&#91;
 _MARKDOWN = str.maketrans(_ENTITIES | {c: f"\\{c}" for c in "`*_~|"})
 _BLOCK = re.compile(r"^(?:\d{1,9}(?=[.)])|(?=[-+#=>:!%]))")  # what would open a list, heading, quotation or fence
 WRAPPED_WORD = re.compile("[\u2010\u00ad]\n\\s*")
-"""A hyphen that only the end of its line needed, and the end of the line."""
+"""A hyphen that only breaks a word at the end of a line, with the line break."""
 _LINK = re.compile(r"//|@|www\.|[^\s.]\.[^\W\d_]{2}", re.IGNORECASE)  # generous: what some renderer makes a link of
-_CODE = re.compile(
-    r"(?:(?<!\S)|(?<=(?<!\S)\())(`[^`\[<&$\\]+`)(?=[.,;:)!?]*(?!\S))"
-)  # words in backticks, on their own
+# Words in backticks, on their own.
+_CODE = re.compile(r"(?:(?<!\S)|(?<=(?<!\S)\())(`[^`\[<&$\\]+`)(?=[.,;:)!?]*(?!\S))")
 
 
 def one_line(text: str, length: int | None = 60) -> str:
-    """One printable line: control characters become spaces, invisible ones (zero width, direction) go.
+    """One printable line.
 
-    So do hyphens that only the end of a line needed.
+    Control characters become spaces. Invisible ones (zero width, direction) and hyphens of broken words are left out.
     """
     seen = (c if c.isprintable() else " " for c in WRAPPED_WORD.sub("", text) if unicodedata.category(c) != "Cf")
     line = " ".join("".join(seen).split())
@@ -54,5 +53,5 @@ def code_span(text: str) -> str:
 
 
 def _longest_run(text: str) -> int:
-    """How many backticks stand in a row at most."""
+    """Length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)

@@ -36,7 +36,7 @@ def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> 
     """Where an answer goes after verification, and why. Sentences that are not verified are shown as such.
 
     ``rounds`` are those of refinement so far, and requested; 0 where no language model wrote the draft.
-    ``may_abstain``: whether an answer is withheld if every sentence is not supported.
+    ``may_abstain``: whether an answer is withheld if all of its sentences are unsupported.
     """
     done, requested = rounds
     if done < requested:

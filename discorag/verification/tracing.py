@@ -178,7 +178,7 @@ _ASSENT = frozenset(
 
 
 def _copies(table: SentenceTable) -> Copies:
-    """Each form in which an answer may copy a unit, with or without what it is read with: units and their passages."""
+    """Units and the passages that quote them, by each form that an answer may copy: with and without the prefix."""
     found: dict[str, list[tuple[int, range]]] = {}
     for i, unit in enumerate(table.sentences):
         whole = table.passage(i)
@@ -205,8 +205,8 @@ def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
 
 def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
     """Trace what needs no model; of several units that say the same a cited one, then one of a cited chunk."""
-    found = [copy for copy in copies.get(folded(sentence.bare), ()) if whole_sentence(copy[0], table) == (copy[0],) * 2]
-    same = [(table.sentences[i], passage) for i, passage in found]
+    found = copies.get(folded(sentence.bare), ())
+    same = [(table.sentences[i], passage) for i, passage in found if whole_sentence(i, table) == (i, i)]
     is_item = any(unit.kind is UnitKind.ITEM for unit, _ in same)  # "* `README`" also if a document is called so
     if not is_item and is_heading(without_references(sentence.text, chunks=len(inputs.chunks)), inputs):
         return _Traced(Support.NOT_VERIFIED, _HEADING)

@@ -30,7 +30,7 @@ _SCREEN = ":is(:not([media]), [media=all i], [media=screen i])"
 
 
 class _Rule(NamedTuple):
-    """A declaration that shows or hides; the one of the greatest weight holds. Without a selector one element's own."""
+    """A declaration that shows or hides elements; the heaviest one applies. In ``style`` it has no selector."""
 
     weight: tuple[bool, bool, tuple[int, int, int], int]
     name: str
@@ -46,17 +46,17 @@ def hidden(soup: BeautifulSoup) -> list[Tag]:
     rules = _rules("\n".join(sheet.get_text() for sheet in soup.select(f"style{_SCREEN}")))
     hiding = [rule.selector for rule in rules if rule.hides and rule.selector]
     found = {id(tag): tag for selector in hiding for tag in selector.select(soup)}
-    found |= {id(tag): tag for tag in soup.select("[style]") if any(rule.hides for rule in _own(tag))}
+    found |= {id(tag): tag for tag in soup.select("[style]") if any(rule.hides for rule in _style_rules(tag))}
     return [tag for tag in found.values() if tag.name not in ("html", "body") and _is_hidden(tag, rules)]
 
 
 def _is_hidden(tag: Tag, rules: Sequence[_Rule]) -> bool:
-    holding = [*_own(tag), *(rule for rule in rules if rule.selector and rule.selector.match(tag))]
+    holding = [*_style_rules(tag), *(rule for rule in rules if rule.selector and rule.selector.match(tag))]
     of_name = ([rule for rule in holding if rule.name == name] for name in _HIDING)
     return any(max(declared, key=lambda rule: rule.weight).hides for declared in of_name if declared)
 
 
-def _own(tag: Tag) -> list[_Rule]:
+def _style_rules(tag: Tag) -> list[_Rule]:
     """The rules in its ``style``."""
     from tinycss2 import parse_blocks_contents
 

@@ -28,7 +28,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Built:
-    """A tree and what building it cost; ``failures``: of which nodes a model failed, whose text is extractive then."""
+    """A tree and what building it cost; ``failures`` say why a model wrote no text for a node: it is extractive."""
 
     tree: RetrievalTree
     usage: Usage = field(default_factory=Usage)
