@@ -152,8 +152,8 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
         return None
     tier = Tier.SURE if _is_sure(pair, slot, left, right) else Tier.POSSIBLE
     says_when = any(map(_says_when, (pair.left, pair.right), slot))
-    said = [s.text[span.start : span.end] for s, span in zip((pair.left, pair.right), lit, strict=True)]
-    verdict, reason = _explain(pair, documents, said, times if others or says_when else [], slot)
+    texts = [s.text[span.start : span.end] for s, span in zip((pair.left, pair.right), lit, strict=True)]
+    verdict, reason = _explain(pair, documents, texts, times if others or says_when else [], slot)
     return _finding(pair, documents, verdict, tier, slot[0].kind.value, reason, lit)
 
 
@@ -232,15 +232,15 @@ def _name_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Findin
 def _explain(
     pair: Alignment,
     documents: Sequence[AuditDocument],
-    said: Sequence[str] | None,
+    texts: Sequence[str] | None,
     times: Sequence[tuple[Value, Value]] = (),
     slot: tuple[Value, Value] | None = None,
 ) -> tuple[Verdict, str]:
-    """The verdict, and the reason in one sentence; ``said``: what differs, None if one side denies the other."""
+    """The verdict, and the reason in one sentence; ``texts``: what differs, None if one side denies the other."""
     left, right = documents[pair.left.document], documents[pair.right.document]
     one, other = left.identity, right.identity
-    claim = _claim(left, right, said)
-    change = f"Changed from {said[0]} to {said[1]}" if said else "Changed to the opposite"
+    claim = _claim(left, right, texts)
+    change = f"Changed from {texts[0]} to {texts[1]}" if texts else "Changed to the opposite"
     if times and slot == times[0]:
         return Verdict.DIFFERS, f"The same is said of {times[0][0].text} and of {times[0][1].text}."
     if times:
@@ -262,11 +262,11 @@ def _explain(
     return Verdict.CONTRADICTS, f"{claim}{newer}."
 
 
-def _claim(left: AuditDocument, right: AuditDocument, said: Sequence[str] | None) -> str:
+def _claim(left: AuditDocument, right: AuditDocument, texts: Sequence[str] | None) -> str:
     """Which document says what, by their titles if these differ."""
     titles = [shorten(d.title, _TITLE, placeholder="…") for d in (left, right)]
     one, other = (f'"{t}"' for t in titles) if titles[0] != titles[1] else ("The first", "the second")
-    return f"{one} says {said[0]}, {other} says {said[1]}" if said else f"{one} says the opposite of {other}"
+    return f"{one} says {texts[0]}, {other} says {texts[1]}" if texts else f"{one} says the opposite of {other}"
 
 
 def _replaced_if_ordered(one: DocumentIdentity, other: DocumentIdentity) -> Verdict:

@@ -106,12 +106,12 @@ class Survey:
 
 
 def absolute(path: str) -> str:
-    """The path in full, as documents below it are known."""
+    """The path in full, as in the uris of the documents below it."""
     return path.rstrip("/") if is_bucket(path) else Path(path).resolve().as_posix()
 
 
 def below(path: str) -> str:
-    """What the uris of documents begin with that were read from somewhere below a path."""
+    """The prefix of the uris of all documents that were read from below a path."""
     return absolute(path).rstrip("/") + "/"
 
 
@@ -119,14 +119,14 @@ def survey(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
     """What is at a path on disk or in S3 (``s3://bucket``, ``s3://bucket/prefix``, one object), under absolute uris.
 
     Hidden entries are left out. Set aside are files of unknown formats, links to folders (never followed) and out of
-    the folder, and on disk repeated files. ``emptied`` is asked where there is nothing to read: whether documents from
-    below ``path`` are stored.
+    the folder, and on disk repeated files. ``emptied`` is called if there is nothing to read; it says whether
+    documents from below ``path`` are stored.
 
     Raises:
         MissingPathError: Nothing is there.
         UnknownFormatError: ``path`` is one file of a format that is not read.
         InputError: Nothing that can be read is there, a file's name is not UTF-8, or a bucket cannot be listed.
-        MissingExtraError: S3 is asked for, and pyarrow is not installed.
+        MissingExtraError: ``path`` is in S3, and pyarrow is not installed.
     """
     found = _in_bucket(path) if is_bucket(path) else _on_disk(Path(path))
     if not found.sources and all(o.status is Status.SKIPPED for o in found.aside) and not emptied():
