@@ -71,7 +71,7 @@ _S = TypeVar("_S", bound=_Section)
 
 
 class StoreSettings(_Section):
-    """Where documents are kept."""
+    """Where documents are stored."""
 
     kind: str = Field(
         default="edge",
@@ -289,12 +289,12 @@ class RouterSettings(_Section):
 
 
 class QuotaSettings(_Section):
-    """Limits of a tenant of the HTTP API; the file of keys can override them."""
+    """Limits of each tenant of the HTTP API."""
 
-    documents: int = Field(default=100_000, ge=0, description="Uploaded documents.")
-    storage_mb: float = Field(default=50_000.0, ge=0, description="Size of all uploaded files.")
-    jobs: int = Field(default=1_000, ge=0, description="Ingest jobs that have not ended.")
-    questions_per_minute: int = Field(default=3_000, ge=1, description="Questions of all its keys.")
+    documents: int = Field(default=100_000, ge=0, description="Uploaded documents of a tenant.")
+    storage_mb: float = Field(default=50_000.0, ge=0, description="Size of all uploaded files of a tenant.")
+    jobs: int = Field(default=1_000, ge=0, description="Ingest jobs of a tenant that have not ended.")
+    questions_per_minute: int = Field(default=3_000, ge=1, description="Questions per minute of all keys of a tenant.")
 
 
 class ApiSettings(_Section):

@@ -1,7 +1,7 @@
 """``make site``: one HTML file that shows audits of folders, and answers next to plain retrieval.
 
-``python examples/showcase.py FOLDER ...``: each folder is audited; without any, the example corpora are. What was read
-is kept, so that it goes on where it was interrupted.
+``python examples/showcase.py FOLDER ...``: each folder is audited; without any, the example corpora are. Documents that
+were read are stored, so an interrupted run resumes.
 """
 
 from __future__ import annotations

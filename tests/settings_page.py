@@ -42,7 +42,7 @@ def summary(section: Any) -> str:
 
 
 def rows(prefix: str, section: Any) -> Iterator[tuple[str, FieldInfo]]:
-    """The settings of a section, of its sections too."""
+    """The settings of a section and of the sections in it."""
     for name, field in section.model_fields.items():
         if is_section(field):
             yield from rows(f"{prefix}__{name.upper()}", field.annotation)

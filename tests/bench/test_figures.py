@@ -109,8 +109,7 @@ def precision() -> Iterator[tuple[str, str]]:
         share, interval = fixed(100 * f[name]["value"], 0), f"{fixed(f[name]['low'], 2)} to {fixed(f[name]['high'], 2)}"
         yield page, f"{f[name]['genuine']} of {f[name]['n']} {label} ({share} %, interval {interval})"
     yield page, f"{f['differs']['genuine']} of {f['differs']['n']} sure differences"
-    if f["near misses"]["n"]:
-        yield page, f"{f['near misses']['genuine']} of {f['near misses']['n']} near misses"
+    yield page, f"{f['near misses']['genuine']} of {f['near misses']['n']} near misses"
     share = f"{fixed(100 * f['agreement'], 0)} % of {f['pairs']} pairs (kappa {fixed(f['kappa'], 1)})"
     yield page, f"agree about what is genuine in {share}, and give the same mark to {f['same_mark']}"
 
