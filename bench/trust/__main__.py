@@ -63,7 +63,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         large.run,
     ),
     "catalogue": Experiment(
-        "synthetic rows of documents in a folder's database", 1_000_000, {"open_s": 1, "wrong": 0}, catalogue.of_folder
+        "synthetic rows of documents in a folder's database", 1_000_000, {"open_s": 1, "wrong": 0}, catalogue.measure
     ),
 }
 
