@@ -31,6 +31,7 @@ from discorag.retrieval.registry import (
     RETRIEVERS,
     SelectedNodes,
     TreeQuery,
+    TreeRetriever,
     TreeTools,
     register_retriever,
     tree_retrievers,
@@ -66,10 +67,6 @@ class ShapedBuilder:
     cut: Callable[[str], Cut]
     text: NodeText
 
-    def for_tools(self, _: TreeTools) -> Builder:
-        """Itself, whatever the pipeline has."""
-        return self
-
     @property
     def version(self) -> str:
         """Name and node text."""
@@ -91,37 +88,26 @@ class RandomUnits:
         return RstTree(edus=units, splits=cut_splits(len(units), random_cut(digest(whole))))
 
 
-WIDTHS = (2, 4, 8, 16)
-
-
+@dataclass(frozen=True)
 class SlideBuilder:
-    """Every run of 2, 4, 8 or 16 neighbouring sentences is a node above them.
+    """Every run of so many neighbouring sentences, each 2 or more, is a node above them."""
 
-    Args:
-        widths: Sentences in a window, each 2 or more.
-
-    """
-
-    name = "slide"
-
-    def __init__(self, widths: Sequence[int] = WIDTHS) -> None:
-        self._widths = tuple(widths)
+    widths: Sequence[int] = (2, 4, 8, 16)
+    name: str = "slide"
 
     @property
     def version(self) -> str:
         """With the widths."""
-        return f"slide-1/{'-'.join(map(str, self._widths))}"
+        return f"slide-1/{'-'.join(map(str, self.widths))}"
 
     async def build(self, source: Source) -> Built:
         """Sentences, and the windows in the order of their widths."""
         leaves = sentence_leaves(source)
-        runs = ((at, at + width) for width in self._widths for at in range(len(leaves) - width + 1))
+        runs = ((at, at + width) for width in self.widths for at in range(len(leaves) - width + 1))
         return Built(window_tree(leaves, runs, self.name))
 
 
-def expand(
-    tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, radius: int = 2, owners: Ints | None = None
-) -> Nodes:
+def expand(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, owners: Ints, *, radius: int = 2) -> Nodes:
     """EXPAND: the best leaf and its neighbours outward, then the next best leaf and its, until the budget.
 
     At each distance from 1 to ``radius`` the better-scored side goes first (the left one if they are equal). A leaf
@@ -132,20 +118,16 @@ def expand(
         scores: Similarity to the query, shape ``(nodes,)``; only the leaves' are used.
         sizes: Words or tokens of each node, shape ``(nodes,)``.
         limit: Budget in the unit of ``sizes``; see `within_budget`.
+        owners: For each leaf its document, shape ``(leaves,)``; leaves of two documents are not neighbours.
         radius: Neighbours on each side.
-        owners: For each leaf its document, shape ``(leaves,)``; leaves of two documents are no neighbours. None: one.
     """
-    parts = np.zeros(tree.leaves, np.int64) if owners is None else owners
-    outward = (leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(seed, scores, parts, radius))
+    outward = (leaf for seed in leaf_ranking(scores[: tree.leaves]) for leaf in _outward(seed, scores, owners, radius))
     return tuple(sorted(within_budget(dict.fromkeys(outward), sizes, limit)))
 
 
-def smoothed(
-    tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, radius: int = 1, owners: Ints | None = None
-) -> Nodes:
+def smoothed(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, owners: Ints, *, radius: int = 1) -> Nodes:
     """The best leaves by `smooth` scores. Arguments are those of `expand`."""
-    own = scores[: tree.leaves]
-    parts = [own] if owners is None else np.split(own, np.flatnonzero(np.diff(owners)) + 1)
+    parts = np.split(scores[: tree.leaves], np.flatnonzero(np.diff(owners)) + 1)
     order = leaf_ranking(np.concatenate([smooth(part, radius) for part in parts]))
     return tuple(sorted(within_budget(order, sizes, limit)))
 
@@ -168,7 +150,7 @@ async def _select_beside(query: TreeQuery, selector: Callable[..., Nodes]) -> Se
     """By a selector that looks at neighbours, which are of the same document."""
     s = query.scores
     owners = s.forest.owners[: s.forest.tree.leaves]
-    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, owners=owners))
+    return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, owners))
 
 
 @dataclass(frozen=True)
@@ -196,37 +178,40 @@ def register_controls() -> None:
     if "random-trees" in RETRIEVERS:
         return
     retrievers = tree_retrievers()
-    trees, windows, sentences = retrievers["bisection"], retrievers["snapped"], retrievers["sentences"]
-    for name, cut in {"random-trees": random_cut, "right-branching": right_branching_cut}.items():
-        builder = ShapedBuilder(name, cut, Concat())
-        control = replace(trees, builder=name, build=builder.for_tools, summaries=False)
-        register_retriever(name, control, help="a control: trees that know nothing of the text")
-    for name, build in {"snapped-random": _snapped_random, "snapped-rst": _snapped_rst}.items():
-        control = replace(windows, builder=name, build=build)
-        register_retriever(name, control, help="a control: snapped with other trees inside paragraphs")
-
-    unified = replace(trees, builder="unified", build=_unified, summaries=False)
-    register_retriever("unified", unified, help="a control: headings and paragraphs, RST inside paragraphs")
-    slide = replace(windows, builder="slide", build=_slide)
-    register_retriever("slide", slide, help="a control: all runs of 2, 4, 8 and 16 sentences")
+    trees, windows = replace(retrievers["bisection"], summaries=False), retrievers["snapped"]
+    builders: dict[str, tuple[TreeRetriever, Callable[[TreeTools], Builder], str]] = {
+        "random-trees": (
+            trees,
+            lambda _: ShapedBuilder("random-trees", random_cut, Concat()),
+            "trees that know nothing of the text",
+        ),
+        "right-branching": (
+            trees,
+            lambda _: ShapedBuilder("right-branching", right_branching_cut, Concat()),
+            "trees that know nothing of the text",
+        ),
+        "snapped-random": (
+            windows,
+            lambda _: TreeWindowBuilder(UnifiedBuilder(RandomUnits())),
+            "snapped with other trees inside paragraphs",
+        ),
+        "snapped-rst": (
+            windows,
+            lambda tools: TreeWindowBuilder(UnifiedBuilder(tools.parser)),
+            "snapped with other trees inside paragraphs",
+        ),
+        "unified": (
+            trees,
+            lambda tools: UnifiedBuilder(tools.parser),
+            "headings and paragraphs, RST inside paragraphs",
+        ),
+        "slide": (windows, lambda _: SlideBuilder(), "all runs of 2, 4, 8 and 16 sentences"),
+    }
+    for name, (base, build, help) in builders.items():
+        register_retriever(name, replace(base, builder=name, build=build), help=f"a control: {help}")
     for name, selector, help in (
         ("expand", expand, "a control: the best sentences with their neighbours"),
         ("smoothed", smoothed, "a control: sentences scored with their neighbours"),
     ):
-        register_retriever(name, replace(sentences, choose=partial(_select_beside, selector=selector)), help=help)
-
-
-def _slide(_: TreeTools) -> SlideBuilder:
-    return SlideBuilder()
-
-
-def _snapped_random(_: TreeTools) -> TreeWindowBuilder:
-    return TreeWindowBuilder(UnifiedBuilder(RandomUnits()))
-
-
-def _snapped_rst(tools: TreeTools) -> TreeWindowBuilder:
-    return TreeWindowBuilder(_unified(tools))
-
-
-def _unified(tools: TreeTools) -> UnifiedBuilder:
-    return UnifiedBuilder(tools.parser)
+        control = replace(retrievers["sentences"], choose=partial(_select_beside, selector=selector))
+        register_retriever(name, control, help=help)

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 
@@ -42,15 +43,12 @@ class Timing(BaseModel):
 def words(n: int) -> str:
     """A text of ``n`` words: the examples' documents, over and over."""
     texts = [p.read_text(encoding="utf-8") for p in sorted(Path("examples").rglob("*.md")) if "zh" not in p.parts]
-    found: list[str] = []
-    left = n
+    paragraphs = cycle(paragraph.split() for text in texts for paragraph in text.split("\n\n"))
+    found, left = list[str](), n
     while left > 0:
-        for paragraph in (p for t in texts for p in t.split("\n\n")):
-            part = paragraph.split()[:left]
-            found.append(" ".join(part))
-            left -= len(part)
-            if left <= 0:
-                break
+        part = next(paragraphs)[:left]
+        found.append(" ".join(part))
+        left -= len(part)
     return "\n\n".join(found)
 
 

@@ -67,13 +67,13 @@ class Measurement:
     """Retrievers over the documents of one benchmark.
 
     Args:
-        resources: The product's models.
+        backends: The product's models.
         names: Names of retrievers over trees.
         words: Budget of evidence.
     """
 
     def __init__(self, backends: Backends, names: Sequence[str], words: int) -> None:
-        self._resources, self._words = backends, words
+        self._backends, self._words = backends, words
         tools = backends.tree_tools("local")
         self._retrievers = {name: tree_retrievers()[name] for name in names}
         self._builders = {name: retriever.build(tools) for name, retriever in self._retrievers.items()}
@@ -85,7 +85,7 @@ class Measurement:
         for name, retriever in self._retrievers.items():
             forest, cosines, bm25 = await self._index(retriever, self._builders[name], documents)
             for sample in samples:
-                query = await self._resources.encoder.encode_query(sample.query)
+                query = await self._backends.encoder.encode_query(sample.query)
                 nodes = fuse_scores(cosines(query), bm25.scores(sample.query, forest.tree.groups))
                 evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.tree.words))
                 given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
@@ -97,7 +97,7 @@ class Measurement:
     ) -> tuple[Forest, Callable[[Vectors], Any], Bm25]:
         """The documents' trees as one, their nodes' cosines to a vector, and the terms of the leaves."""
         trees = {d.id: (await builder.build(_source(d))).tree for d in documents}
-        vectors = [await node_vectors(tree, self._resources.encoder, retriever.vectors) for tree in trees.values()]
+        vectors = [await node_vectors(tree, self._backends.encoder, retriever.vectors) for tree in trees.values()]
         outlines = [Outline.of(tree, found) for tree, found in zip(trees.values(), vectors, strict=True)]
         forest = Forest({doc_id: TreeArrays.of(tree) for doc_id, tree in trees.items()}, trees)
 
@@ -108,8 +108,9 @@ class Measurement:
 
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""
-        box = self._resources
-        chosen = await retriever.choose(TreeQuery(question, scores, self._words, box.reranker, router_of(box)))
+        backends = self._backends
+        query = TreeQuery(question, scores, self._words, backends.reranker, router_of(backends))
+        chosen = await retriever.choose(query)
         if chosen.refused:
             return ()
         places = evidence_of(scores, chosen.nodes, self._words)

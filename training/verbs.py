@@ -1,4 +1,4 @@
-"""Trains the model of finite verbs: ``python -m training.verbs GUM_FOLDER``, where GUM's CoNLL-U files lie.
+"""Trains the model of finite verbs: ``python -m training.verbs FOLDER``; the folder holds GUM's CoNLL-U files.
 
 It prints how the model does on a quarter of the documents, held out, and writes
 ``discorag/ingest/segment/verbs.json``, trained on the other three quarters.
@@ -47,13 +47,13 @@ def _add(words: list[tuple[str, bool]], form: str, *, finite: bool) -> None:
         words += [(part, finite and not i) for i, part in enumerate(WORD.findall(form))]
 
 
-def trained(labelled: Iterable[Words]) -> NDArray[np.float64]:
+def train(labelled: Iterable[Words]) -> NDArray[np.float64]:
     """Weights by AdaGrad on the logistic loss, rounded as they are stored."""
     found = [example for words in labelled for example in _examples(words)]
     weights, squares = np.zeros(SIZE + 1), np.full(SIZE + 1, 1e-6)
-    order = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for _ in range(EPOCHS):
-        for at in order.permutation(len(found)).tolist():
+        for at in rng.permutation(len(found)).tolist():
             indices, finite = found[int(at)]
             slope = 1 / (1 + np.exp(-weights[indices].sum())) - finite
             squares[indices] += slope**2
@@ -68,22 +68,22 @@ def _examples(words: Words) -> Iterator[tuple[NDArray[np.int64], bool]]:
     )
 
 
-def best(weights: NDArray[np.float64], words: Words) -> float:
-    """Log odds of the word that looks most like a finite verb."""
+def log_odds(weights: NDArray[np.float64], words: Words) -> float:
+    """Of the word that looks most like a finite verb."""
     return max((float(weights[indices].sum()) for indices, _ in _examples(words)), default=-9.0)
 
 
-def held_out(file: Path) -> bool:
-    """Whether a document is for scoring: one in four, by its name."""
+def is_held_out(file: Path) -> bool:
+    """Whether a document is used only for scoring: one in four, by a digest of its name."""
     return int(digest(file.stem), 16) % 4 == 0
 
 
 def main(folder: Path) -> None:
     """Train, score and write."""
     files = sorted(folder.glob("*.conllu"))
-    weights = trained(words for _, words in sentences(f for f in files if not held_out(f)))
+    weights = train(words for _, words in sentences(f for f in files if not is_held_out(f)))
     WEIGHTS.write_text(json.dumps(np.round(100 * weights).astype(int).tolist(), separators=(",", ":")), "utf-8")
-    found = [(kind, best(weights, words)) for kind, words in sentences(filter(held_out, files))]
+    found = [(kind, log_odds(weights, words)) for kind, words in sentences(filter(is_held_out, files))]
     for kind in ("decl", "imp", "frag"):
         below = np.mean([score < THRESHOLD for k, score in found if k == kind])
         typer.echo(f"{kind}: {below:.3f} have no finite verb")

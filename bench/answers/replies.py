@@ -20,7 +20,7 @@ from eval.sample import Benchmark, DocSpan, Sample
 
 
 class Sentence(BaseModel, frozen=True):
-    """A sentence of an answer, and where its evidence and what it is quoted with stand."""
+    """A sentence of an answer, and where its evidence and the context quoted with it are."""
 
     text: str
     evidence: tuple[DocSpan, ...]
@@ -28,7 +28,7 @@ class Sentence(BaseModel, frozen=True):
 
     @property
     def quoted(self) -> tuple[DocSpan, ...]:
-        """All that stands in the answer."""
+        """Everything that the answer quotes."""
         return (*self.evidence, *self.context)
 
 
@@ -42,7 +42,12 @@ class Conflict(BaseModel, frozen=True):
     @property
     def id(self) -> str:
         """A digest of both sentences, in either order."""
-        return digest("\n".join(sorted((self.a, self.b))))[:16]
+        return pair_digest(self.a, self.b)
+
+
+def pair_digest(one: str, other: str) -> str:
+    """A digest of two sentences, in either order."""
+    return digest("\n".join(sorted((one, other))))[:16]
 
 
 class Reply(BaseModel):

@@ -19,6 +19,8 @@ BY_STRING = ("nq/own",)
 SIMPLE = ("bm25", "cosine", "reranker")
 Words = tuple[int, int, int]
 """Words that were rightly, wrongly and not marked."""
+Places = Mapping[str, Sequence[DocSpan]]
+"""System -> what its answer quotes."""
 
 
 class Outcome(BaseModel):
@@ -37,7 +39,7 @@ class Outcome(BaseModel):
         spans: Evidence spans.
         exact: Those whose text equals the document's.
         conflicts: Digests of the conflicts that it reports.
-        faults: Of its sentences, see `bench.answers.lint`.
+        faults: Of its sentences; see `bench.answers.lint`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -62,16 +64,16 @@ Outcomes = Mapping[str, Outcome]
 def outcome(sample: Sample, reply: Reply, ranking: Ranking | None, run: str, benchmark: Benchmark) -> Outcome:
     """The outcome of a question in the run of that name."""
     answers = answers_of(reply, ranking, benchmark.documents)
-    asked_for = sample.answerable
+    quoted = {name: [place for s in found for place in s.quoted] for name, found in answers.items()}
     return Outcome(
         answerable=sample.answerable and not run.endswith("/without"),
         refused=bool(reply.refused),
         probability=reply.answerable,
         scores=ranking.scores if ranking else {},
-        first=_first(sample, answers, run, benchmark.documents) if asked_for and run in KEYS["first_sentence"] else {},
-        f1=_f1(sample, answers, benchmark) if asked_for and run in KEYS["f1"] else {},
-        words=_words(sample, answers, benchmark) if run in KEYS["acl_verbatim"] else {},
-        sides=_sides(sample, answers, ranking) if run in KEYS["both_sides"] else {},
+        first=_first(sample, answers, run, benchmark) if sample.answerable and run in KEYS["first_sentence"] else {},
+        f1=_f1(sample, quoted, benchmark) if sample.answerable and run in KEYS["f1"] else {},
+        words=_words(sample, quoted, benchmark) if run in KEYS["acl_verbatim"] else {},
+        sides=_sides(sample, quoted, ranking) if run in KEYS["both_sides"] else {},
         spans=reply.spans,
         exact=reply.exact,
         conflicts=tuple(conflict.id for conflict in reply.conflicts),
@@ -93,30 +95,28 @@ def answers_of(
 
 
 def _first(
-    sample: Sample, answers: Mapping[str, Sequence[Sentence]], run: str, documents: Mapping[str, SourceDocument]
+    sample: Sample, answers: Mapping[str, Sequence[Sentence]], run: str, benchmark: Benchmark
 ) -> dict[str, bool]:
+    documents = benchmark.documents
     return {name: bool(s) and first_is_gold(sample, s[0], run, documents) for name, s in answers.items()}
 
 
-def _f1(sample: Sample, answers: Mapping[str, Sequence[Sentence]], benchmark: Benchmark) -> dict[str, float]:
+def _f1(sample: Sample, quoted: Places, benchmark: Benchmark) -> dict[str, float]:
     units = [place for doc in sample.documents for place in sentence_places(benchmark.documents[doc])]
     gold = units_at(units, [place for piece in sample.gold for place in piece.anywhere])
-    return {name: f1(units_at(units, [e for s in found for e in s.quoted]), gold) for name, found in answers.items()}
+    return {name: f1(units_at(units, places), gold) for name, places in quoted.items()}
 
 
-def _words(
-    sample: Sample, answers: Mapping[str, Sequence[Sentence]], benchmark: Benchmark
-) -> dict[str, tuple[int, int, int]]:
+def _words(sample: Sample, quoted: Places, benchmark: Benchmark) -> dict[str, Words]:
     text = benchmark.documents[sample.documents[0]].text
     gold = words_at(text, [place for piece in sample.gold for place in piece.anywhere])
-    marked = {name: words_at(text, [e for s in found for e in s.quoted]) for name, found in answers.items()}
+    marked = {name: words_at(text, places) for name, places in quoted.items()}
     return {name: (len(found & gold), len(found - gold), len(gold - found)) for name, found in marked.items()}
 
 
-def _sides(sample: Sample, answers: Mapping[str, Sequence[Sentence]], ranking: Ranking | None) -> dict[str, int]:
-    places = {name: [e for s in found for e in s.quoted] for name, found in answers.items()}
+def _sides(sample: Sample, quoted: Places, ranking: Ranking | None) -> dict[str, int]:
     each = ranking.best.get("bm25_each", ()) if ranking else ()
-    return {name: sides_held(sample, found) for name, found in {**places, "bm25_each": each}.items()}
+    return {name: sides_held(sample, places) for name, places in {**quoted, "bm25_each": each}.items()}
 
 
 def first_is_gold(sample: Sample, first: Sentence, run: str, documents: Mapping[str, SourceDocument]) -> bool:

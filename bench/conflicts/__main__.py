@@ -32,7 +32,7 @@ from rich.progress import track
 from scipy.stats import binomtest
 
 from bench import report
-from bench.answers.replies import open_product
+from bench.answers.replies import open_product, pair_digest
 from bench.conflicts.corpora import FILINGS, HOME, read_filings, read_project, read_unrelated
 from bench.conflicts.recall import SPLIT, measure_recall
 from bench.stats import kappa, mean
@@ -41,7 +41,6 @@ from discorag.conflicts.audit import audit
 from discorag.conflicts.statements import AuditDocument
 from discorag.conflicts.verdicts import Finding, Tier, Verdict
 from discorag.ingest.texts import GivenText
-from discorag.schema.values import digest
 from eval.datasets.wikicontradict import load_wikicontradict
 from eval.options import data_folder
 from eval.sample import DocSpan
@@ -150,7 +149,7 @@ def filings(rag: DiscoRAG) -> dict[str, Any]:
     found = [f for name in FILINGS for f in audit(read_filings(rag, name))]
     sure = [f for f in found if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS]
     read = {row["digest"]: "genuine" if is_genuine(row) else "not genuine" for row in MARKS if "digest" in row}
-    marks = Counter(read.get(quotes_digest(f), "not read") for f in sure)
+    marks = Counter(read.get(pair_digest(f.left.quote, f.right.quote), "not read") for f in sure)
     return {"contradicts": len(sure)} | {mark: marks[mark] for mark in ("genuine", "not genuine", "not read")}
 
 
@@ -185,11 +184,6 @@ def _share(rows: list[dict[str, Any]]) -> dict[str, float]:
     interval = binomtest(genuine, len(rows)).proportion_ci(method="wilson")
     share = {"value": genuine / len(rows), "low": interval.low, "high": interval.high}
     return {"n": len(rows), "genuine": genuine} | {name: round(value, 2) for name, value in share.items()}
-
-
-def quotes_digest(finding: Finding) -> str:
-    """The same wherever the files lie."""
-    return digest("\n".join(sorted((finding.left.quote, finding.right.quote))))[:16]
 
 
 def cost(rag: DiscoRAG) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def experiments(server: PostgresServer, new: Callable[[], str]) -> dict[str, Exp
             "synthetic rows of documents: opening, and finding what changed among 1,000 files",
             10_000_000,
             {"open_and_changed_s": 2, "wrong": 0},
-            lambda trial: catalogue.of_server(trial, new),
+            lambda trial: catalogue.measure(trial, new()),
         ),
     }
 

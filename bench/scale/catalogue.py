@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,20 +26,12 @@ _PART = 1_000_000
 _INDEXES = ("documents_by_uri", "documents_by_size")
 
 
-def of_server(trial: Trial, new_database: Callable[[], str]) -> Figures:
-    """`measure` on a PostgreSQL server."""
-    return measure(
-        trial, StoreSettings.model_validate({"database_url": new_database(), "path": trial.folder / "store"})
-    )
+def measure(trial: Trial, database: str | None = None) -> Figures:
+    """``trial.count`` rows made by the database, next to those of a folder in which `CHANGED` files changed since.
 
-
-def of_folder(trial: Trial) -> Figures:
-    """`measure` on a SQLite file."""
-    return measure(trial, StoreSettings(path=trial.folder / "store"))
-
-
-def measure(trial: Trial, settings: StoreSettings) -> Figures:
-    """``trial.count`` rows made by the database, next to those of a folder in which `CHANGED` files changed since."""
+    ``database`` is the URL of one on a PostgreSQL server; None: a SQLite file.
+    """
+    settings = StoreSettings.model_validate({"database_url": database, "path": trial.folder / "store"})
     folder = trial.folder / "files"
     folder.mkdir(parents=True)
     with open_store(settings, ENCODER) as store:

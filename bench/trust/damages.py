@@ -64,11 +64,11 @@ def swap(file: Path, rng: random.Random) -> None:
     data = bytearray(file.read_bytes())
     pages = [at for at in range(PAGE, len(data) - PAGE + 1, PAGE) if any(data[at : at + PAGE])]
     if len(pages) < 2:
-        return flip(file, rng)
+        flip(file, rng)
+        return
     a, b = rng.sample(pages, 2)
     data[a : a + PAGE], data[b : b + PAGE] = data[b : b + PAGE], data[a : a + PAGE]
     file.write_bytes(data)
-    return None
 
 
 def delete(file: Path, _: random.Random) -> None:
@@ -126,7 +126,7 @@ class Intact:
 
 
 def damage_index(intact: Intact, trial: Trial) -> Figures:
-    """``trial.count`` damages of a file of the index, every second one while a process has the store open."""
+    """Damage a file of the index ``trial.count`` times, every second time while a process has the store open."""
     rng = random.Random(trial.seed)
     wrong, crashed, lost, reported = list[str](), list[str](), 0, 0
     modes = islice(cycle(MODES), trial.count)
@@ -167,7 +167,7 @@ def _read_twice(store: Path, intact: Intact, damage: Callable[[], None]) -> Cont
 
 
 def damage_database(intact: Intact, trial: Trial) -> Figures:
-    """``trial.count`` damages of the database's file, each then looked at, checked, and restored from a backup."""
+    """Damage the database's file ``trial.count`` times; each time it is read, checked, and restored from a backup."""
     rng = random.Random(trial.seed)
     saved = trial.folder / "saved"
     with open_store(StoreSettings(path=intact.store)) as store:

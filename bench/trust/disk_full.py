@@ -11,7 +11,7 @@ import random
 import subprocess
 from collections import Counter
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
@@ -76,10 +76,8 @@ class Filler:
             self._part = self._rng.choice(_PARTS)
         with self._file.open("r+b") as file:
             file.truncate(size)
-            try:
+            with suppress(OSError):  # the product was faster: the disk is full all the same
                 os.posix_fallocate(file.fileno(), 0, max(1, size))
-            except OSError:  # the product was faster: the disk is full all the same
-                return
 
 
 def run(trial: Trial, *, documents: int = DOCUMENTS) -> Figures:

@@ -22,8 +22,6 @@ from tests.store.samples import ENCODER, SCOPE, sample
 
 DIMENSION, OF_A_DOCUMENT, WORDS, VOCABULARY = 384, 100, 20, 50_000
 SEARCHES, OPENINGS = 100, 5
-NONE = {"index_s": None, "open_s": 1, "search_ms": None, "exact_ms": None}
-"""What may come of it."""
 
 
 def run(trial: Trial) -> Figures:

@@ -24,7 +24,7 @@ ALONE = 5
 """Files by which the time of one alone is measured."""
 _ALONE_S = 30.0
 _LONGEST_S = 600.0
-"""The attacker's jobs are waited for so long."""
+"""The attacker's jobs are waited for at most this long."""
 _UPLOAD_EVERY_S = 1.0
 
 

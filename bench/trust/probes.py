@@ -205,18 +205,6 @@ def probe(owners: Sequence[Owner], schema: dict[str, Json], trial: Trial, *, at_
     return found
 
 
-def report(found: Found) -> Figures:
-    """The figures."""
-    return {
-        "leaks": len(found.leaks),
-        "server_errors": len(found.errors),
-        "statuses": dict(sorted(found.statuses.items())),
-        "endpoints": dict(sorted(found.requests.items())),
-        "leaks_first": found.leaks[:10],
-        "server_errors_first": found.errors[:10],
-    }
-
-
 def run(trial: Trial, settings: Mapping[str, str] | None = None, *, workers: int = 1) -> Figures:
     """Against a server of its own."""
     home = Home.create(trial.folder / "home", ["ann", "bob"])
@@ -229,4 +217,11 @@ def run(trial: Trial, settings: Mapping[str, str] | None = None, *, workers: int
         found = probe(owners, schema, trial)
         for owner in owners:
             owner.client.close()
-    return report(found)
+    return {
+        "leaks": len(found.leaks),
+        "server_errors": len(found.errors),
+        "statuses": dict(sorted(found.statuses.items())),
+        "endpoints": dict(sorted(found.requests.items())),
+        "leaks_first": found.leaks[:10],
+        "server_errors_first": found.errors[:10],
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from bench.promises import Figures, Trial
 from bench.server import NOT_ENDED, PATIENCE_S, ApiServer, Home, note, upload, wait_for_job
@@ -21,16 +21,19 @@ Kill = Callable[[ApiServer, random.Random], None]
 
 def run(trial: Trial) -> Figures:
     """``trial.count`` kills of a server over a folder."""
-    return kill_while_sending(trial, StoreSettings(path=trial.folder / "home/store"), {}, lambda s, _: s.restart())
+    return kill_while_sending(trial, lambda server, _: server.restart())
 
 
-def kill_while_sending(
-    trial: Trial, store: StoreSettings, settings: Mapping[str, str], kill: Kill, *, workers: int = 1
-) -> Figures:
-    """``trial.count`` times `FILES` files are sent to a server, and something is killed within the next second."""
+def kill_while_sending(trial: Trial, kill: Kill, database: str | None = None) -> Figures:
+    """``trial.count`` times `FILES` files are sent to a server, and something is killed within the next second.
+
+    The server has two workers over the PostgreSQL ``database``, or one over a folder.
+    """
     rng, home, jobs = random.Random(trial.seed), Home.create(trial.folder / "home", [TENANT]), dict[str, str]()
-    own = {"PARSER__KIND": "rules"} | dict(settings)
-    with ApiServer(home, own, workers=workers) as server, server.client(TENANT, timeout_s=60) as client:
+    store = StoreSettings.model_validate({"database_url": database, "path": home.folder / "store"})
+    settings = {"PARSER__KIND": "rules"} | ({"DATABASE_URL": database} if database else {})
+    workers = 2 if database else 1
+    with ApiServer(home, settings, workers=workers) as server, server.client(TENANT, timeout_s=60) as client:
         for life in range(trial.count):
             for number in range(FILES):
                 name = f"note-{life}-{number}.md"

@@ -2,7 +2,7 @@
 
 Usage: ``python -m bench.verify [--nli FOLDER] [--llm MODEL [--limit N]] [--out FILE]``. FOLDER holds a ``model.onnx``
 labelled "entailment". MODEL is named as in ``DISCO_RAG_MODEL``; its replies are cached, so a stopped run is resumed.
-Of ``heldout.jsonl`` only the half ``score`` is measured.
+Of the held-out pairs only those of ``heldout-score.jsonl`` are measured.
 """
 
 from __future__ import annotations
@@ -96,12 +96,12 @@ async def measure(nli: NliModel | None, llm: LanguageModel | None, limit: int | 
     """Return all figures; those under ``nli`` and ``llm`` only with such a model, ``llm`` over ``limit`` of a kind."""
     encoder, reranker = MemoEncoder(PackagedEncoder()), reranker_from(RerankerSettings())
     hostile = load_hostile(FOLDER / "hostile.jsonl")
-    half = [p for p in load_pairs(FOLDER / "heldout.jsonl") if p.half == "score"]
+    pairs = load_pairs(FOLDER / "heldout-score.jsonl")
     cases: dict[str, Sequence[Hostile | Pair]] = {
         "forged": [c for c in hostile if not c.supported],
         "true": [c for c in hostile if c.supported],
-        "paraphrase": [p for p in half if p.supported],
-        "edited": [p for p in half if not p.supported],
+        "paraphrase": [p for p in pairs if p.supported],
+        "edited": [p for p in pairs if not p.supported],
     }
     bare = TracingVerifier(encoder, reranker)
     found: dict[str, Any] = {name: await _states(bare, some) for name, some in cases.items()}
@@ -114,7 +114,7 @@ async def measure(nli: NliModel | None, llm: LanguageModel | None, limit: int | 
         verifier = TracingVerifier(encoder, reranker, judge)
         states = {kind: await _states(verifier, _spread(some, count)) for kind, some in cases.items()}
         found[name] = {"model": model} | states
-    return {**found, "auc": await _rank(encoder, nli, half)}
+    return {**found, "auc": await _rank(encoder, nli, pairs)}
 
 
 def main(

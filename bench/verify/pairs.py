@@ -12,10 +12,14 @@ from eval.errors import DataError
 
 FOLDER = Path(__file__).parent
 Edit = Literal["none", "number", "negation", "condition", "attribution", "entity", "time", "role"]
+Kind = Literal[
+    "true", "stitched", "population", "cause", "conclusion", "roles", "condition", "number", "time", "attribution",
+    "hypothetical", "negation", "comparison", "superlative", "empty",
+]  # fmt: skip
 
 
 class Pair(BaseModel):
-    """One line of ``heldout.jsonl``: ``edit`` is what makes the sentence unsupported, or ``none``."""
+    """One line of a file of held-out pairs: ``edit`` is what makes the sentence unsupported, or ``none``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,7 +28,6 @@ class Pair(BaseModel):
     sentence: str = Field(min_length=1)
     edit: Edit
     genre: str = Field(min_length=1)
-    half: Literal["score", "choose"]
 
     @property
     def supported(self) -> bool:
@@ -40,23 +43,7 @@ class Hostile(BaseModel):
     id: str = Field(min_length=1)
     documents: dict[str, str] = Field(min_length=2)
     sentence: str = Field(min_length=1)
-    kind: Literal[
-        "true",
-        "stitched",
-        "population",
-        "cause",
-        "conclusion",
-        "roles",
-        "condition",
-        "number",
-        "time",
-        "attribution",
-        "hypothetical",
-        "negation",
-        "comparison",
-        "superlative",
-        "empty",
-    ]
+    kind: Kind
 
     @property
     def supported(self) -> bool:

@@ -10,7 +10,7 @@ from tests.retrieval.strategies import small_tree
 
 TREE = TreeArrays.of(small_tree(8))
 SCORES = np.array([0.9, 0.1, 0.2, 0.3, 1.0, 0.2, 0.4, 0.0])
-ONES = np.ones(8, np.int64)
+ONES, ZEROS = np.ones(8, np.int64), np.zeros(8, np.int64)
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,14 @@ ONES = np.ones(8, np.int64)
     ],
 )
 def test_expand_goes_outward_from_the_best_leaf_and_then_to_the_next_best(limit: int, leaves: tuple[int, ...]) -> None:
-    assert expand(TREE, SCORES, ONES, limit) == leaves
+    assert expand(TREE, SCORES, ONES, limit, ZEROS) == leaves
 
 
 def test_leaves_of_the_next_document_are_not_neighbours() -> None:
     owners = np.array([0, 0, 0, 0, 0, 1, 1, 1])
-    assert expand(TREE, SCORES, ONES, 3, owners=owners) == (2, 3, 4)
-    assert smoothed(TREE, np.array([0, 0, 0, 0.4, 0.4, 1.0, 0, 0]), ONES, 1, owners=owners) == (5,)
-    assert smoothed(TREE, np.array([0, 0, 0, 0.4, 0.4, 1.0, 0, 0]), ONES, 1) == (4,)
+    assert expand(TREE, SCORES, ONES, 3, owners) == (2, 3, 4)
+    assert smoothed(TREE, np.array([0, 0, 0, 0.4, 0.4, 1.0, 0, 0]), ONES, 1, owners) == (5,)
+    assert smoothed(TREE, np.array([0, 0, 0, 0.4, 0.4, 1.0, 0, 0]), ONES, 1, ZEROS) == (4,)
 
 
 def test_smoothing_means_over_the_neighbours_there_are() -> None:

@@ -70,8 +70,8 @@ def places(tmp_path: Path, encoder: Encoder) -> Iterator[Places]:
 
 @pytest.mark.server
 @pytest.mark.parametrize("count", [1, pytest.param(12, marks=pytest.mark.deep)])
-def test_a_pipeline_that_is_killed_ends_as_if_nobody_had(tmp_path: Path, count: int) -> None:
-    with ScriptedServer() as server:  # an encoder that is served: nobody waits for torch
+def test_a_pipeline_that_is_killed_ends_like_one_that_never_was(tmp_path: Path, count: int) -> None:
+    with ScriptedServer() as server:  # an encoder that is served: torch need not be loaded
         settings = {"ENCODER__BASE_URL": server.base_url, "ENCODER__MODEL": "hashed"}
         found = kills.run(Trial(tmp_path, count, seed=7), parser="rules", documents=3, settings=settings)
     assert (found["lost"], found["differing"]) == (0, 0), found

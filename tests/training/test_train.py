@@ -48,7 +48,7 @@ def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path)
     assert losses[-1] < losses[0]
 
 
-def test_a_stopped_run_goes_on_where_it_was(run: Run, tmp_path: Path):
+def test_a_stopped_run_is_resumed_where_it_was(run: Run, tmp_path: Path):
     documents = load_gum(corpus(tmp_path), "train")
     epoch(run, documents, 1, tuned=True)
     run.save(tmp_path / "last.pt")

@@ -83,7 +83,7 @@ class Run:
         return max(self.scores, key=lambda s: s["gold"] + s["end_to_end"])
 
     def load(self, path: Path) -> None:
-        """Go on from a checkpoint."""
+        """Resume from a checkpoint."""
         state: dict[str, Any] = torch.load(path, weights_only=True)
         self.model.load_state_dict(state["model"], strict=False)
         self.mean.load_state_dict(state["mean"], strict=False)

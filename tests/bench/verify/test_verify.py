@@ -20,7 +20,9 @@ from discorag.verification.tracing import TracingVerifier
 from eval.errors import DataError
 from tests.inputs import selector_of
 
-HELDOUT, HOSTILE = FOLDER / "heldout.jsonl", FOLDER / "hostile.jsonl"
+HALVES = {half: load_pairs(FOLDER / f"heldout-{half}.jsonl") for half in ("score", "choose")}
+PAIRS = sorted((pair for half in HALVES.values() for pair in half), key=lambda pair: pair.id)
+HOSTILE = FOLDER / "hostile.jsonl"
 
 
 def normal(text: str) -> str:
@@ -32,20 +34,18 @@ def words(text: str) -> set[str]:
 
 
 def test_the_held_out_pairs_are_as_many_of_each_edit_in_each_half() -> None:
-    pairs = load_pairs(HELDOUT)
-    assert [p.id for p in pairs] == [f"h{n:03}" for n in range(1, 347)]
+    assert [p.id for p in PAIRS] == [f"h{n:03}" for n in range(1, 347)]
     thirty, more = ("negation", "condition", "entity"), ("number", "time", "attribution")
     expected = {"none": 140, "role": 20, **dict.fromkeys(thirty, 30), **dict.fromkeys(more, 32)}
-    halves = Counter((p.edit, p.half) for p in pairs)
-    assert halves == {(edit, half): n // 2 for edit, n in expected.items() for half in ("score", "choose")}
+    halves = Counter((p.edit, half) for half, pairs in HALVES.items() for p in pairs)
+    assert halves == {(edit, half): n // 2 for edit, n in expected.items() for half in HALVES}
 
 
 def test_no_pair_gives_itself_away() -> None:
-    pairs = load_pairs(HELDOUT)
-    assert len({normal(p.evidence) for p in pairs}) == len({normal(p.sentence) for p in pairs}) == len(pairs)
-    assert [p.id for p in pairs if normal(p.sentence) == normal(p.evidence)] == []
-    assert [p.id for p in pairs if not p.supported and normal(p.sentence) in normal(p.evidence)] == []
-    assert [p.id for p in pairs if not 15 <= len(p.evidence.split()) <= 60] == []
+    assert len({normal(p.evidence) for p in PAIRS}) == len({normal(p.sentence) for p in PAIRS}) == len(PAIRS)
+    assert [p.id for p in PAIRS if normal(p.sentence) == normal(p.evidence)] == []
+    assert [p.id for p in PAIRS if not p.supported and normal(p.sentence) in normal(p.evidence)] == []
+    assert [p.id for p in PAIRS if not 15 <= len(p.evidence.split()) <= 60] == []
 
 
 def test_each_set_of_documents_has_forged_and_true_sentences_about_both() -> None:
@@ -68,17 +68,17 @@ def test_no_hostile_sentence_is_false_though_it_stands_in_a_document() -> None:
 
 
 def test_few_true_sentences_lack_a_detail_of_their_evidence() -> None:
-    true = [(p.sentence, p.evidence) for p in load_pairs(HELDOUT) if p.supported and p.half == "choose"]
+    true = [(p.sentence, p.evidence) for p in HALVES["choose"] if p.supported]
     true += [(c.sentence, " ".join(c.documents.values())) for c in load_hostile(HOSTILE) if c.supported]
     assert sum(bool(missing_detail(*pair)) for pair in true) <= 0.05 * len(true)
 
 
 def pair(id: str, sentence: str, edit: Edit = "none") -> Pair:
     evidence = "The ferry carried 40 passengers across the strait on Monday. It did not sail on Tuesday."
-    return Pair(id=id, evidence=evidence, sentence=sentence, edit=edit, genre="news", half="score")
+    return Pair(id=id, evidence=evidence, sentence=sentence, edit=edit, genre="news")
 
 
-PAIRS = [
+SMALL = [
     pair("a", "The ferry carried 40 passengers across the strait on Monday."),
     pair("b", "On Monday the ferry carried 40 passengers across the strait."),
     pair("c", "The ferry did sail on Tuesday.", "negation"),
@@ -93,7 +93,7 @@ SPOILT: dict[str, tuple[Callable[[dict[str, Any]], str], str]] = {
 @pytest.mark.parametrize(("spoil", "named"), SPOILT.values(), ids=SPOILT)
 def test_a_spoilt_line_is_named(tmp_path: Path, spoil: Callable[[dict[str, Any]], str], named: str) -> None:
     path = tmp_path / "pairs.jsonl"
-    lines = [p.model_dump_json() for p in PAIRS]
+    lines = [p.model_dump_json() for p in SMALL]
     path.write_text("\n".join([lines[0], spoil(json.loads(lines[1])), lines[2]]), "utf-8")
     with pytest.raises(DataError, match=named):
         load_pairs(path)
@@ -101,7 +101,7 @@ def test_a_spoilt_line_is_named(tmp_path: Path, spoil: Callable[[dict[str, Any]]
 
 def test_pairs_of_one_label_or_none_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
-    for kept in ([], PAIRS[:2], PAIRS[2:]):
+    for kept in ([], SMALL[:2], SMALL[2:]):
         path.write_text("".join(f"{p.model_dump_json()}\n" for p in kept), "utf-8")
         with pytest.raises(DataError, match="needs supported and unsupported"):
             load_pairs(path)
