@@ -67,14 +67,12 @@ class ChatClient:
 
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:
         self._breaker = Breaker()
-        self._settings, self._given = settings, connection
-        self._connections = PerLoop(self._connect)
+        self._settings = settings
+        self._connections = PerLoop((lambda: connection) if connection else self._connect)
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
         self.refused: dict[str, Any] = {}
 
     def _connect(self) -> Connection:
-        if self._given:
-            return self._given
         with self._breaker.guard(), typed_errors(VARIABLES):
             return connect(self._settings)
 

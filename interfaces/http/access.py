@@ -221,7 +221,7 @@ class Access:
 
 
 def check_site(request: Request) -> None:
-    """Refuse pages of other sites, and names that are not this machine's, as a rebound one. Raises `RefusedError`."""
+    """Refuse web pages of other sites, also where DNS names this machine for them. Raises `RefusedError` (403)."""
     origin = request.headers.get("origin")
     try:
         sites = [urlsplit(f"//{request.headers.get('host', '')}"), *([urlsplit(origin)] if origin is not None else [])]

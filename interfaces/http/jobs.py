@@ -401,7 +401,7 @@ class Jobs:
             await self._record(file, hold, await self._at_work[file])
         except asyncio.CancelledError:
             pass  # the file stays in the queue
-        except StoreError:  # so, too: the job's record cannot be read or written, or the store has no room
+        except StoreError:  # it stays there too: the job's record cannot be read or written, or the store has no room
             await asyncio.sleep(RETRY_S)
         finally:
             with suppress(StoreError):  # then the database has released the row
