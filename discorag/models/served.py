@@ -1,4 +1,4 @@
-"""Models behind endpoints: encoders, rerankers and NLI models, each asked as its usual servers are."""
+"""Models behind endpoints: encoders, rerankers and NLI models, each by the protocol of its usual servers."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ _NLI_REPLY = TypeAdapter(list[list[_Label]])
 
 
 class ServerNli:
-    """A served model, asked as text-embeddings-inference is: ``/predict`` with pairs, labels with scores back.
+    """A server with the protocol of text-embeddings-inference: ``/predict`` takes pairs and returns labels with scores.
 
     Args:
         settings: Address, model and limits.

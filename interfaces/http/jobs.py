@@ -246,7 +246,7 @@ class Job(BaseModel):
 
 
 Ingest = Callable[[Scope, str, bool], Awaitable[DocumentOutcome]]
-"""Reads an uploaded file into the store: scope, name, whether a retry was asked for."""
+"""Reads an uploaded file into the store: scope, name, whether it is a retry."""
 
 
 class Jobs:

@@ -37,7 +37,7 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
 
 async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
-    """Documents first, then the nodes of their trees; the chunks in which the evidence stands, narrowed to it.
+    """Documents first, then the nodes of their trees; the chunks that contain the evidence, narrowed to it.
 
     Where trees have to be built and cannot be stored, the chunks are searched instead. Raises as `retrieve_chunks`.
     """
