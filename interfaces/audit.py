@@ -127,9 +127,9 @@ async def read_documents(
     store: Store, encoder: Encoder, parts: Iterable[tuple[Scope, Sequence[Manifest]]], progress: Progress | None = None
 ) -> list[AuditDocument]:
     """Documents of one or more scopes with their sentences and the vectors that the ingest stored."""
-    wanted = [(scope, manifest) for scope, manifests in parts for manifest in manifests]
+    to_read = [(scope, manifest) for scope, manifests in parts for manifest in manifests]
     found: list[AuditDocument] = []
-    for number, (scope, manifest) in enumerate(wanted, start=1):
+    for number, (scope, manifest) in enumerate(to_read, start=1):
         with suppress(NotFoundError):  # deleted meanwhile: the next audit sees it
             memo = MemoEncoder(encoder, size=_MEMORY)
             chunks = await asyncio.to_thread(_chunks_with_vectors, store, scope, manifest, memo)
@@ -137,7 +137,7 @@ async def read_documents(
             rows = range(len(table.sentences))
             found.append(await asyncio.to_thread(AuditDocument.of, chunks, table, rows))
         if progress:
-            progress(number, len(wanted))
+            progress(number, len(to_read))
     return found
 
 

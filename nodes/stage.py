@@ -64,9 +64,11 @@ class Stage:
 
     def record_trees(self, built: Sequence[Built]) -> None:
         """Record what building retrieval trees cost, and what failed in it."""
-        self.usage += sum((b.usage for b in built), Usage())
-        for message in (message for b in built for message in b.failures):
-            self.failures.append(Failure(stage=self.name, kind="summary", message=message, fallback="extractive text"))
+        for tree in built:
+            self.usage += tree.usage
+            for message in tree.failures:
+                failure = Failure(stage=self.name, kind="summary", message=message, fallback="extractive text")
+                self.failures.append(failure)
         self.counts = {"trees built": len(built)}
 
     async def parse(self, chunk: Chunk, parser: TreeParser, fallback: TreeParser) -> RstTree:

@@ -58,7 +58,7 @@ class ChatClient:
     """Sends requests to a chat model of LangChain, at most ``settings.concurrency`` at once in an event loop.
 
     What the model refuses (a temperature, a schema, beam search) is left out from then on: ``refused`` says what is
-    sent in its place. Refused beam search is counted in the usage of each call.
+    sent instead. Refused beam search is counted in the usage of each call.
 
     Args:
         settings: Model and limits.
@@ -67,14 +67,12 @@ class ChatClient:
 
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:
         self._breaker = Breaker()
-        self._settings, self._given = settings, connection
-        self._connections = PerLoop(self._connect)
+        self._settings = settings
+        self._connections = PerLoop((lambda: connection) if connection else self._connect)
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
         self.refused: dict[str, Any] = {}
 
     def _connect(self) -> Connection:
-        if self._given:
-            return self._given
         with self._breaker.guard(), typed_errors(VARIABLES):
             return connect(self._settings)
 
@@ -162,9 +160,9 @@ async def _messages(connection: Connection, request: Request[Any], in_pieces: bo
 
 
 def _refusal(request: Request[Any], error: ModelError) -> dict[str, Any]:
-    """The parameter that the server's message names, and what to send in its place. Raises ``error`` if it names none.
+    """The parameter that the server's message names, and what to send instead. Raises ``error`` if it names none.
 
-    Beam search is left out whatever the message says: if that was for another reason, the next call raises it again.
+    Beam search is left out whatever the message says: if the reason was another one, the next call raises it again.
     """
     said = error.message.lower()
     if isinstance(error, ModelRejectedError):

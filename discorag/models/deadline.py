@@ -30,7 +30,7 @@ def models_within(seconds: float, *, setting: str = "") -> Generator[None]:
     try:
         yield
     finally:
-        _limit.set(before)  # no reset: a generator that nobody finishes is closed in another context
+        _limit.set(before)  # a token could not be reset: an unfinished generator is closed in another context
 
 
 def expired_limit() -> str:

@@ -117,8 +117,8 @@ class LocalEncoder(BaseEncoder):
 GRAPH = Path(__file__).with_name("minilm.onnx")
 """Made by `training.minilm_graph`; its weights are read from the model's own file."""
 _REVISION = "gt-0.1.0"
-"""Revision of its vectors. It names the first package with these weights, which had 32 bits: the cosine of its vectors
-with ours is 0.999999.
+"""Revision of its vectors, named after the first package with these weights. That one had 32 bits; the cosine of its
+vectors with ours is 0.999999.
 """
 _DIMENSION = 384
 _BATCH_TOKENS = 512

@@ -138,7 +138,7 @@ def key_of(settings: EndpointSettings) -> str:
 
 @contextmanager
 def typed_errors(variables: str) -> Generator[None]:
-    """Turn what a client raises, or reading its reply, into a `ModelError`; ``variables``: see `Endpoint`."""
+    """Turn the errors of a client, and of reading its reply, into a `ModelError`; ``variables`` as for `Endpoint`."""
     try:
         yield
     except DiscoRagError:

@@ -1,4 +1,4 @@
-"""Models behind endpoints: encoders, rerankers and NLI models, each asked as its usual servers are."""
+"""Models behind endpoints: encoders, rerankers and NLI models, each by the protocol of its usual servers."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ async def _tokens(endpoint: Endpoint, settings: EncoderSettings) -> FastTokens:
     return prefixes.less(FastTokens(tokenizer, window))
 
 
-_BATCH = 64
-"""Texts a request."""
+_RERANK_BATCH = 64
+"""Texts in a request to a reranker."""
 
 
 class _Ranked(BaseModel):
@@ -154,7 +154,7 @@ class ServerReranker:
         Raises:
             ModelError: As `Endpoint.call`; InvalidOutputError unless there is one finite score for each text.
         """
-        batches = [await self._batch(query, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        batches = [await self._batch(query, texts[i : i + _RERANK_BATCH]) for i in range(0, len(texts), _RERANK_BATCH)]
         return tuple(score for batch in batches for score in batch)
 
     async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -178,7 +178,7 @@ _NLI_REPLY = TypeAdapter(list[list[_Label]])
 
 
 class ServerNli:
-    """A served model, asked as text-embeddings-inference is: ``/predict`` with pairs, labels with scores back.
+    """A server with the protocol of text-embeddings-inference: ``/predict`` takes pairs and returns labels with scores.
 
     Args:
         settings: Address, model and limits.

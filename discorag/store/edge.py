@@ -89,10 +89,10 @@ class EdgeIndex:
         self._checksum = checksum
         _write_about(folder, place, "")
         self._shard = _load(folder / _POINTS)
-        self._loaded()
+        self._inspect()
         self._new = self._unindexed()
 
-    def _loaded(self) -> None:
+    def _inspect(self) -> None:
         """Read the values that most points have, and whether everything was flushed and indexed."""
         self._common = {field: _values(self._shard, field) for field in _COMMON}
         slots = self._unindexed()
@@ -175,7 +175,7 @@ class EdgeIndex:
             _build_graph(self._folder / _POINTS, self._lock)
         finally:
             self._shard = _load(self._folder / _POINTS)
-            self._loaded()
+            self._inspect()
         self._new = 0
 
     def _unindexed(self) -> int:

@@ -48,7 +48,7 @@ class Distinct(Generic[T]):
     """The best of what was found, documents of one content as one; ``copies``: document -> names of the other files."""
 
     best: list[T]
-    copies: dict[str, list[str]]
+    copies: Mapping[str, list[str]]
 
 
 def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T, str]]], wanted: int) -> Distinct[T]:

@@ -72,8 +72,8 @@ class Store(DocumentTrees):
             place = SqliteFile(folder / FILE, min_free=int(settings.min_free_mb * 1_000_000))
         super().__init__(Database(place, encoder))
         identity, opening = self.database.identity, INDEXES[kind]
-        at = IndexPlace(settings, folder, identity.id, identity.dimension)
-        self.index = LiveIndex(self.database, lambda fresh: opening(at, fresh=fresh), in_folder=kind == "edge")
+        index_place = IndexPlace(settings, folder, identity.id, identity.dimension)
+        self.index = LiveIndex(self.database, lambda fresh: opening(index_place, fresh=fresh), in_folder=kind == "edge")
         self.conversions = Conversions(self.database)
 
     @property

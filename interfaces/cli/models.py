@@ -32,10 +32,11 @@ class ModelRow:
     source: str = "huggingface.co"
 
     @property
-    def megabytes(self) -> float | None:
-        """The size of its files."""
-        files = Path(self.folder).rglob("*") if self.folder else ()
-        return sum(f.stat().st_size for f in files if f.is_file()) / 1e6 if self.folder else None
+    def megabytes(self) -> str:
+        """The size of its files; empty if it is not on this machine."""
+        if self.folder is None:
+            return ""
+        return f"{sum(f.stat().st_size for f in Path(self.folder).rglob('*') if f.is_file()) / 1e6:,.1f}"
 
 
 @models.command("list")
@@ -103,5 +104,5 @@ def _models_table(rows: Sequence[ModelRow]) -> Table:
     table.add_column("state")
     for row in rows:
         states = [*(["in use"] if row.in_use else []), *([] if row.folder else ["not installed"])]
-        table.add_row(row.role, row.name, f"{row.megabytes:,.1f}" if row.megabytes else "", ", ".join(states))
+        table.add_row(row.role, row.name, row.megabytes, ", ".join(states))
     return table

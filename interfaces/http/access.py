@@ -221,12 +221,12 @@ class Access:
 
 
 def check_site(request: Request) -> None:
-    """Refuse pages of other sites, and names that are not this machine's, as a rebound one. Raises `RefusedError`."""
+    """Refuse web pages of other sites, even if their name resolves to this machine. Raises `RefusedError` (403)."""
     origin = request.headers.get("origin")
     try:
         sites = [urlsplit(f"//{request.headers.get('host', '')}"), *([urlsplit(origin)] if origin is not None else [])]
         is_local = all(_is_loopback(site.hostname or "") for site in sites)
-    except ValueError:  # no URL
+    except ValueError:  # not a URL
         is_local = False
     if not is_local:
         raise RefusedError(403, "ForeignSiteError", "Web pages of other sites may not use a server without keys.")
@@ -247,7 +247,7 @@ class Quotas:
     """Checks uploads against the quotas, by the rows of the database. All methods block.
 
     Args:
-        quota: Of every tenant.
+        quota: The quotas, the same for every tenant.
         table: Uploads and jobs; within its `JobTable.add` a check counts what is being added.
     """
 

@@ -58,7 +58,7 @@ class Turn(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream holds next to the answer."""
+    """What a stream has in addition to the answer."""
 
     model_config = ConfigDict(strict=True)
 

@@ -246,7 +246,7 @@ class Job(BaseModel):
 
 
 Ingest = Callable[[Scope, str, bool], Awaitable[DocumentOutcome]]
-"""Reads an uploaded file into the store: scope, name, whether a retry was asked for."""
+"""Reads an uploaded file into the store: scope, name, whether it is a retry."""
 
 
 class Jobs:
@@ -401,7 +401,7 @@ class Jobs:
             await self._record(file, hold, await self._at_work[file])
         except asyncio.CancelledError:
             pass  # the file stays in the queue
-        except StoreError:  # so, too: the job's record cannot be read or written, or the store has no room
+        except StoreError:  # it stays there too: the job's record cannot be read or written, or the store has no room
             await asyncio.sleep(RETRY_S)
         finally:
             with suppress(StoreError):  # then the database has released the row

@@ -15,7 +15,7 @@ from structlog.types import ExcInfo, Processor
 from discorag.schema.ledger import Ledger
 
 LOGGER = "disco_rag.audit"
-"""Of the lines of the audit log."""
+"""The logger of the audit log."""
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _WHOLE = ExceptionDictTransformer(show_locals=False)
 

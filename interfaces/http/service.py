@@ -200,7 +200,7 @@ async def streamed(run: Callable[[Callable[[T], None]], Awaitable[None]]) -> Asy
     async def run_to_end() -> None:
         try:
             await run(queue.put_nowait)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client is told
+        except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
             queue.put_nowait(problem_of(error)[1])
         finally:
             queue.put_nowait(None)

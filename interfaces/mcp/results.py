@@ -15,14 +15,13 @@ from interfaces.audit import AuditReport
 from interfaces.results import AskResult, NumberedAnswer
 from interfaces.views.audit import summary
 
-_ID = "The document's id, as the other tools take it."
 _SPAN = "Characters of the document's canonical text, which read_document gives."
 
 
 class Hit(BaseModel):
     """A passage that was found."""
 
-    doc_id: str = Field(description=_ID)
+    doc_id: str = Field(description="The document's id, as the other tools take it.")
     title: str
     start: int = Field(description=_SPAN)
     end: int = Field(description=_SPAN)

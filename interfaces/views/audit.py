@@ -130,7 +130,7 @@ def audit_html(*reports: AuditReport, appendix: str = "") -> str:
 
     Args:
         reports: One or more audits, each under its own heading.
-        appendix: HTML that stands after them.
+        appendix: HTML after them.
     """
     title = f"Audit of {escape(', '.join(r.corpus for r in reports))}"
     sections = "\n".join(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from functools import partial
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from discorag.generation.draft import Write, emit_token
+from discorag.generation.draft import emit_token
 from discorag.generation.prompted.paper import Baselines, Link, without_structure
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, QueryError
@@ -27,24 +27,21 @@ from nodes.state import AnswerState, Json, fresh_answer
 
 async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from whole documents (fig. 13)."""
-    return await _write_draft(state, runtime, lambda calls: calls.full_context)
+    return await _write_draft(state, runtime, Baselines.full_context)
 
 
 async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: plan and answer in one call (fig. 15)."""
-    plans: list[str] = []
+    plan: str | None = None
 
-    def call(calls: Baselines) -> Write:
-        async def write(inputs: AnswerInputs) -> Outcome[str]:
-            outcome = await calls.retrieve_and_plan(inputs)
-            plan, answer = outcome.value
-            plans.append(plan.paragraph)
-            return outcome.holding(answer)
-
-        return write
+    async def call(calls: Baselines, inputs: AnswerInputs) -> Outcome[str]:
+        nonlocal plan
+        outcome = await calls.retrieve_and_plan(inputs)
+        plan = outcome.value[0].paragraph or None
+        return outcome.holding(outcome.value[1])
 
     update = await _write_draft(state, runtime, call)
-    return {**update, "plan": "".join(plans[-1:]) or None}
+    return {**update, "plan": plan}
 
 
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -92,7 +89,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from what the queries found (fig. 16, stage 2)."""
-    return await _write_draft(state, runtime, lambda calls: calls.answer_after_hint)
+    return await _write_draft(state, runtime, Baselines.answer_after_hint)
 
 
 async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -113,16 +110,20 @@ async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
 async def answer_with_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: standard RAG with the markers after the chunks."""
     links = [Link.model_validate(m) for m in state.get("markers", [])]
-    return await _write_draft(state, runtime, lambda calls: partial(calls.answer_with_markers, links=links))
+    return await _write_draft(state, runtime, partial(Baselines.answer_with_markers, links=links))
 
 
-async def _write_draft(state: AnswerState, runtime: Runtime[AnswerContext], call: Callable[[Baselines], Write]) -> Json:
+async def _write_draft(
+    state: AnswerState,
+    runtime: Runtime[AnswerContext],
+    call: Callable[[Baselines, AnswerInputs], Awaitable[Outcome[str]]],
+) -> Json:
     """The draft that a call makes; shown in one piece, because beams cannot be streamed."""
     context, stage = await answer_context(runtime), Stage("generate")
     calls = await _calls(context)
 
     async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:
-        outcome = await call(calls)(inputs)
+        outcome = await call(calls, inputs)
         emit_token(stage, outcome.value)
         return outcome
 

@@ -37,7 +37,7 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
 
 async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
-    """Documents first, then the nodes of their trees; the chunks in which the evidence stands, narrowed to it.
+    """Documents first, then the nodes of their trees; the chunks that contain the evidence, narrowed to it.
 
     Where trees have to be built and cannot be stored, the chunks are searched instead. Raises as `retrieve_chunks`.
     """
@@ -59,7 +59,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     stage.failures += selected.failures
     stage.record_trees(search.index.built)
     preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {len(search.index.built)} trees built"
-    found = Distinct(hits, {**search.copies})
+    found = Distinct(hits, search.copies)
     return await _finish(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
 
 
@@ -108,7 +108,7 @@ async def _finish(
 ) -> Command[Any]:
     """The update, and on to the next node; to ``abstain`` where nothing was found, or all was refused."""
     backends, scope, hits = await context.open_backends(), await context.scope(), found.best
-    because = "" if hits and not refused else REFUSED if refused else NOTHING
+    because = REFUSED if refused else "" if hits else NOTHING
     if not hits and not (context.abstain == "auto" and await asyncio.to_thread(backends.store.has, scope)):
         raise await asyncio.to_thread(nothing_in, backends.store, scope)
     goes: Found = "abstain" if because and context.abstain == "auto" else "rerank"

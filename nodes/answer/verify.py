@@ -25,8 +25,8 @@ async def verify(
 ) -> Command[Literal["verify", "refine", "abstain", "__end__"]]:
     """Turn the draft into a verified answer; refine it, abstain, or end.
 
-    A language model's reply that the passages do not answer is an abstention. Where every sentence that it
-    wrote is not supported, the verbatim answer is verified in its place, unless `nodes.answer.assess` refused it.
+    A language model's reply that the passages do not answer is an abstention. If all sentences that it wrote are
+    unsupported, the verbatim answer is verified instead, unless `nodes.answer.assess` refused it.
     """
     context, stage = await answer_context(runtime), Stage("verify")
     draft, is_written, may_abstain = state.get("draft", ""), bool(state.get("written_by")), context.abstain == "auto"

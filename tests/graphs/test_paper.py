@@ -305,7 +305,7 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(pipeline: Pipelines,
         ("local", {"parser": "local"}, PIPELINE[3:], "stored"),
     ],
 )
-def test_trees_that_the_asked_parser_made_at_ingest_cost_no_call(
+def test_trees_that_the_requested_parser_made_at_ingest_cost_no_call(
     pipeline: Pipelines, texts: Path, trees: str, options: dict[str, Any], calls: list[str], engine: str
 ) -> None:
     result, requests, rag = ask(pipeline, texts, trees=trees, **options)

@@ -107,7 +107,7 @@ async def test_a_server_that_refuses_or_answers_nonsense_is_there(
         assert [type(e) for e in await asked(made, calls)] == [error] * calls
 
 
-async def test_an_encoders_endpoint_is_left_alone_too() -> None:
+async def test_an_encoders_endpoint_that_fails_is_not_called_either() -> None:
     answers: list[Any] = [[hashed_vector("x")], *[Scripted("down", status=503)] * 5]
     with ScriptedServer(embed=lambda texts: answers.pop(0)) as server:
         settings = EncoderSettings(base_url=server.base_url, model="m", retries=0)

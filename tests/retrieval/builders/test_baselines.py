@@ -45,9 +45,6 @@ def test_a_sentence_longer_than_the_window_comes_in_pieces_that_fit_and_lose_not
     assert max(counter.counts(pieces)) <= counter.max_tokens
 
 
-_FIVE = source_of("Ann ate. Bob bit. Cid cut. Dan dug. Eva ebbed.")
-
-
 @given(sources)
 async def test_bisection_is_a_binary_tree_of_least_depth(source: Source):
     tree = checked(source, (await BisectionBuilder(Concat()).build(source)).tree)

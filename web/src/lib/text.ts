@@ -123,5 +123,5 @@ export function closestSentence(text: CodeText, chunks: Chunk[], paraphrase: str
   return best;
 }
 
-/** A quotation without the hyphens that only the ends of its source's lines needed. */
-export const unwrapped = (text: string): string => text.replace(/[\u2010\u00ad]\n\s*/g, "");
+/** The text without the hyphens that break words at the ends of lines. */
+export const unwrap = (text: string): string => text.replace(/[\u2010\u00ad]\n\s*/g, "");

@@ -1,6 +1,6 @@
 import type { Disagreement, EvidenceSpan, Reply } from "../../api/types";
 import { disputes, tellers } from "../../lib/disputes";
-import { unwrapped } from "../../lib/text";
+import { unwrap } from "../../lib/text";
 import { clash } from "../../lib/words";
 import { useApp } from "../../state/app";
 
@@ -8,7 +8,7 @@ function Said({ side }: { side: EvidenceSpan }) {
   return (
     <p>
       <q>
-        <bdi>{unwrapped(side.text)}</bdi>
+        <bdi>{unwrap(side.text)}</bdi>
       </q>{" "}
       <cite className="quiet small">
         <bdi>{side.title}</bdi>

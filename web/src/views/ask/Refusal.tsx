@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import type { Reply } from "../../api/types";
-import { unwrapped } from "../../lib/text";
+import { unwrap } from "../../lib/text";
 import { NO_ANSWER } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { Source } from "../../ui/Source";
@@ -71,7 +71,7 @@ export function Refusal({ result, corpus }: { result: Reply; corpus: string }) {
               {nearest.map((span, i) => (
                 <li key={i}>
                   <button type="button" aria-pressed={i === chosen} onClick={() => setChosen(i)}>
-                    <bdi>{unwrapped(span.text)}</bdi>
+                    <bdi>{unwrap(span.text)}</bdi>
                     <span className="quiet small">
                       <bdi>{span.title}</bdi>
                     </span>
