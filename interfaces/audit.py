@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict
 from discorag.conflicts.audit import RULES, audit, sort_findings
 from discorag.conflicts.identity import DocumentIdentity, identify_document
 from discorag.conflicts.statements import AuditDocument
-from discorag.conflicts.verdicts import Finding, Tier, Verdict
+from discorag.conflicts.verdicts import Finding, Side, Tier, Verdict
 from discorag.ingest.segment.sentence_table import sentence_table
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
-from discorag.schema.document import Chunk, Scope
+from discorag.schema.document import Chunk, Scope, name_sources
 from discorag.schema.errors import NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import Manifest
@@ -102,7 +102,7 @@ def stored_audit(store: Store, scope: Scope) -> AuditReport:
     return AuditReport(
         corpus=scope.corpus,
         documents=_documents_of(manifests),
-        findings=findings,
+        findings=_with_names(findings, manifests),
         settled={f.id: notes[f.id] for f in findings if f.id in notes},
         changed=len({doc_id for doc_id, _ in rows.fingerprints(scope).items() ^ current.items()}),
     )
@@ -119,8 +119,20 @@ async def compare_corpora(
     return AuditReport(
         corpus=f"{scope.corpus} against {against.corpus}",
         documents=_documents_of([*own[1], *other[1]]),
-        findings=tuple(found),
+        findings=_with_names(found, [*own[1], *other[1]]),
     )
+
+
+def _with_names(findings: Iterable[Finding], manifests: Sequence[Manifest]) -> tuple[Finding, ...]:
+    """The findings, with names of their documents by which a reader can tell those of one title apart."""
+    titles = {m.uri: m.title for m in manifests}
+    names = name_sources(titles, titles)
+    titles = {m.doc_id: names[m.uri] for m in manifests}
+
+    def named(side: Side) -> Side:
+        return side.model_copy(update={"title": titles.get(side.doc_id, side.title)})
+
+    return tuple(f.model_copy(update={"left": named(f.left), "right": named(f.right)}) for f in findings)
 
 
 async def read_documents(

@@ -8,7 +8,7 @@ from discorag.conflicts.audit import RULES, sort_findings
 from discorag.conflicts.detection import RELATIONS
 from discorag.conflicts.verdicts import Finding, Side, Verdict
 from discorag.schema.answer import Disagreement, EvidenceSpan
-from discorag.schema.document import Scope, name_sources
+from discorag.schema.document import Scope
 from discorag.store.findings import Findings
 from discorag.store.store import Store
 
@@ -31,7 +31,7 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
     found = [f for f in relevant if any(_holds(e, side) for e in spans for side in (f.left, f.right))]
     ids = list(dict.fromkeys(side.chunk_id for f in found[:MOST] for side in (f.left, f.right)))
     read = store.chunks(scope, ids) if ids else ()
-    names = name_sources({c.uri: c.title for c in read})
+    names = store.source_names(scope, read)
     chunks = {c.id: c.model_copy(update={"source": names[c.uri]}) for c in read}
     return [
         Disagreement(

@@ -75,7 +75,7 @@ class Outcome(Generic[T_co]):
 class EvidenceSpan(BaseModel, frozen=True):
     """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
 
-    ``title`` is the document's, after the end of its path where another source has the same title. ``page`` is the
+    ``title`` is the document's, after the end of its path where another document has the same title. ``page`` is the
     one-based page on which it starts, None where the source has no pages; ``also_in``, the names of other files with
     the same content.
     """

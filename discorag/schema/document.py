@@ -80,17 +80,27 @@ class Document(BaseModel, frozen=True):
         return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))
 
 
-def name_sources(titles: Mapping[str, str]) -> dict[str, str]:
-    """The name of each source by its URI: its title; equal titles follow the shortest end of the path that differs.
+def name_sources(titles: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    """The name of each source by its URI: its title, after the end of its path where another source has this title.
 
-    >>> name_sources({"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"})
-    {'/a/v1/weld.md': 'v1/weld.md: Weld', '/a/v2/weld.md': 'v2/weld.md: Weld', '/a/tides.md': 'Tides'}
+    Args:
+        titles: URI -> title of the sources to name.
+        others: The same of all sources from which they are to be told apart.
+
+    >>> every = {"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"}
+    >>> name_sources({"/a/v1/weld.md": "Weld", "/a/tides.md": "Tides"}, every)
+    {'/a/v1/weld.md': 'v1/weld.md: Weld', '/a/tides.md': 'Tides'}
     """
+    paths = {title: list[list[str]]() for title in titles.values()}
+    for uri, title in others.items():
+        if title in paths:
+            paths[title].append(uri.split("/"))
     names: dict[str, str] = {}
     for uri, title in titles.items():
-        parts, others = uri.split("/"), [u.split("/") for u, t in titles.items() if t == title and u != uri]
-        depth = next((n for n in range(1, len(parts)) if all(parts[-n:] != other[-n:] for other in others)), 0)
-        names[uri] = f"{'/'.join(parts[-depth:])}: {title}" if others else title
+        parts = uri.split("/")
+        same = [path for path in paths[title] if path != parts]
+        depth = next((n for n in range(1, len(parts)) if all(parts[-n:] != path[-n:] for path in same)), 0)
+        names[uri] = f"{'/'.join(parts[-depth:])}: {title}" if same else title
     return names
 
 

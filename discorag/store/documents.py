@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from discorag.schema.document import Chunk, Document, Scope
+from discorag.schema.document import Chunk, Document, Scope, name_sources
 from discorag.schema.values import Span, Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
@@ -45,6 +45,7 @@ from discorag.text.terms import sparse
 
 T = TypeVar("T")
 _PLACES = 10_000  # documents whose chunks' places are kept in memory
+_SCOPES = 100  # scopes whose documents' titles are kept in memory
 _MANY = 10_000  # ids that one statement names
 _READ = 100  # documents that an index reads at a time
 
@@ -57,6 +58,7 @@ class Documents:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._places = Recent[Sequence[tuple[str, Span]]](_PLACES)
+        self._titles = Recent[tuple[dict[str, str], int]](_SCOPES)
 
     def put(
         self, scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors
@@ -143,6 +145,19 @@ class Documents:
             Corpus(name=name, documents=count, chunks=chunks, written=datetime.fromisoformat(at) if at else None)
             for name, count, chunks, at in sorted(row.tuple() for row in found)
         ]
+
+    def source_names(self, scope: Scope, chunks: Iterable[Chunk]) -> dict[str, str]:
+        """What to call the documents of these chunks, by uri: see `discorag.schema.document.name_sources`."""
+        known, newest = self._titles.get(scope.folder, (dict[str, str](), 0))
+        query = select(D.c.number, D.c.uri, D.c.manifest).where(is_in(scope))
+        with self.database.read() as db:
+            count = db.scalar(select(func.count()).select_from(D).where(is_in(scope)))
+            rows = db.execute(query.where(D.c.number > newest)).all()
+            if len(known.keys() | {row.uri for row in rows}) != count:  # documents were deleted
+                known, rows = dict[str, str](), db.execute(query).all()
+        known = known | {row.uri: manifest_from(row.manifest).title for row in rows}
+        self._titles[scope.folder] = known, max([newest, *(row.number for row in rows)])
+        return name_sources({chunk.uri: chunk.title for chunk in chunks}, known)
 
     def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
         """The manifest of one document, None if it is not stored."""

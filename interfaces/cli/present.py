@@ -102,10 +102,10 @@ async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Co
     raise InputError("The run ended without an answer.")
 
 
-def plan_section(answer: Answer) -> RenderableType:
+def plan_section(result: AskResult) -> RenderableType:
     """The plan under its heading; a line that says so if there is none."""
-    shown = plan_text(answer.plan) if answer.plan else Text("None: plans are switched off, or the answer needs none.")
-    return Group(Text("Plan", style="bold"), shown)
+    none = Text("None: plans are switched off, or the answer needs none.")
+    return Group(Text("Plan", style="bold"), plan_text(result) if result.answer.plan else none)
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:
@@ -206,20 +206,27 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
 
 
 def status_table(
-    documents: list[Manifest],
+    documents: Sequence[tuple[str, Manifest]],
     identities: Mapping[str, DocumentIdentity],
     *,
     encoder: str,
     model: str | None,
-    others: Sequence[str],
 ) -> RenderableType:
-    """The stored documents, for whom and what time each speaks if known; models that questions use, other corpora."""
-    speak = {m.doc_id: str(identities[m.doc_id]) for m in documents}
-    table = plain_table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "file")
-    for m in documents:
-        own = [Text(one_line(speak[m.doc_id]))] if any(speak.values()) else []
-        table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(Path(m.uri).name)))
-    held = f"{amount(len(documents), 'documents')}, {amount(sum(m.chunks for m in documents), 'chunks')}"
-    foot = f"{held}. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
-    more = f" Other corpora: {', '.join(others)}." if others else ""
-    return Group(table, Text(one_line(foot + more, None)))
+    """The stored documents with their corpora, for whom and what time each speaks if known, and the models in use."""
+    columns = {
+        "corpus": [name for name, _ in documents],
+        "id": [m.doc_id[:8] for _, m in documents],
+        "title": [m.title for _, m in documents],
+        "speaks for": [str(identities[m.doc_id]) for _, m in documents],
+        "chunks": [str(m.chunks) for _, m in documents],
+        "file": [Path(m.uri).name for _, m in documents],
+    }
+    if len(set(columns["corpus"])) == 1:
+        del columns["corpus"]
+    if not any(columns["speaks for"]):
+        del columns["speaks for"]
+    table = plain_table(*columns)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    held = f"{amount(len(documents), 'documents')}, {amount(sum(m.chunks for _, m in documents), 'chunks')}"
+    return Group(table, Text(one_line(f"{held}. Encoder: {encoder}. LLM: {model or 'none (local engines)'}.", None)))

@@ -73,7 +73,7 @@ class LocalServer(Server):
             call = caller.rag.aingest(allowed, progress=progress, corpus=corpus, refresh=refresh)
             result = await run_to_end(call)
         await progress.sent()
-        return IngestOutput(outcomes=result.outcomes)
+        return IngestOutput.of(result, caller.scope(corpus))
 
     def _allowed(self, given: str) -> Path:
         path = (self._folders[0] / Path(given).expanduser()).resolve()
