@@ -180,7 +180,7 @@ class LlmSettings(EndpointSettings):
         return self.model.partition(":")[0] if ":" in self.model else ""
 
     def named(self, name: str) -> LlmSettings:
-        """The same limits for the model of a `ModelName`; the key stays with the server that it belongs to."""
+        """The same limits for the model of a `ModelName`, without the key if it is on another server."""
         address, _, model = name.partition("#")
         is_url = name.startswith(("http://", "https://"))
         where = {"base_url": address, "model": model or NAMELESS} if is_url else {"base_url": None, "model": name}
@@ -263,7 +263,7 @@ class ReadingSettings(_Section):
 
 
 class TreeSettings(_Section):
-    """What shapes retrieval trees, by default as in their papers; where it changes, trees are built again."""
+    """What shapes retrieval trees, by default as in their papers; if a setting changes, trees are built again."""
 
     tau: int = Field(
         default=100,
@@ -327,7 +327,7 @@ class ApiSettings(_Section):
 
     @property
     def url_host(self) -> str:
-        """``host`` as it stands in a URL: an IPv6 address in brackets."""
+        """``host`` as part of a URL: an IPv6 address in brackets."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
@@ -342,7 +342,7 @@ class ApiSettings(_Section):
 
 
 class Settings(BaseSettings):
-    """Everything that is configured; one immutable value."""
+    """The whole configuration, as one immutable value."""
 
     model_config = SettingsConfigDict(env_prefix="DISCO_RAG_", env_nested_delimiter="__", extra="forbid", frozen=True)
 

@@ -243,7 +243,7 @@ class AnswerOptions(Options):
         return {**needed, **PRESETS.get(str(options.get("preset")), {}), **options}
 
     def with_profile(self, *, has_model: bool) -> Self:
-        """These options with those of their profile, which is no longer ``auto``; what was given explicitly stays.
+        """These options with those of their profile, which is no longer ``auto``; explicit options stay.
 
         Args:
             has_model: Whether a language model is configured.

@@ -59,12 +59,12 @@ class AuditReport(BaseModel):
 
     @property
     def open(self) -> tuple[Finding, ...]:
-        """The findings that nobody has settled."""
+        """The findings that are not settled."""
         return tuple(f for f in self.findings if f.id not in self.settled)
 
     @property
     def contradictions(self) -> tuple[Finding, ...]:
-        """Open, sure contradictions: what sets the exit code."""
+        """Open, sure contradictions; they set the exit code."""
         return tuple(f for f in self.open if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS)
 
     def since(self, day: date) -> AuditReport:

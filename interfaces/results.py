@@ -92,11 +92,11 @@ def ledger_of(records: list[dict[str, Any]]) -> Ledger:
 
 
 class NumberedAnswer(BaseModel):
-    """An answer; ``text`` is its sentences as running text, ``steps`` its plan's.
+    """An answer with the numbers that clients should show.
 
-    ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
-    each sentence's sources, from 1; clients should show these numbers. ``differences`` are the words to mark in the two
-    texts of each disagreement, in characters of the text.
+    ``text`` is its sentences as running text, ``steps`` its plan. ``sources`` are the passages that its sentences rest
+    on, in the order of first citation; ``citations`` are each sentence's numbers in this list, from 1. ``differences``
+    are the words that differ between the two texts of each disagreement, in characters of each text.
     """
 
     answer: Answer

@@ -51,7 +51,7 @@ class Example(Question):
 
 @dataclass(frozen=True)
 class Candidate:
-    """Options with what they gave: the mean score, 0 to 1, and the mean number of words that were read."""
+    """Options with their mean score, 0 to 1, and the mean number of words that were read."""
 
     options: Options
     score: float
@@ -137,7 +137,9 @@ async def find_settings(
 def choose(
     scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options], most_words: int | None = None
 ) -> Tuning:
-    """The choice by scores and words read, both of shape (questions, candidates); the present settings are first."""
+    """The choice, by scores and words read, both of shape (questions, candidates). The first candidate is the present
+    one.
+    """
     means, read = scores.mean(axis=0), words.mean(axis=0)
     if most_words is not None:
         read[1:][read[1:] > most_words] = np.inf  # the present settings may stay
@@ -169,7 +171,9 @@ def _expected_gains(scores: NDArray[np.float64], words: NDArray[np.float64]) -> 
 
 
 def score(example: Example, answer: str, read: Sequence[str]) -> float:
-    """From 0 to 1: how much of the expected passages was read, and the F1 of the best expected answer; their mean."""
+    """The mean of two values from 0 to 1: how much of the expected passages was read, and the F1 of the best expected
+    answer.
+    """
     known = Counter(pair for text in read for pair in _pairs(text))
     wanted = [_pairs(passage) for passage in example.passages]
     parts = [sum(pair in known for pair in pairs) / len(pairs) for pairs in wanted if pairs]

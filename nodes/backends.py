@@ -88,7 +88,7 @@ class Backends:
         model = self.model_for(role)
         if model is None:
             raise ConfigError(
-                "The llm engine was asked for, but no language model is configured.",
+                "An option needs a language model, but no language model is configured.",
                 hint=f"{HOW_TO_NAME_A_MODEL} Or choose the local engine.",
             )
         return model
@@ -151,7 +151,7 @@ class Backends:
 
     @property
     def reranker(self) -> Reranker:
-        """The configured one, for all questions."""
+        """The configured reranker, the same for all questions."""
         return self._reranker
 
     @cached_property

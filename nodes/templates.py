@@ -22,7 +22,7 @@ def templates(folder: Path | None = None) -> Templates:
 
 @cache
 def paper_templates(folder: Path | None = None) -> PaperTemplates:
-    """Those of Disco-RAG as printed, and of its baselines."""
+    """The prompts of Disco-RAG as printed, and of its baselines."""
     return _load_all(PaperTemplates, folder, prefix="paper-")
 
 

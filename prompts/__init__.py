@@ -28,7 +28,7 @@ class PromptError(ValueError):
 
 
 class FrontMatter(BaseModel):
-    """What stands above the text of a prompt file."""
+    """The fields above the text of a prompt file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

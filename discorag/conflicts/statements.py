@@ -88,7 +88,7 @@ class Statement:
 
     @cached_property
     def frame(self) -> tuple[str, ...]:
-        """Its tokens in lower case, each value replaced by its kind and unit: what two statements are aligned by."""
+        """Its tokens in lower case, with each value replaced by its kind and unit; statements are aligned by it."""
         return tuple(f"<{t.kind}>" if isinstance(t, Value) else t.casefold() for t in self.tokens)
 
     @cached_property
@@ -163,7 +163,7 @@ class AuditDocument:
 
     @cached_property
     def page(self) -> str:
-        """Its address without its version ("knot-/usage.md"): the same in all releases that have the page."""
+        """Its path without the version ("knot-/usage.md"): the same in all releases that have the page."""
         return re.sub(rf"{re.escape(self.identity.version)}[^/]*", "", self.chunks[0].uri)
 
     @cached_property
@@ -187,7 +187,7 @@ class AuditDocument:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Words that it writes with a capital inside sentences, and never without one."""
+        """Words that it capitalises inside sentences, and never writes in lower case."""
         inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
         return frozenset(w for w in inside if w.casefold() not in self.words)
 

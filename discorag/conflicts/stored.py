@@ -17,7 +17,7 @@ MOST = 5
 
 
 def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: Scope) -> list[Disagreement]:
-    """The open findings of which one side is among the evidence of an answer; blocks.
+    """The open findings that have a side among an answer's evidence. Blocks.
 
     Explained differences are left out: that another company or year has another value says nothing about the answer.
 

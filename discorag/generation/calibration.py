@@ -69,7 +69,7 @@ class Calibration(BaseModel):
     relevant: float
 
     def lowest(self, best: float) -> float:
-        """The lowest logit with which a sentence joins an answer, given the logit of its best sentence."""
+        """The lowest logit at which a sentence joins an answer whose best sentence has this logit."""
         return best - self.gap + self.narrowing * best
 
 

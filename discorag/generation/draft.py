@@ -115,7 +115,7 @@ def emit_token(progress: Progress, text: str) -> None:
 
 
 def replace_tokens(progress: Progress, text: str) -> None:
-    """Declare what was sent void, and send ``text`` in its place."""
+    """Declare the tokens sent so far void, and send ``text`` instead."""
     void_tokens(progress)
     emit_token(progress, text)
 

@@ -141,7 +141,7 @@ def statements_of(table: SentenceTable) -> list[int]:
 def find_candidates(
     inputs: AnswerInputs, table: SentenceTable, units: Sequence[int], text: str, vector: Vectors, limit: int = PAIRS
 ) -> dict[int, float]:
-    """Of ``units`` the ``limit`` with the highest sum of reciprocal ranks by cosine and by BM25, with that sum.
+    """The ``limit`` of ``units`` with the highest sum of reciprocal ranks by cosine and by BM25, with these sums.
 
     They are compared with ``text`` and its vector, shape (d,).
     """

@@ -30,7 +30,7 @@ def is_bucket(path: str) -> bool:
 
 
 def list_objects(path: str) -> list[str]:
-    """The object ``s3://bucket/key``, or all below the prefix but hidden ones, as such names, sorted.
+    """The object ``s3://bucket/key``, or all objects below a prefix that are not hidden; names of this form, sorted.
 
     Raises:
         ConfigError: No bucket is named.

@@ -44,7 +44,7 @@ _MAX_FRONT_MATTER = 65_536
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read; ``uri`` is what its document will be known by."""
+    """A file to read; ``uri`` will identify its document."""
 
     path: Path
     uri: str
@@ -160,7 +160,7 @@ def reading_note(document: Document) -> str:
 
 
 def unknown_format(suffix: str) -> str:
-    """Why files of a suffix that is none of `SUFFIXES` are not read, and what to do."""
+    """The error for a file whose suffix is not one of `SUFFIXES`."""
     other = _SAVE_AS.get(suffix.lower())
     hint = f"save it as {other}" if other else "if it is text, name it .txt"
     return f"unknown format {suffix or 'without suffix'}; {hint}"

@@ -78,7 +78,7 @@ class Gateway:
         return await self._settle(request, await self._chat.send(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
-        """See `discorag.models.protocol.LanguageModel.stream`. Beam search comes as one piece."""
+        """See `discorag.models.protocol.LanguageModel.stream`. The result of a beam search comes as one piece."""
         if cached := await self._read_cache(request):
             yield cached.text
             yield cached

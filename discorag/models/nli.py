@@ -31,7 +31,7 @@ class NliModel(Protocol):
 
     @property
     def version(self) -> str:
-        """Model and revision; numbers that are fitted on its probabilities carry it."""
+        """Model and revision. Numbers that were fitted on its probabilities name it."""
         ...
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:

@@ -59,7 +59,7 @@ class SelectedNodes:
     """Nodes whose text is evidence, and what selecting them cost.
 
     ``refused``: the router says that no document answers the question (RDR²'s [REFUSE] in all of them); the nodes are
-    those nearest to it then, which are not evidence.
+    then the nearest ones, and not evidence.
     """
 
     nodes: Sequence[int]
@@ -96,7 +96,7 @@ class TreeRetriever:
 
 @dataclass(frozen=True)
 class ChunkRetriever:
-    """A retriever over chunks: finds the best ``query.top_k``, and blocks. None: every chunk, in document order."""
+    """A search over chunks for the best ``query.top_k``; it blocks. None: every chunk, in document order."""
 
     search: Callable[[Store, Scope, SearchQuery], list[Hit]] | None
 

@@ -115,8 +115,8 @@ def _leaves_by_node(tree: TreeArrays, ranked: Iterable[int], scores: Floats, k: 
 def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
     """RAPTOR's collapsed tree: the best nodes of all layers until the budget, which the paper sets to 2,000 tokens.
 
-    Nodes are given by rank. A node and one above it may both be chosen, as in the paper. Appendix F has the sum stay
-    below the limit, its text has it not exceed the limit: the latter is done here.
+    Nodes are given by rank. A node and one above it may both be chosen, as in the paper. The sum may reach the limit,
+    as in the paper's text; in its appendix F it stays below.
     """
     return within_budget(ranking(tree, scores), sizes, limit)
 

@@ -181,7 +181,7 @@ class RstTree(Drawn, BaseModel, frozen=True):
 
 
 def from_splits(edus: tuple[Span, ...], splits: dict[tuple[int, int], Split]) -> RstTree:
-    """The tree over ``edus`` whose splits, in any order, are ``splits`` keyed by ``(start, end)``."""
+    """The tree over ``edus`` with these splits, given by ``(start, end)`` in any order."""
     return RstTree(edus=edus, splits=tuple(_preorder(splits, len(edus))))
 
 
@@ -231,8 +231,8 @@ DISAGREEMENTS = frozenset({ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WI
 class Edge(BaseModel, frozen=True):
     """A directed relation from chunk ``source`` to chunk ``target`` (chunk ids).
 
-    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows;
-    ``reason`` says why in one plain sentence, where the engine gives it: the local one does for conflicts.
+    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, if the engine knows them.
+    ``reason`` says why in one plain sentence, if the engine does: the local one does for conflicts.
     """
 
     source: str

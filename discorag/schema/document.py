@@ -22,7 +22,7 @@ class Markup(StrEnum):
 
 
 class Scope(BaseModel, frozen=True):
-    """Whose data: a named set of documents of a tenant. Every call to the store carries one; also part of every id."""
+    """A named set of documents of a tenant. Every call to the store carries one; it is also part of every id."""
 
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
@@ -160,7 +160,9 @@ class Hierarchy(BaseModel, frozen=True):
         return tuple((i, n) for i, n in enumerate(self.nodes) if n.kind is kind)
 
     def headings(self, index: int) -> tuple[str, ...]:
-        """Headings around node ``index``, outermost first, its own included: of its sections, then those by layout."""
+        """The headings above node ``index``, outermost first, with its own: those of its sections, then those by
+        layout.
+        """
         path: list[str] = list(reversed(self.nodes[index].under))
         at: int | None = index
         while at is not None:

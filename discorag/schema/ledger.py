@@ -24,9 +24,9 @@ STAGES = {
 
 
 class Failure(BaseModel, frozen=True):
-    """One thing that went wrong, counted and shown; never an empty success.
+    """One thing that went wrong; it is counted and shown.
 
-    ``fallback`` says what was used instead; empty means that nothing was.
+    ``fallback`` is what was used instead; empty: nothing.
     """
 
     stage: str
@@ -43,9 +43,9 @@ class Failure(BaseModel, frozen=True):
 class StageRecord(BaseModel, frozen=True):
     """One line of the ledger.
 
-    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` where the local engine stood
-    in for some pieces; ``counts`` has what else was counted, by its name: trees that were built, say; ``decisions`` say
-    where the run went from here and why.
+    ``seconds`` is wall time. ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` if the local engine made
+    some parts. ``counts`` are further counts by name, for example of trees built. ``decisions`` say where the run went
+    next, and why.
     """
 
     stage: str

@@ -127,7 +127,7 @@ class Documents:
             return [manifest_from(m) for m in db.scalars(every.offset(offset).limit(limit))], total
 
     def under(self, scope: Scope, folder: str) -> list[Manifest]:
-        """The documents of the scope whose uri begins with this."""
+        """The documents of the scope whose URI begins with ``folder``."""
         with self.database.read() as db:
             return [manifest_from(m) for m in db.scalars(select(D.c.manifest).where(is_in(scope), _begins(folder)))]
 

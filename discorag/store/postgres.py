@@ -103,7 +103,7 @@ class PostgresServer:
 
     @contextmanager
     def writing(self, what: str) -> Generator[Connection]:
-        """A transaction; those that change the same wait, and then see what this one wrote."""
+        """A transaction. Others that change the same thing wait for its end, and then see what it wrote."""
         with self.engine.begin() as db:
             db.execute(_LOCK, {"what": what})
             yield db
@@ -171,11 +171,11 @@ class PostgresServer:
         return StoreError(f"{self.name} cannot be used: {message}.", hint="Check that the server runs, and its log.")
 
     def integrity(self, connection: Connection) -> list[str]:
-        """Nothing: PostgreSQL tests its pages itself when it reads them (data checksums), and foreign keys always."""
+        """Always empty: PostgreSQL checks its pages (data checksums) and foreign keys itself."""
         return []
 
     def number_after(self, connection: Connection, table: Table) -> None:
-        """Let the next row of a table get a number above all that were copied into it."""
+        """Number the next row of a table above all that were copied into it."""
         number = table.c.number
         sequence = func.pg_get_serial_sequence(table.name, number.name)
         connection.execute(select(func.setval(sequence, func.coalesce(func.max(number), 0) + 1, False)))

@@ -52,7 +52,7 @@ def nearest_documents(query: SearchQuery, searcher: Searcher, scope: Scope, coun
 
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:
-    """Best first, equal scores by chunk id."""
+    """Hits ordered by score, best first; equal scores by chunk id."""
     return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
 
@@ -163,7 +163,7 @@ class _Corpus:
 
 
 class ExactSearch:
-    """Ranks by comparing everything. What was read of a scope is remembered until the scope changes."""
+    """Ranks by comparing every vector. It remembers what it has read of a scope until the scope changes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -242,7 +242,7 @@ def unpack(packed: bytes) -> memoryview:
 
 
 def pack_text(text: str | bytes) -> bytes:
-    """Text, or its UTF-8, compressed."""
+    """Compress a text as UTF-8."""
     return pack(zlib.compress(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text, 1))
 
 

@@ -51,9 +51,9 @@ Edit = Callable[[str], tuple[JobRow, Sequence[tuple[int, str]]] | None]
 
 
 class JobTable:
-    """Jobs, their files that wait, and uploaded files. All methods block, and raise `StoreError` if the database fails.
+    """Jobs, their waiting files, and uploaded files. All methods block, and raise `StoreError` if the database fails.
 
-    Any number of servers may share them, if the database is a PostgreSQL server.
+    If the database is a PostgreSQL server, any number of servers may share them.
     """
 
     def __init__(self, database: Database) -> None:
@@ -165,16 +165,16 @@ def _queue(db: Connection, scope: Scope, job_id: str, files: Iterable[tuple[int,
 
 
 class Conversions:
-    """How often the conversion of each file failed, by its content."""
+    """How often the conversion of each file has failed. Files are known by their content."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def check(self, file: str) -> None:
-        """Raises `RefusedFileError` for a file that failed too often.
+        """Raises `RefusedFileError` for a file whose conversion failed too often.
 
         Args:
-            file: Digest of its content and of what will convert it.
+            file: Digest of its content and of the converter.
         """
         with self._database.read() as db:
             row = db.execute(select(V).where(V.c.file == file)).one_or_none()
@@ -190,7 +190,7 @@ class Conversions:
                 db.execute(insert(V), {"file": file, "failures": 1, "reason": reason})
 
     def succeeded(self, file: str) -> None:
-        """Forget what was counted."""
+        """Forget earlier failures of a file."""
         with self._database.read() as db:
             known = db.scalar(select(V.c.file).where(V.c.file == file))
         if known:

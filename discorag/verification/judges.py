@@ -22,7 +22,7 @@ _NLI_UNSAID = "The NLI model finds no passage that says so."
 
 
 def auto_verifier(tools: Toolbox) -> TracingVerifier:
-    """For the registry: written sentences are judged if an NLI model is configured, else not verified."""
+    """The verifier ``auto``: judges written sentences if an NLI model is configured; else none is verified."""
     settings = tools.settings.nli
     model = nli_from(settings)
     judge = NliJudge(model, settings.threshold) if model else None

@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of an answer, without citations, and where its support may stand, the likeliest place first."""
+    """A sentence of an answer without citations, and the places that may support it, the likeliest first."""
 
     sentence: str
     places: tuple[Place, ...]

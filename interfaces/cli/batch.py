@@ -74,7 +74,7 @@ async def answer_file(
 
 
 class Replies:
-    """The open file of replies, without errors of an earlier run; what is done already is reported first.
+    """The open file of replies, without errors of an earlier run; replies that it already has are reported first.
 
     Raises:
         InputError, StoreError: As `answer_file`.
@@ -109,7 +109,7 @@ class Replies:
 
 
 async def reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]) -> Reply:
-    """The answer or the error."""
+    """Answer a question; the reply holds the answer or the error."""
     try:
         result = await rag.aask(question.question, filters=question.filters, **options)
     except DiscoRagError as error:

@@ -57,7 +57,7 @@ class Bar:
         self._bar.stop()
 
     def advance(self, _: object = None) -> None:
-        """Count one more."""
+        """Count one more as done."""
         self._bar.update(self._task, advance=1)
 
     def show(self, completed: int, total: int) -> None:
@@ -85,7 +85,7 @@ class Bar:
 
 
 async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Console = err) -> AskResult:
-    """The result of `DiscoRAG.astream`. Until it is there, a terminal shows the stage and the preliminary answer."""
+    """The result of `DiscoRAG.astream`. While it is awaited, a terminal shows the stage and the preliminary answer."""
     spinner = Spinner("dots", "retrieve ...")
     with Live(spinner, console=console, transient=True) as live:
         async for event in events:
@@ -137,7 +137,7 @@ _USAGE = {
 
 
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
-    """What each stage cost and the wall time, in seconds; failures below."""
+    """What each stage cost, and the wall time, in seconds; failures are listed below."""
     used = {name: field for name, field in _USAGE.items() if getattr(ledger.usage, field)}
     table = plain_table("stage", "engine", "model", numbers=("seconds", *used), title="Time and cost")
 
@@ -161,7 +161,7 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
 
 
 def plain_table(*texts: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
-    """A table without lines: columns of texts, then of numbers, aligned to the right."""
+    """A table without lines: columns of text, then right-aligned columns of numbers."""
     columns = [*(Column(name) for name in texts), *(Column(name, justify="right") for name in numbers)]
     return Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
 

@@ -170,7 +170,7 @@ class Access:
         self._per_minute, self._questions = api.requests_per_minute, api.quota.questions_per_minute
 
     def share(self, rates: Rates) -> None:
-        """Count requests and questions together with other servers, from now on."""
+        """From now on, count requests and questions together with other servers."""
         self._rates = rates
 
     def who(self, key: str | None) -> Principal:

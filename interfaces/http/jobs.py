@@ -215,7 +215,7 @@ class Job(BaseModel):
 
     @property
     def scope(self) -> Scope:
-        """Whose documents these become."""
+        """The scope of the documents that its files become."""
         return Scope(tenant=self.tenant, corpus=self.corpus)
 
     def open_files(self) -> list[int]:

@@ -39,8 +39,8 @@ _Idle = tuple[H11Protocol, RequestResponseCycle | None]
 class Server(uvicorn.Server):
     """A server of one process.
 
-    Connections without a request under way are closed: those that send no head or half of one, that go on sending a
-    body after the answer, or that do not read the end of an answer. Requests under way have the deadline of
+    Connections without a request in progress are closed: those that send no head or half of one, that continue to send
+    a body after the answer, or that do not read the end of an answer. Requests in progress have the deadline of
     `interfaces.http.problems.RequestLimits`.
 
     Args:

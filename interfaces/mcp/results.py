@@ -35,7 +35,7 @@ class Hit(BaseModel):
 
     @classmethod
     def of_document(cls, document: LangChainDocument) -> Hit:
-        """The hit that a retriever returned as a document."""
+        """The hit from a retriever's document."""
         return cls(text=document.page_content, **document.metadata)
 
 

@@ -105,7 +105,7 @@ def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
             FLU,
             {"corpus": "nothing-here"},
             EmptyCorpusError,
-            r"there are: .*tides \(5 documents\).*Name one of them",
+            r"Corpora with documents: .*tides \(5 documents\).*Name one of them",
         ),
         (FLU, {"tenant": "somebody-else"}, EmptyCorpusError, "Nothing is stored"),
         (FLU, {"planner": "llm", "corpus": "vitamin-d"}, ConfigError, "DISCO_RAG_MODEL"),

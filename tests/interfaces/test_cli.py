@@ -129,7 +129,9 @@ def test_without_a_name_status_lists_all_corpora_and_the_only_one_is_asked(tmp_p
     assert [d["corpus"] for d in run_json(tmp_path, "status")] == ["sea", "shore"]
     assert "2 documents" in run(tmp_path, "status")
     for command in (["ask", "How often do tides rise?"], ["status", "--corpus", "lake"]):
-        assert "there are: sea (1 document), shore (1 document)." in " ".join(run(tmp_path, *command, ok=2).split())
+        assert "Corpora with documents: sea (1 document), shore (1 document)." in " ".join(
+            run(tmp_path, *command, ok=2).split()
+        )
     assert "shore" not in run(tmp_path, "status", "--corpus", "sea")
 
 
@@ -168,7 +170,8 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
     assert run_json(home, "corpora", "--tenant", "other") == []
     said = " ".join(run(home, "ask", "x", "--corpus", "none", ok=2).split())
     assert (
-        "Nothing is stored in corpus 'none'; there are: default (6 documents). Name one of them as the corpus." in said
+        "Nothing is stored in corpus 'none'. Corpora with documents: default (6 documents). Name one of them as the corpus."
+        in said
     )
 
 
@@ -183,7 +186,7 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["ingest", ""], "No path"),
         (["delete", ""], "0 documents match"),
         (["delete", "vitamin"], "documents match 'vitamin': "),
-        (["show", "tree", "analysis", "--corpus", "none"], "there are: default (6 documents). Name"),
+        (["show", "tree", "analysis", "--corpus", "none"], "Corpora with documents: default (6 documents). Name"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
         (["parse", "gone.md"], "does not exist"),
     ],

@@ -34,7 +34,7 @@ from discorag.text.replies import parts_of
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a drawing, with what was joined to it: zero-based EDUs, half-open; its role (N or S), its relation."""
+    """A node of a printed tree: its EDUs (from 0, half-open), its role (N or S) and its relation."""
 
     start: int
     end: int

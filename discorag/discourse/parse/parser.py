@@ -91,7 +91,7 @@ class UnitParser(Protocol):
         ...
 
     def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
-        """The tree whose EDU ``i`` is ``texts[i]`` (none blank) in the texts joined by white space."""
+        """The tree over the texts joined by white space; EDU ``i`` is ``texts[i]``, and none is blank."""
         ...
 
 
@@ -106,9 +106,9 @@ def without_parsers(version: str) -> str:
 
 
 def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
-    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each.
+    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each text.
 
-    Spans are without white space around the texts.
+    Spans do not include white space around the texts.
     """
     whole, spans, at = ("\n\n" if kind == "paragraph" else " ").join(texts), list[Span](), 0
     for text in map(str.strip, texts):

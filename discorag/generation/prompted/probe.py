@@ -38,9 +38,9 @@ LATER_S = 30.0
 
 @dataclass(frozen=True)
 class Ability:
-    """What is known of a model; it is assumed to be able to do what is not known.
+    """What a model can do; it is assumed to be able to do what was not tested.
 
-    ``unknown`` says why nothing is known; ``chosen`` is the configured layout, None: by what the model can do.
+    ``unknown`` says why nothing is known. ``chosen`` is the configured layout; None: the ability decides.
     """
 
     reads_marks: bool = True
@@ -51,7 +51,7 @@ class Ability:
 
     @property
     def layout(self) -> Layout:
-        """Marks for those that can read them, indentation for those that can at least cite."""
+        """``inline`` if the model can read marks, ``indented`` if it can at least cite, otherwise ``plain``."""
         if self.chosen or self.reads_marks:
             return self.chosen or "inline"
         return "indented" if self.cites else "plain"

@@ -28,9 +28,9 @@ class _Question(BaseModel):
 
 
 async def standalone(question: str, history: Sequence[Message], model: LanguageModel, template: Template) -> Reply[str]:
-    """The question, rewritten so that it can be understood without the conversation before it, which is in order.
+    """The question, rewritten so that it can be understood without the conversation before it.
 
-    The prompt's variables are ``history`` and ``question``.
+    The prompt's variables are ``history``, in order, and ``question``.
 
     Raises:
         ModelError: As `LanguageModel.complete`.

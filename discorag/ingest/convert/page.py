@@ -49,10 +49,10 @@ Key = tuple[int, int, int]
 
 
 def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
-    """The page as Markdown: each table once, where its first glyph stands; everything else in paragraphs.
+    """The page as Markdown: each table once, at its first glyph; everything else in paragraphs.
 
-    Glyphs are in the file's order. Of the grids, those of one row or column, or with less than half of their cells
-    filled, are not tables.
+    Glyphs are in the file's order. Grids of one row or column, or with less than half of their cells filled, are not
+    tables.
     """
     placed = list(_place(glyphs, grids))
     inside: dict[Key, list[Glyph]] = defaultdict(list)

@@ -83,7 +83,7 @@ class Converters:
         return reply
 
     def close(self) -> None:
-        """Stop all children; what they are at fails."""
+        """Stop all child processes; the files they are converting fail."""
         with self._lock:
             for child in self._all:
                 child.stop()

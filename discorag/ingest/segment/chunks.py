@@ -82,7 +82,7 @@ def whole_chunk(document: Document, hierarchy: Hierarchy) -> Chunk:
 
 
 def chunk_id(doc_id: str, fingerprint: str, order: int) -> str:
-    """The id of a document's chunk: another fingerprint, another id."""
+    """The id of a document's chunk; it changes with the fingerprint."""
     return stable_id(doc_id, fingerprint, "flat_chunk", order)
 
 

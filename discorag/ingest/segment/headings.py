@@ -39,7 +39,7 @@ class Context:
         return tuple(name for _, name in self._headings)
 
     def lead(self, part: Part, kind: UnitKind, start: int) -> int | None:
-        """Start of the unit that introduces the one of ``part`` that starts at ``start``; None if none does."""
+        """Start of the unit that introduces the unit of ``part`` at ``start``; None if none does."""
         opens = part is not self._part
         if opens:
             self._part, self._opening = part, start

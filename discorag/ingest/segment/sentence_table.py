@@ -74,7 +74,9 @@ class Sentence:
 
     @cached_property
     def statement(self) -> bool:
-        """Whether the unit can be a sentence of an answer: it says something and is not a heading, question, label."""
+        """Whether the unit can be a sentence of an answer: it says something and is not a heading, a question or a
+        label.
+        """
         if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
             return False
         if self.kind is UnitKind.CODE:
@@ -131,7 +133,7 @@ class SentenceTable:
         return range(i, min(end, i + 1 + _MAX_GROUP))
 
     def passage(self, i: int) -> range:
-        """Indices of unit ``i`` and its neighbours that are quoted too: what it refers back to, and "Default: 4"."""
+        """Indices of unit ``i`` and of the neighbours quoted with it: what it refers back to, and "Default: 4"."""
         chunk, first, end = self.sentences[i].chunk, i, i + 1
         while first > max(0, i - _MAX_BEFORE) and self.refers_back(first) and self._is_prose_of(chunk, first - 1):
             first -= 1

@@ -41,9 +41,9 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True)
 class ClusterSizes:
-    """How a cluster tree is cut; a cluster of more than ``cluster_tokens``, which the summariser takes, is cut again.
+    """Sizes of a cluster tree. A cluster above ``cluster_tokens``, the summariser's limit, is clustered again.
 
-    From the probability ``threshold`` on a node belongs to a cluster.
+    A node belongs to every cluster for which its probability is at least ``threshold``.
 
     Source: RAPTOR section 3 (leaves of 100 tokens), appendix C (summaries of 131 tokens, about 100 words).
     """

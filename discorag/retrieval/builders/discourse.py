@@ -69,10 +69,10 @@ def _branches_over(
 
 
 class ParagraphBuilder(BisectionBuilder):
-    """Document over sections over paragraphs, as many as there are; halves of halves of a paragraph's sentences.
+    """The document's sections and paragraphs; each paragraph's sentences are halved again and again.
 
-    A section's heading is its first child, and the node carries it. A node with a single child is left out, and the
-    child takes its place. RST trees inside paragraphs find no more evidence (`docs/retrieval.md`).
+    A section's heading is its first child, and the node carries it. A node with a single child is replaced by the
+    child. RST trees inside paragraphs find no more evidence (`docs/retrieval.md`).
     """
 
     name = "paragraphs"

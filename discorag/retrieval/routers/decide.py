@@ -51,7 +51,7 @@ def route_prompt(template: Template, form: RouteForm, question: str, subtree: Re
 
 
 class LocalRouter:
-    """A `Router` that compares vectors; best with an encoder that remembers, since headings stay."""
+    """A `Router` that compares vectors. It sees the same headings again, so use an encoder that remembers."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder

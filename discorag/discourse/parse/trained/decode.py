@@ -250,9 +250,9 @@ _MARKERS = [
 
 
 def most_likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
-    """The best pair of nuclearity and relation, and its probability among those that are shown.
+    """The most likely pair of nuclearity and relation among those that are shown, and its probability.
 
-    Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT of two nuclei, with the probability that this has. The
+    Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT between two nuclei, with that pair's own probability. The
     probabilities are over `JOINT_LABELS`, shape (labels,).
     """
     ps = label_ps @ _TO_PAIR
