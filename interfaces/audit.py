@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 
@@ -165,11 +165,9 @@ def _documents_of(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:
     return tuple(map(AuditedDocument.model_validate, manifests))
 
 
-def identify_documents(store: Store, scope: Scope) -> dict[str, DocumentIdentity]:
-    """Who and when each document of a scope speaks for, by its id."""
-    found: dict[str, DocumentIdentity] = {}
+def identify_documents(store: Store, scope: Scope) -> Iterator[tuple[Manifest, DocumentIdentity]]:
+    """The documents of a scope, each with whom and what time it speaks for."""
     for manifest in store.manifests(scope):
         with suppress(NotFoundError):  # deleted meanwhile
             document = store.document(scope, manifest.doc_id)
-            found[manifest.doc_id] = identify_document(document.uri, document.title, document.text, document.metadata)
-    return found
+            yield manifest, identify_document(document.uri, document.title, document.text, document.metadata)

@@ -81,11 +81,7 @@ class Document(BaseModel, frozen=True):
 
 
 def name_sources(titles: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    """The name of each source by its URI: its title, after the end of its path where another source has this title.
-
-    Args:
-        titles: URI -> title of the sources to name.
-        others: The same of all sources from which they are to be told apart.
+    """What to call sources, by URI: their titles, after the end of the path where one of ``others`` has the same title.
 
     >>> every = {"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"}
     >>> name_sources({"/a/v1/weld.md": "Weld", "/a/tides.md": "Tides"}, every)

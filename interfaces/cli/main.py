@@ -199,16 +199,15 @@ def status(
         store, model = rag.backends.store, rag.backends.model
         names = [corpus] if corpus else [found.name for found in rag.corpora(tenant=tenant)]
         scopes = [rag.scope(tenant=tenant, corpus=name) for name in names]
-        documents = [(scope.corpus, manifest) for scope in scopes for manifest in store.manifests(scope)]
+        documents = [(scope.corpus, *found) for scope in scopes for found in identify_documents(store, scope)]
         if corpus and not documents:
             raise nothing_in(store, *scopes)
-        identities = {i: found for scope in scopes for i, found in identify_documents(store, scope).items()}
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
     if as_json:
-        known = {i: {"identity": identity.model_dump(exclude_defaults=True)} for i, identity in identities.items()}
-        return print_json([{"corpus": name} | m.model_dump(mode="json") | known[m.doc_id] for name, m in documents])
+        dumped = ((name, m.model_dump(mode="json"), i.model_dump(exclude_defaults=True)) for name, m, i in documents)
+        return print_json([{"corpus": name, **manifest, "identity": identity} for name, manifest, identity in dumped])
     named = f"{model.name} ({ability})" if model else None
-    return out.print(status_table(documents, identities, encoder=rag.backends.encoder.version, model=named))
+    return out.print(status_table(documents, encoder=rag.backends.encoder.version, model=named))
 
 
 def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:

@@ -206,27 +206,13 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
 
 
 def status_table(
-    documents: Sequence[tuple[str, Manifest]],
-    identities: Mapping[str, DocumentIdentity],
-    *,
-    encoder: str,
-    model: str | None,
+    documents: Sequence[tuple[str, Manifest, DocumentIdentity]], *, encoder: str, model: str | None
 ) -> RenderableType:
-    """The stored documents with their corpora, for whom and what time each speaks if known, and the models in use."""
-    columns = {
-        "corpus": [name for name, _ in documents],
-        "id": [m.doc_id[:8] for _, m in documents],
-        "title": [m.title for _, m in documents],
-        "speaks for": [str(identities[m.doc_id]) for _, m in documents],
-        "chunks": [str(m.chunks) for _, m in documents],
-        "file": [Path(m.uri).name for _, m in documents],
-    }
-    if len(set(columns["corpus"])) == 1:
-        del columns["corpus"]
-    if not any(columns["speaks for"]):
-        del columns["speaks for"]
-    table = plain_table(*columns)
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*(Text(one_line(cell)) for cell in row))
-    held = f"{amount(len(documents), 'documents')}, {amount(sum(m.chunks for _, m in documents), 'chunks')}"
+    """The documents with their corpora, after each title whom and what time it speaks for; then the models in use."""
+    table = plain_table("id", "title", "chunks", "file", "corpus")
+    for corpus, m, identity in documents:
+        title = f"{m.title} ({identity})" if str(identity) else m.title
+        cells = (m.doc_id[:8], title, str(m.chunks), Path(m.uri).name, corpus)
+        table.add_row(*(Text(one_line(cell)) for cell in cells))
+    held = f"{amount(len(documents), 'documents')}, {amount(sum(m.chunks for _, m, _ in documents), 'chunks')}"
     return Group(table, Text(one_line(f"{held}. Encoder: {encoder}. LLM: {model or 'none (local engines)'}.", None)))

@@ -6,6 +6,7 @@ import type { Question } from "../../api/open";
 import type { Reply, Span } from "../../api/types";
 import { fateOf, type Lost } from "../../lib/lost";
 import { closestSentence, CodeText, findPassage, type Mark } from "../../lib/text";
+import { documentNames } from "../../lib/words";
 import { useLoaded } from "../../state/useLoaded";
 import { Choice } from "../../ui/Choice";
 import { ProblemNote } from "../../ui/Notes";
@@ -106,7 +107,7 @@ export function WhereLost({ result, asked }: { result: Reply; asked: Question })
           <Choice
             label="Document"
             value={chosen}
-            options={(listed.value?.documents ?? []).map((d) => ({ id: d.doc_id, name: d.title || d.name }))}
+            options={documentNames(listed.value?.documents ?? [])}
             onChange={setDoc}
           />
           <TextField className="field" value={passage} onChange={setPassage}>
