@@ -355,8 +355,8 @@ class Settings(BaseSettings):
     corpus: str = Field(default="default", min_length=1, description="Corpus, unless a command or call names one.")
     prompts_dir: Path | None = Field(
         default=None,
-        description="Folder of your own prompt files, named like the packaged ones, with the same variables and "
-        "output; for missing files the packaged ones are used.",
+        description="Folder of your own prompt files, with the names, variables and output of the packaged ones, "
+        "which are used for the rest.",
     )
     calibration: Path | None = Field(
         default=None,
