@@ -54,7 +54,7 @@ class AskResult(BaseModel):
             evidence=_parts(state.get("evidence") or {}),
             graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
             draft=state.get("draft", ""),
-            ledger=ledger_of(state["ledger"]),
+            ledger=_ledger_of(state["ledger"]),
             seconds=seconds,
         )
 
@@ -81,13 +81,18 @@ class IngestResult(BaseModel):
     ledger: Ledger
     seconds: float
 
+    @classmethod
+    def of(cls, state: Mapping[str, Any], seconds: float) -> Self:
+        """The result that a finished run of the ingest graph left in its state."""
+        outcomes = tuple(map(DocumentOutcome.model_validate, state["outcomes"]))
+        return cls(outcomes=outcomes, ledger=_ledger_of(state["ledger"]), seconds=seconds)
+
 
 def _parts(evidence: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, tuple[Span, ...]]:
     return {chunk: tuple(Span(start=start, end=end) for start, end in spans) for chunk, spans in evidence.items()}
 
 
-def ledger_of(records: list[dict[str, Any]]) -> Ledger:
-    """The ledger of a run's records."""
+def _ledger_of(records: list[dict[str, Any]]) -> Ledger:
     return Ledger.merged(StageRecord.model_validate(r) for r in records)
 
 

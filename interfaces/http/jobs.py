@@ -35,7 +35,6 @@ from discorag.schema.errors import (
     StoreFullError,
     UnknownFormatError,
 )
-from discorag.schema.values import stable_id
 from discorag.store.sqlite import make_private_folder
 from discorag.store.uploads import Hold, JobRow, JobTable, QueuedFile
 
@@ -85,7 +84,7 @@ class Uploads:
 
     def doc_id(self, scope: Scope, name: str) -> str:
         """The id of the document that a file of this name becomes."""
-        return stable_id(scope.tenant, scope.corpus, str(self.path(scope, name).resolve()))
+        return scope.id_of(str(self.path(scope, name).resolve()))
 
     def path(self, scope: Scope, name: str) -> Path:
         """The path of a file. Raises as `checked_name`."""
