@@ -190,7 +190,7 @@ class LlmSettings(EndpointSettings):
 
 
 class ModelRoles(_Section):
-    """Models for single roles, named like DISCO_RAG_MODEL; a role without one is played by that model."""
+    """Models for single roles, named like DISCO_RAG_MODEL, which plays the roles that are not set."""
 
     reader: ModelName | None = Field(default=None, description="Writes graph, plan and answer.")
     summariser: ModelName | None = Field(default=None, description="Summarises nodes of retrieval trees.")

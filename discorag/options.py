@@ -88,7 +88,7 @@ class Options(BaseModel):
 
 
 class AnswerOptions(Options):
-    """What a question may choose. With trees, graph and plan all off it is standard RAG."""
+    """The options of a question. With trees, graph and plan all off it is standard RAG."""
 
     preset: Preset = Field(
         default="default",

@@ -207,7 +207,7 @@ class DiscoRAG:
         tenant: str | None = None,
         progress: Progress | None = None,
     ) -> IngestResult:
-        """Read a folder into a corpus of its name, without trees unless they are there already. Raises as `aingest`."""
+        """Read a folder into a corpus of its name; trees are made only if the corpus has some. Raises as `aingest`."""
         name = corpus or Path(_checked_path(path)).resolve().name
         stored = await asyncio.to_thread(self.backends.store.manifests, self.scope(tenant=tenant, corpus=name))
         parser = "auto" if any(m.versions.get("parser", NOT_MADE) != NOT_MADE for m in stored) else NOT_MADE

@@ -64,10 +64,10 @@ class Tuning:
 
     Args:
         candidates: All of them; the first are the present settings.
-        chosen: Index of the best: of those within one standard error of the highest score the one that reads least.
-        gain: Expected of the choice over the present settings, on new questions of the same kind, in score.
+        chosen: Index of the choice: of those within one standard error of the best score, the one that reads least.
+        gain: Expected gain of the choice over the present settings, on new questions of the same kind, in score.
         low, high: Its 95 % bootstrap interval.
-        apparent: The gain of the chosen one on the questions by which it was chosen, for comparison.
+        apparent: For comparison, the gain on the questions by which it was chosen.
     """
 
     candidates: tuple[Candidate, ...]

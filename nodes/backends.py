@@ -55,10 +55,11 @@ class Backends:
         *,
         llm: str | BaseChatModel | None = None,
     ) -> Backends:
-        """Open what the settings name, by default environment and ``disco-rag.toml``; blocks while it reads files.
+        """Open what the settings name; by default these are the environment and ``disco-rag.toml``. Blocks while it
+        reads files.
 
-        ``llm``, a name as DISCO_RAG_MODEL has it or a chat model of LangChain, is used instead of the configured model.
-        Raises `ConfigError`, `StoreError`, `ModelError`.
+        ``llm`` replaces the configured model: a name as in DISCO_RAG_MODEL, or a chat model of LangChain. Raises
+        `ConfigError`, `StoreError`, `ModelError`.
         """
         settings = settings or read_settings()
         if isinstance(llm, str):

@@ -87,7 +87,7 @@ class AnswerContext(AnswerOptions, _Scoped):
         return self.use_tree or self.use_graph or self.use_plan
 
     async def readable(self, inputs: AnswerInputs) -> int:
-        """How many of the chunks fit the context of the language model that will read them in our conversation."""
+        """How many of the chunks fit into the context of the language model that will read them in our conversation."""
         if self.profile == "verbatim" or self.preset == "paper" or self.retriever == "all":
             return len(inputs.chunks)
         backends = await self.open_backends()

@@ -226,7 +226,7 @@ def is_name(word: str) -> bool:
 
 
 def normalise(text: str) -> str:
-    """A sentence as it is compared word for word: letters and digits only, in lower case."""
+    """A sentence reduced to letters and digits in lower case, for comparison word by word."""
     return " ".join(_TOKEN.findall(text.casefold()))
 
 

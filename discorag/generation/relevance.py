@@ -57,7 +57,7 @@ class Relevance:
 
     @property
     def best(self) -> float:
-        """The highest logit; minus infinity where nothing was read."""
+        """The highest logit; minus infinity if nothing was read."""
         return float(self.logits.max(initial=-np.inf))
 
 

@@ -52,7 +52,7 @@ class Source:
 
 @cache
 def converter_version(suffix: str) -> str:
-    """Version of what turns files of this suffix into canonical text: another one makes such documents stale."""
+    """Version of what turns files of this suffix into canonical text; if it changes, such documents are read again."""
     libraries = LIBRARIES.get(suffix.lower())
     if libraries is None:
         return _TEXT_VERSION

@@ -19,7 +19,7 @@ class ReplyCache:
     A cache that fails is a miss, logged once: it must not cost an answer that the model could give.
 
     Args:
-        folder: Made on first use.
+        folder: Created on first use.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -26,7 +26,7 @@ from discorag.schema.values import Vectors, digest
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Texts that an encoder puts before queries and passages; some models were trained with them."""
+    """Texts that are put before queries and passages, as some encoders were trained."""
 
     query: str = ""
     passage: str = ""

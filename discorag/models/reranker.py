@@ -28,7 +28,7 @@ class Reranker(Protocol):
 
     @property
     def version(self) -> str:
-        """Model and revision; numbers that are fitted on its scores carry it."""
+        """Model and revision. Numbers that were fitted on its scores name it."""
         ...
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:

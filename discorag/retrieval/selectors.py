@@ -29,10 +29,10 @@ def leaf_ranking(scores: Floats) -> list[int]:
 
 
 def within_budget(order: Iterable[int], sizes: Ints, limit: int) -> Nodes:
-    """The longest beginning of ``order`` (nodes, best first) whose sizes, shape (nodes,), keep to the limit.
+    """The longest beginning of ``order`` (nodes, best first) whose sizes, shape (nodes,), stay within the limit.
 
-    It stops before the first node that would exceed the limit and does not look for smaller ones behind it. The best
-    node is kept even if it alone exceeds the limit, on which the papers are silent: an answer needs some evidence.
+    It stops before the first node that would exceed the limit, even if a smaller one follows. The best node is kept
+    even if it alone exceeds the limit, which the papers do not mention: an answer needs some evidence.
     """
     chosen: list[int] = []
     spent = 0
@@ -68,10 +68,11 @@ def algorithm1(
     k: int = 5,
     variant: Variant = Variant.ORIGINAL_ORDER,
 ) -> Nodes:
-    """Go through all nodes by score: a leaf is chosen, an inner node gives its k best leaves not chosen yet.
+    """Go through all nodes by score: a leaf is chosen; an inner node contributes its k best leaves that are not chosen
+    yet.
 
-    The printed algorithm counts evidence and looks at the count after each node; the paper's experiments, and this
-    function, bound its length and look after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
+    The printed algorithm counts evidence and tests the count after each node; the paper's experiments, and this
+    function, limit its length and test after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
     """
     if variant is Variant.LEAVES:
         order: Iterable[int] = leaf_ranking(scores[: tree.leaves])

@@ -81,7 +81,7 @@ class Ledger(BaseModel, frozen=True):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What an answer says of its failures: which stage, why, and what was used instead."""
+        """The failures in sentences, for the answer: which stage, why, and what was used instead."""
         return tuple(dict.fromkeys(_note(s, f) for s in self.stages for f in s.failures))
 
     @classmethod

@@ -126,7 +126,7 @@ class PostgresServer:
 
     @contextmanager
     def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
-        """Whether this block alone has the lock of this name, of all processes, after waiting so long at most."""
+        """Whether this block alone, of all processes, gets the lock of this name within the time given."""
         with self.errors():
             db = self.engine.connect()  # the lock ends with its transaction, also when this process dies
         try:

@@ -274,7 +274,7 @@ def unpack_places(packed: bytes) -> list[tuple[str, int, int]]:
 
 
 def pack_arrays(arrays: Sequence[NDArray[Any]]) -> bytes:
-    """Pack arrays of 4-byte numbers: how many arrays, the length of each, then the numbers."""
+    """Pack arrays of 4-byte numbers: the number of arrays, the length of each, then their numbers."""
     parts = [array.astype(array.dtype.newbyteorder("<"), copy=False).view("<u4") for array in arrays]
     return pack(np.concatenate([np.array([len(arrays), *map(len, arrays)], "<u4"), *parts]).tobytes())
 

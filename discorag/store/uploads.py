@@ -183,7 +183,7 @@ class Conversions:
             raise RefusedFileError(message, hint="To try again, refresh it (--refresh), or retry its job.")
 
     def failed(self, file: str, reason: str) -> None:
-        """Count a failure."""
+        """Count a failure of a file."""
         with self._database.write(file) as db:
             counted = update(V).where(V.c.file == file).values(failures=V.c.failures + 1, reason=reason)
             if not db.execute(counted).rowcount:

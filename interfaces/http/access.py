@@ -269,7 +269,7 @@ class Quotas:
             raise _over_quota(message, "Delete documents: DELETE /documents/ID.")
 
     def check_files(self, scope: Scope, sizes: Mapping[str, int]) -> None:
-        """Check a job for these files, name -> bytes; the same names replace. Raises as `check`."""
+        """Check a job for these files, name -> bytes; a file replaces one of the same name. Raises as `check`."""
         new = len(sizes.keys() - self._table.known_uploads(scope))
         self.check(scope.tenant, jobs=1, files=new, size=sum(sizes.values()))
 

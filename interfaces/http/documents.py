@@ -61,9 +61,9 @@ class Session(BaseModel):
 
 
 class DocumentText(BaseModel):
-    """A document's canonical text; ``pages``: where each page of a paged source starts in it, in characters.
+    """A document's canonical text. ``pages``: where each page of a paged source starts in it, in characters.
 
-    ``markup``: what of the text is Markdown.
+    ``markup``: how much of the text is Markdown.
     """
 
     doc_id: str

@@ -91,7 +91,7 @@ class Uploads:
         return self._home(scope) / checked_name(name)
 
     def stage(self, scope: Scope, files: Mapping[str, BinaryIO]) -> StagedFiles:
-        """Write files, by name, to disk under temporary names, all or none; those of the same names stay.
+        """Write files, by name, to disk under temporary names, all or none; stored files of the same names stay.
 
         Raises:
             StoreFullError: The disk is full or broken; others as `checked_name`.
@@ -111,7 +111,7 @@ class Uploads:
         return staged
 
     def sweep(self, older_s: float = 0.0) -> None:
-        """Remove the temporary files of an earlier run of the server, if they are older than so many seconds."""
+        """Remove temporary files of an earlier run of the server that are at least this many seconds old."""
         self.make_spool()
         for part in (*self.folder.glob(f"files/*/.*{_PART}"), *self.spool.iterdir()):
             with suppress(OSError):

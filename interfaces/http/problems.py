@@ -127,7 +127,7 @@ def handle_errors(app: FastAPI) -> None:
 
 
 def content_length(scope: Scope) -> int:
-    """Bytes of the body as the client announces them; 0 if it does not."""
+    """The size of the body that the client announces, in bytes; 0 if it does not."""
     value = dict(scope["headers"]).get(b"content-length", b"0")
     return int(value) if value.isdigit() else 0
 

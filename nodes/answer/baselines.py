@@ -95,7 +95,7 @@ async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Jso
 
 
 async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """relate: discourse markers between chunks (fig. 17); if it fails there are none."""
+    """relate: find discourse markers between chunks (fig. 17); if the call fails, there are none."""
     context, stage = await answer_context(runtime), Stage("relate")
     calls = await _calls(context)
     inputs = without_structure(await load_inputs(state, context))

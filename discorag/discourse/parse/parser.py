@@ -101,7 +101,7 @@ def embedded_version(parser: UnitParser) -> str:
 
 
 def without_parsers(version: str) -> str:
-    """A version without the versions of parsers in it."""
+    """A version without the versions of the parsers in it."""
     return re.sub(r"\{[^{}]*\}", "{}", version)
 
 

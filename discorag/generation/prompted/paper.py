@@ -222,7 +222,7 @@ def graph_lines(chunks: tuple[Chunk, ...], graph: RhetoricalGraph) -> str:
 
 
 def graph_of(inputs: AnswerInputs, labels: Labels) -> RhetoricalGraph:
-    """The graph that the labels of pairs make; a pair without one is UNRELATED."""
+    """The graph with these labels; a pair without a label is UNRELATED."""
     ids = [c.id for c in inputs.chunks]
     edges = [
         Edge(source=ids[i - 1], target=ids[j - 1], relation=ChunkRelation(label))

@@ -91,7 +91,7 @@ class Prober:
             return self._known
 
     def owed(self) -> Usage:
-        """The cost of the call, returned once: at the next call it is zero."""
+        """The cost of the call; it is returned once, and zero afterwards."""
         owed, self._owed = self._owed, Usage()
         return owed
 

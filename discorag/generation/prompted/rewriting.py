@@ -68,13 +68,13 @@ async def refine_answer(
     max_tokens: int = 1024,
     temperature: float = 0.0,
 ) -> Reply[str]:
-    """A better answer by one call, or the same where there is nothing to improve.
+    """An improved answer, by one call; the same answer if there is nothing to improve.
 
     The draft's citations ``[n]`` count ``passages`` from 1. The prompt's variables are ``question``, ``passages`` and
     ``answer``.
 
     Raises:
-        ModelError: The call failed; InvalidOutputError where the answer lost its citations or invented some.
+        ModelError: The call failed; InvalidOutputError if the answer lost its citations or invented some.
     """
     numbered = "\n\n".join(f"[{i}] {escape(passage)}" for i, passage in enumerate(passages, start=1))
     prompt = template.render(question=escape(question), passages=numbered, answer=escape(answer))

@@ -21,7 +21,7 @@ class Box(NamedTuple):
     top: float
 
     def turned(self, degrees: int) -> Box:
-        """The same as a reader of a page that is shown turned clockwise by 0, 90, 180 or 270 degrees sees it."""
+        """The box on a page that is shown turned clockwise by 0, 90, 180 or 270 degrees."""
         left, bottom, right, top = self
         for _ in range(degrees // 90):
             left, bottom, right, top = bottom, -right, top, -left

@@ -30,9 +30,9 @@ _SWELLING, _ALWAYS = 30, 200_000
 
 
 class Converters:
-    """Child processes that convert files, within limits; started when they are needed, and used again.
+    """Child processes that convert files, within limits; started when they are needed, and reused.
 
-    Calls may come from several event loops at once. A call that is cancelled kills its child.
+    Calls may come from several event loops at once. Cancelling a call kills its child process.
     """
 
     def __init__(self, reading: ReadingSettings) -> None:

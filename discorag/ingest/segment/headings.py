@@ -82,7 +82,7 @@ def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
 
     A section runs from its heading to the next heading of the same or a higher rank; text before the first heading
     belongs to the document. The heading is the section's first paragraph and one sentence. Table rows and blocks of
-    code are sentences; none goes across a border of the layout. Every character that is not white space lies in
+    code are sentences; no sentence crosses a border of the layout. Every character that is not white space lies in
     exactly one sentence.
 
     Raises:

@@ -107,7 +107,7 @@ class Block:
 
 
 def block_of(parts: Sequence[Part], *, by_line: bool = False, heading: str = "") -> Block:
-    """The block that is made of ``parts``."""
+    """The block that consists of ``parts``."""
     span = Span(start=parts[0].span.start, end=parts[-1].span.end)
     return Block(span, heading=heading, by_line=by_line, parts=tuple(parts))
 

@@ -45,7 +45,7 @@ class Builder(Protocol):
 
     @property
     def version(self) -> str:
-        """Everything that shapes its nodes; a change builds again."""
+        """Names everything that shapes its nodes; if it changes, trees are built again."""
         ...
 
     async def build(self, source: Source) -> Built:

@@ -72,6 +72,6 @@ class LocalRouter:
 
 
 def router_of(backends: Toolbox) -> Router:
-    """The language model if there is one, else similarity."""
+    """The language model if one is configured, otherwise similarity."""
     model, form = backends.model_for("router"), FORMS[backends.settings.router.format]
     return LlmRouter(model, backends.template(form.prompt), form) if model else LocalRouter(backends.encoder)

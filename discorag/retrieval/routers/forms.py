@@ -94,7 +94,7 @@ class JsonForm(RouteForm):
 
 
 class RouteReply(BaseModel):
-    """The whole JSON reply, in the ids of the prompt; both empty: [REFUSE]."""
+    """The whole JSON reply, in the ids of the prompt. If both lists are empty, it is [REFUSE]."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -113,10 +113,10 @@ class TaggedForm(RouteForm):
     tokens = 24
 
     def schema(self, subtree: RetrievalSubtree) -> None:
-        """None."""
+        """None: the form is not JSON."""
 
     def write(self, decision: Decision, subtree: RetrievalSubtree) -> str:
-        """A decision as a router that is trained is to write it."""
+        """A decision as a trained router should write it."""
         chosen = {"ANSWER": decision.answer, "EXPAND": decision.expand}
         lines = {line.node: f"{line.id}: {' '.join(line.text.split()[:_PREFIX_WORDS])}" for line in subtree.lines}
         return "\n".join(f"[{tag}] {lines[node]}" for tag, nodes in chosen.items() for node in nodes) or REFUSAL

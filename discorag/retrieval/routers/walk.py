@@ -38,7 +38,7 @@ class WalkRules:
 
 
 class Line(NamedTuple):
-    """A node that a router sees: its id in prompts and its depth, both 0 for the root, and its heading or passage."""
+    """A node that a router sees: its id in prompts and its depth (both 0 for the root), and its heading or passage."""
 
     id: int
     node: int
@@ -98,9 +98,9 @@ class RetrievalSubtree:
 
 @dataclass(frozen=True)
 class Decision:
-    """A router's actions in one step: shown leaves for [ANSWER], collapsed structure nodes for [EXPAND].
+    """A router's actions in one step: visible leaves for [ANSWER], collapsed structure nodes for [EXPAND].
 
-    With neither it is [REFUSE].
+    If there are none, it is [REFUSE].
     """
 
     answer: tuple[int, ...] = ()
