@@ -27,7 +27,7 @@ interface Props {
   result: Reply;
   /** The sentence whose disagreements stand out. */
   at?: number;
-  /** Of which answer, where there are several. */
+  /** Which answer it belongs to, if there are several. */
   of?: string;
 }
 

@@ -68,7 +68,7 @@ interface Props {
   /** The reader's note if it is settled. */
   note: string | null;
   corpus: string;
-  /** None: the reader may not. */
+  /** Null: the reader may not settle findings. */
   settle: ((finding: Finding, note: string | null) => void) | null;
 }
 

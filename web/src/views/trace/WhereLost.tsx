@@ -52,7 +52,7 @@ function Fate({ found }: { found: Found }) {
   );
 }
 
-/** So many documents are looked through as well as the chosen one. */
+/** How many documents are searched besides the chosen one. */
 const OTHERS = 30;
 
 /** The passage word for word, else the sentence that is meant; in the first document that has it. */
