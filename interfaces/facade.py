@@ -1,4 +1,4 @@
-"""The pipeline as one object: ingest, ask, look; async methods and their sync twins."""
+"""The pipeline as one object: ingest, ask, audit; async methods and their sync twins."""
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false

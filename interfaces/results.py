@@ -1,4 +1,4 @@
-"""What `interfaces.facade.DiscoRAG` returns, and the same as HTTP and MCP send it."""
+"""What `interfaces.facade.DiscoRAG` returns, and how HTTP and MCP send it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from interfaces.questions import Question
 
 Options = Mapping[str, Any]
 FEWEST = 10
-"""Questions; with fewer, chance decides."""
+"""The fewest questions; with fewer, chance decides."""
 FOLDS, REPEATS, RESAMPLES = 5, 40, 4000
 
 

@@ -1,4 +1,4 @@
-"""What a run needs of the outside world: settings, store, encoder, language model; opened once, shared by all runs."""
+"""What a run needs from the outside world: settings, store, encoder, language model. Opened once, shared."""
 
 from __future__ import annotations
 

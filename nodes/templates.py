@@ -1,4 +1,4 @@
-"""The prompt files, checked and loaded once; those of the user's own folder where it has them."""
+"""The prompt files, checked and loaded once; a user's own folder comes first."""
 
 from __future__ import annotations
 

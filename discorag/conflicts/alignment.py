@@ -1,4 +1,4 @@
-"""Pairs of statements that say one thing of one subject in almost the same words, found over a whole corpus.
+"""Pairs of statements that say one thing about one subject in almost the same words, found over a whole corpus.
 
 Two statements are a pair if each is the other's nearest neighbour among the statements of the other document, neither
 stands word for word in the other document, and their words, values left out, can be aligned.

@@ -1,4 +1,4 @@
-"""What the last audit found about an answer's sources: the other side, also where it was not retrieved."""
+"""What the last audit found about an answer's sources: the other side, even if it was not retrieved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The draft of an answer: by a language model or, without one or when it fails, of sentences of the sources."""
+"""The draft of an answer: by a language model or, without one or if it fails, from sentences of the sources."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ LIMIT = 5
 FULL_LIMIT = 12
 """The same for ``detail="full"``."""
 UNCALIBRATED = 3
-"""Sentences of an answer where nothing says what the reranker's logits mean."""
+"""Sentences of an answer if the reranker has no calibration."""
 
 
 class Role(StrEnum):

@@ -1,6 +1,6 @@
 """Documents in S3, or in a store that speaks its protocol: listed, known by ``s3://bucket/key``, read one at a time.
 
-Region and credentials are taken from where the tools of AWS take them (``AWS_REGION``, profiles, the role of the
+Region and credentials come from the usual AWS configuration (``AWS_REGION``, profiles, the role of the
 machine), another endpoint from ``AWS_ENDPOINT_URL``.
 """
 

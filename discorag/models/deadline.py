@@ -16,7 +16,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _limit: ContextVar[tuple[float, str]] = ContextVar("limit", default=(inf, ""))
-"""When the time ends, and the setting that says so."""
+"""When the time ends, and the setting that sets it."""
 
 
 @contextmanager

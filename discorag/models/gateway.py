@@ -43,7 +43,7 @@ _TRUNCATED = (
     "Write it again from the start, much shorter but complete, in the form asked for before, and nothing else."
 )
 _REPAIR_TOKENS = 1024
-"""Room for the two turns by which a repair is asked for."""
+"""Tokens for the two turns that request a repair."""
 
 
 class Gateway:

@@ -27,7 +27,7 @@ from discorag.text.bm25 import Bm25, TermCounts
 BEST_CHUNKS = 20
 """Chunks whose documents are searched too."""
 ATTEMPTS = 10
-"""How often nodes are scored again where their trees were being replaced."""
+"""How often nodes are scored again if their trees were being replaced."""
 
 
 class TreeIndex:

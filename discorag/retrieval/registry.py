@@ -41,7 +41,7 @@ class TreeQuery:
     """A question over the scored nodes of the documents that are searched.
 
     ``words`` is the budget of evidence, in the unit of the sizes; ``k`` the retriever's own, None for its paper's.
-    HTSIR's reranker is given ``pool`` nodes; RDR²'s router may ``unfold`` so many headings in a document.
+    HTSIR's reranker is given ``pool`` nodes; RDR²'s router may ``unfold`` this many headings in a document.
     """
 
     question: str

@@ -20,7 +20,7 @@ STAGES = {
     "generate": "answer",
     "verify": "",
 }
-"""The stages of an answer in their order, each with what a language model makes there, as a reader is told."""
+"""The stages of an answer in order, each with what a language model makes in it, as notes call it."""
 
 
 class Failure(BaseModel, frozen=True):

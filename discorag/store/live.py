@@ -24,7 +24,7 @@ FLUSHED = 2_000
 FEED_S = 2.0
 """How long a search waits, in seconds, while another process brings the index up to date."""
 RETRY_S = 30.0
-"""How long an index that could not be used is left alone, in seconds."""
+"""Seconds before an index that could not be used is tried again."""
 _LOG = logging.getLogger("disco_rag.store")
 _FEEDER = "index"
 _FULL = "the disk is nearly full"

@@ -38,9 +38,9 @@ from discorag.schema.errors import (
 
 DRIVER = "postgresql+psycopg"
 BUSY_S = 60
-"""How long a change waits for another one of the same, in seconds."""
+"""Seconds that a change waits for another change of the same thing."""
 CONNECTIONS = 16
-"""Of one process, at most; PostgreSQL has 100 by default."""
+"""The most of one process; PostgreSQL has 100 by default."""
 _PAUSE_S = 0.05
 _DEFAULTS: Final = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """Of connections, unless the URL says otherwise; a server that is cut off is noticed after a minute."""

@@ -1,4 +1,4 @@
-"""Around a search: checks of the question, sources of the same content, and the search that leaves nothing out."""
+"""Around a search: checks of the question, sources with the same content, and the search that returns everything."""
 
 from __future__ import annotations
 

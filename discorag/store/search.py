@@ -59,8 +59,8 @@ def ordered(hits: Sequence[Hit]) -> list[Hit]:
 def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
     """The first ``depth`` hits by score, rounded, and chunk id.
 
-    ``fetch`` returns up to so many hits, best first, equal scores in any order. It is asked for more until no hit left
-    out can tie with one kept.
+    ``fetch`` returns up to this many hits, best first, equal scores in any order. It is called for more until no hit
+    left out can tie with one kept.
     """
     limit = depth + 1
     hits = _rounded(fetch(limit))

@@ -1,4 +1,4 @@
-"""The database as a SQLite file: how it is opened, also where nothing can be written, and what its errors mean.
+"""The database as a SQLite file: how it is opened, even if nothing can be written, and what its errors mean.
 
 Everything specific to SQLite is in this module; what is specific to PostgreSQL is in `discorag.store.postgres`.
 """

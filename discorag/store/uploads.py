@@ -16,10 +16,10 @@ from discorag.store.sqlite import FileHold
 
 _ENDLESS = 2**31 - 1
 TRIES = 2
-"""How often a file is converted that runs into a limit or ends its process."""
+"""How often a file that exceeds a limit or crashes its process is converted."""
 
 Hold = FileHold | RowHold
-"""Of a file in the queue, by the server that reads it."""
+"""The hold of a server on the file in the queue that it reads."""
 
 J, Q, U, V = tables.jobs, tables.queue, tables.uploads, tables.conversions
 

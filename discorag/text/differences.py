@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from discorag.schema.values import Span
 
 ALIKE = 0.6
-"""Sentences with so large a share of words in common are the same but for some words."""
+"""The least share of common words of two sentences that are the same but for some words."""
 _WORD = re.compile(r"\d[\d.,:/-]*(?:\s?%)?|\w+(?:['’-]\w+)*")
 _TELLING = re.compile(r"^\d|^(?:no|not|never|none|nor|neither|without|cannot)$|n['’]t$", re.IGNORECASE)
 

@@ -67,7 +67,7 @@ class NliJudge:
 
 
 _TOKENS = 40
-"""Of the output, for each sentence."""
+"""Output tokens for each sentence."""
 _SAID = "The language model finds a passage that says so."
 _UNSAID = "The language model finds no passage that says so."
 

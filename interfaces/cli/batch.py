@@ -1,4 +1,4 @@
-"""A file of questions, answered into a file of replies; questions that have an answer there are not asked again."""
+"""Answers a file of questions into a file of replies; questions that have an answer there are not asked again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interfaces.questions import Question
 from interfaces.results import AskResult
 
 _BEGINNING = '{"id":'
-"""Of the line of a reply."""
+"""How the line of a reply begins."""
 
 
 class Reply(BaseModel):

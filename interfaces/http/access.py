@@ -1,4 +1,4 @@
-"""Keys and their roles; rates of keys and tenants, and the tenants' quotas of documents, bytes and jobs.
+"""Keys and their roles, rate limits of keys and tenants, and the tenants' quotas of documents, bytes and jobs.
 
 The key file is read with every request. Replace it as a whole: write another file and rename it, so that no half
 of it is ever read.
@@ -255,7 +255,7 @@ class Quotas:
         self._quota, self._table = quota, table
 
     def check(self, tenant: str, *, jobs: int = 0, files: int = 0, size: int = 0) -> None:
-        """Raises `RefusedError` (429) if so many jobs, files and bytes more would be too much."""
+        """Raises `RefusedError` (429) if this many more jobs, files or bytes would exceed a quota."""
         quota = self._quota
         if self._table.under_way(tenant) + jobs > quota.jobs:
             message, hint = f"{quota.jobs} jobs have not ended.", "Wait for one, or cancel one: DELETE /ingest/JOB."

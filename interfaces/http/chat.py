@@ -1,5 +1,5 @@
-"""POST /v1/chat/completions: any OpenAI client talks to the pipeline; a model name is a pipeline, and after a slash the
-corpus: ``disco-rag/papers``.
+"""POST /v1/chat/completions, for OpenAI clients. A model's name is a pipeline, optionally with a corpus:
+``disco-rag/papers``.
 
 OpenAI's fields that are not declared here are ignored.
 

@@ -39,13 +39,13 @@ from discorag.store.sqlite import make_private_folder
 from discorag.store.uploads import Hold, JobRow, JobTable, QueuedFile
 
 RETENTION = timedelta(days=7)
-"""How long the record of a job is stored after its end."""
+"""How long a job's record is stored after its end."""
 OF_A_JOB = 16
-"""Files of one job that all servers together read at once, at most; each may read as many as it has places."""
+"""The most files of one job that all servers together read at once."""
 POLL_S = 1.0
 """Seconds after which a server looks for jobs that other servers accepted or cancelled."""
 RETRY_S = 5.0
-"""Seconds until a file is tried again whose job's record could not be written, or for which the store had no room."""
+"""Seconds before a file is tried again, if its job's record could not be written or the store had no room."""
 _MAX_NAME_BYTES = 200
 _PART = ".part"
 _HINT = "Check the disk of the uploads."

@@ -25,9 +25,9 @@ from interfaces.http.jobs import Uploads
 from interfaces.http.observability import log_as_json
 
 HEAD_BYTES = 16_384
-"""Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would read on for ever."""
+"""Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would read without end."""
 HEAD_S = 5
-"""Seconds between two checks of idle connections: a head has this time to arrive, and at most twice as much."""
+"""Seconds between two checks of idle connections: a head has once to twice this time to arrive."""
 END_S = 5
 """Seconds in which requests that are stopped send their clients an error."""
 CLOSE_S = 5

@@ -1,4 +1,4 @@
-"""/threads: conversations; POST /ask stores its question and answer in the one that it names."""
+"""/threads: conversations. POST /ask stores its question and answer in the thread that it names."""
 
 from __future__ import annotations
 

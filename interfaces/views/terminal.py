@@ -16,7 +16,7 @@ from interfaces.results import AskResult
 
 _MARK = "bold cyan"  # of a citation: no word of a source is bold
 THEME = Theme({"markdown.strong": _MARK, "markdown.code": "none"})
-"""Of consoles that show answers; in their Markdown the addresses of sources are code."""
+"""The theme of consoles that show answers; in their Markdown, the addresses of sources are code."""
 
 
 def plan_text(result: AskResult) -> RenderableType:

@@ -1,4 +1,4 @@
-"""assess: whether the evidence answers the question, before anything is made of it."""
+"""assess: whether the evidence answers the question, before anything is written from it."""
 
 from __future__ import annotations
 

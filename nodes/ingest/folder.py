@@ -1,4 +1,4 @@
-"""A folder: which files there are to read, and which of those that were read once are gone."""
+"""A folder: which files to read, and which of those read earlier are gone."""
 
 from __future__ import annotations
 

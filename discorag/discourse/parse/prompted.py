@@ -24,7 +24,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 
 SHORTEST = 6
-"""Bytes, two Chinese characters, that an EDU has on average at least: so many EDUs may a reply have."""
+"""Least bytes of an EDU on average (two Chinese characters): this limits the number of EDUs in a reply."""
 LIKENESS = 0.8
 """Share of its letters and digits that an EDU and a model's copy of it must have in common."""
 _QUOTE = 60  # characters of a text that an error message shows

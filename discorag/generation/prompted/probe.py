@@ -1,4 +1,4 @@
-"""What a language model is able to do, found out by one call over fixed passages, whose reply is stored on disk.
+"""What a language model can do, found out by one call over fixed passages, whose reply is stored on disk.
 
 It answers a question about two short passages with marked trees and writes their graph, in one JSON object. Whether it
 copies marks, cites, and keeps to the schema says how it is shown trees, and which turns are left to the local engines.
@@ -33,7 +33,7 @@ PASSAGES = (
 )
 ANSWER_CHARACTERS = 600
 LATER_S = 30.0
-"""How long a model that could not be reached is assumed to be able."""
+"""How many seconds a model that could not be reached is assumed to be able to do everything."""
 
 
 @dataclass(frozen=True)

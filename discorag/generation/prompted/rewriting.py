@@ -15,7 +15,7 @@ from discorag.discourse.parse.inline import escape, unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
 
 TURNS = 12
-"""Turns of a conversation that are looked at, the latest."""
+"""How many turns of a conversation are read, the latest."""
 _LONGEST_TURN = 2000  # characters
 _SPARE = 256
 """Tokens of names and things that a question may lack; itself it has fewer tokens than bytes."""

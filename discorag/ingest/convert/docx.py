@@ -1,4 +1,4 @@
-"""DOCX to Markdown: mammoth makes HTML of it, which goes the way of all HTML."""
+"""DOCX to Markdown: mammoth makes HTML of it, which is then converted like any HTML."""
 
 from __future__ import annotations
 

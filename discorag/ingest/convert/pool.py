@@ -1,4 +1,4 @@
-"""Converters in child processes: whatever a file does to one, it can be stopped, and this process continues.
+"""Converters in child processes: whatever a file does to one, the child can be stopped and this process continues.
 
 The pools of anyio and multiprocessing, and those built on it, were no fit: their children run the user's script once
 more, send pickles, which run code, and outlive a parent that is killed while they are at work.
@@ -26,7 +26,7 @@ _PATIENCE = 5  # seconds waited for each second of processor time: children shar
 _SECONDS, _SECONDS_PER_MB = 5, 100
 """Processor time for any file, and for its size; tables of a PDF, which cost most, take 30 s per MB."""
 _SWELLING, _ALWAYS = 30, 200_000
-"""No honest file has more text than so many times its bytes; a short one may have so many bytes of it."""
+"""Limits of a file's text: this many times its bytes, and for short files at least this many bytes."""
 
 
 class Converters:

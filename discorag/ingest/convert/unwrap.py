@@ -1,4 +1,4 @@
-"""Lines of a page back into paragraphs: what was only wrapped is joined, what the author broke stays broken."""
+"""Lines of a page joined into paragraphs: wrapped lines are joined, the author's own line breaks stay."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class Pieces:
 
 
 class Tokenization:
-    """An encoder's tokenizer as the parser uses it, in windows of so many word pieces, special tokens included.
+    """An encoder's tokenizer as the parser uses it, in windows of this many word pieces, special tokens included.
 
     Threads may share it.
     """
