@@ -1,4 +1,4 @@
-"""What surrounds a request: errors in one JSON form, which OpenAI clients read too; headers, an id, a log line, limits."""
+"""Around a request: errors in one JSON form, which OpenAI clients read too; headers, an id, a log line, limits."""
 
 from __future__ import annotations
 
