@@ -126,7 +126,7 @@ def process_cpu(command: Sequence[str], home: Path) -> float:
 
 def measure_starts(home: Path, question: str) -> dict[str, float]:
     """``--help`` over what it cannot do without, and a first answer."""
-    program = [sys.executable, "-m", "discorag"]
+    program = [sys.executable, "-c", "from discorag import main; main()"]
     libraries = median(process_cpu([sys.executable, "-c", "import typer, rich"], home) for _ in range(ROUNDS))
     shown = median(process_cpu([*program, "--help"], home) for _ in range(ROUNDS))
     first = median(process_cpu([*program, "ask", question], home) for _ in range(ROUNDS))

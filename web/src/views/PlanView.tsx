@@ -56,7 +56,7 @@ function Passages({ result }: { result: Reply }) {
       <ol className="numbered">
         {chunks.map((id, i) => (
           <li key={id}>
-            [{i + 1}] <bdi>{result.sources.find((source) => source.chunk_id === id)?.title ?? passages.get(id)?.title ?? id}</bdi>
+            [{i + 1}] <bdi>{passages.get(id)?.title ?? id}</bdi>
           </li>
         ))}
       </ol>
