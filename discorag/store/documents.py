@@ -46,6 +46,7 @@ from discorag.text.terms import sparse
 T = TypeVar("T")
 _PLACES = 10_000  # documents whose chunks' places are kept in memory
 _SCOPES = 100  # scopes whose documents' titles are kept in memory
+_TITLES = 10_000  # documents of a scope, at most, whose titles are read
 _MANY = 10_000  # ids that one statement names
 _READ = 100  # documents that an index reads at a time
 
@@ -147,17 +148,24 @@ class Documents:
         ]
 
     def source_names(self, scope: Scope, chunks: Iterable[Chunk]) -> dict[str, str]:
-        """What to call the documents of these chunks, by uri: see `discorag.schema.document.name_sources`."""
+        """What to call the documents of these chunks, by uri: see `discorag.schema.document.name_sources`.
+
+        They are compared with all documents of the scope; if there are too many, with each other.
+        """
+        titles = {chunk.uri: chunk.title for chunk in chunks}
         known, newest = self._titles.get(scope.folder, (dict[str, str](), 0))
         query = select(D.c.number, D.c.uri, D.c.manifest).where(is_in(scope))
         with self.database.read() as db:
-            count = db.scalar(select(func.count()).select_from(D).where(is_in(scope)))
+            count = db.scalar(select(func.count()).select_from(D).where(is_in(scope))) or 0
+            if count > _TITLES:
+                return name_sources(titles, titles)
             rows = db.execute(query.where(D.c.number > newest)).all()
-            if len(known.keys() | {row.uri for row in rows}) != count:  # documents were deleted
+            if len(known) + sum(row.uri not in known for row in rows) != count:  # documents were deleted
                 known, rows = dict[str, str](), db.execute(query).all()
-        known = known | {row.uri: manifest_from(row.manifest).title for row in rows}
-        self._titles[scope.folder] = known, max([newest, *(row.number for row in rows)])
-        return name_sources({chunk.uri: chunk.title for chunk in chunks}, known)
+        if rows:
+            known = known | {row.uri: manifest_from(row.manifest).title for row in rows}
+            self._titles[scope.folder] = known, max(row.number for row in rows)
+        return name_sources(titles, known)
 
     def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
         """The manifest of one document, None if it is not stored."""
