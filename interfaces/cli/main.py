@@ -160,7 +160,7 @@ def tune(
         where: dict[str, Any] = _scope(rag, corpus, tenant).model_dump() | {"most_words": most_words}
         options = candidates(examples, has_model=rag.backends.model is not None)
         with Bar("Ask", len(examples) * len(options)) as bar:
-            find = partial(find_settings, rag, examples, options, on_answer=bar.advance, **where)
+            find = partial(find_settings, rag, examples, options, on_answer=bar.count, **where)
             found = rag.run(find)
     out.print(tuning_table(found), tuning_verdict(found), sep="\n")
     if write and found.is_better:

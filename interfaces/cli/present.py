@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel
@@ -41,46 +41,39 @@ def print_json(value: BaseModel | Any) -> None:
     typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
 
 
-class Bar:
+class Bar(Progress):
     """A progress bar, shown between ``with`` and its end; ``total`` may be set later."""
 
     def __init__(self, name: str, total: int | None = None, *, console: Console = err) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=console)
-        self._task = self._bar.add_task(name, total=total)
+        super().__init__(*columns, console=console)
+        self._task = self.add_task(name, total=total)
 
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def advance(self, _: object = None) -> None:
-        """Count one more as done."""
-        self._bar.update(self._task, advance=1)
+    def count(self, _: object = None) -> None:
+        """Count one more."""
+        self.advance(self._task)
 
     def show(self, completed: int, total: int) -> None:
         """Show how much is done, of how much."""
-        self._bar.update(self._task, completed=completed, total=total)
+        self.update(self._task, completed=completed, total=total)
 
     def on_reply(self, reply: Reply) -> None:
         """Count a reply to a file of questions; say what went wrong."""
-        self.advance()
+        self.count()
         if reply.error:
-            self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
+            self.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
 
     def on_event(self, event: dict[str, Any]) -> None:
         """Take an event of the ingest graph: ``found`` sets the total, ``document`` advances."""
         if event.get("event") == "found":
-            self._bar.update(self._task, total=event["documents"])
+            self.update(self._task, total=event["documents"])
         elif event.get("event") == "document" and event["status"] != Status.DELETED:
-            self.advance()
+            self.count()
 
     @property
     def done(self) -> str:
         """How much is done, of how much."""
-        task = self._bar.tasks[self._task]
+        task = self.tasks[self._task]
         return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
 
 
@@ -125,24 +118,14 @@ def name_and_note(uri: str, note: str) -> str:
     return note if note.startswith(uri) else f"{uri}: {note}"
 
 
-_USAGE = {
-    "calls": "calls",
-    "tokens in": "tokens_in",
-    "cached": "tokens_cached",
-    "tokens out": "tokens_out",
-    "disk hits": "disk_hits",
-    "repairs": "repairs",
-}
-"""Column -> field of `Usage`."""
-
-
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     """What each stage cost, and the wall time, in seconds; failures are listed below."""
-    used = {name: field for name, field in _USAGE.items() if getattr(ledger.usage, field)}
-    table = plain_table("stage", "engine", "model", numbers=("seconds", *used), title="Time and cost")
+    used = [name for name in Usage.model_fields if getattr(ledger.usage, name)]
+    numbers = ("seconds", *(name.replace("_", " ") for name in used))
+    table = plain_table("stage", "engine", "model", numbers=numbers, title="Time and cost")
 
     def add_row(name: str, engine: str, model: str, seconds: float, usage: Usage) -> None:
-        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, f)) for f in used.values()))
+        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, name)) for name in used))
 
     for s in ledger.stages:
         add_row(s.stage, s.engine, s.model, s.seconds, s.usage)
@@ -151,8 +134,6 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     notes += [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
-    if refused := ledger.usage.beams_refused:
-        notes.append(Text(f"The endpoint has no beam search: {refused} calls were made without it."))
     if sum(s.seconds for s in ledger.stages) > seconds:
         notes.append(
             Text("Documents are read in parallel: the seconds of all add up, including waiting for the encoder.", "dim")
