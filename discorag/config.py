@@ -402,7 +402,7 @@ class Settings(BaseSettings):
         return section.model_copy(update=below)
 
     def llm_for(self, role: Role) -> LlmSettings:
-        """The language model that plays a role; its ``provider`` is empty where none is configured."""
+        """The language model that plays a role; its ``provider`` is empty if none is configured."""
         llm = self.llm.named(self.model) if self.model else self.llm
         own = getattr(self.models, role)
         return llm.named(own) if own else llm
@@ -458,7 +458,7 @@ def read_settings() -> Settings:
 
 
 def config_file() -> Path:
-    """The settings file: the one that is named, else the nearest; it need not exist."""
+    """The settings file: the one that a variable names, or the nearest; it need not exist."""
     if CONFIG_FILE_VARIABLE in os.environ:
         return Path(os.environ[CONFIG_FILE_VARIABLE])
     here = Path.cwd()

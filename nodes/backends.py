@@ -120,7 +120,9 @@ class Backends:
             return self._parsers[name]
 
     def tree_tools(self, parser: str) -> TreeTools:
-        """What builders are made of; a parser that only reads chunks leaves sentences and paragraphs to ``local``."""
+        """The models and the parser for builders. If the configured parser reads only chunks, ``local`` reads sentences
+        and paragraphs.
+        """
         chosen = self.parser("local" if parser in PROMPTED else parser)
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
         assert isinstance(units, UnitParser)

@@ -152,7 +152,7 @@ class AuditDocument:
 
     @cached_property
     def texts(self) -> frozenset[str]:
-        """Everything that it says, sentence by sentence, normalised."""
+        """All its sentences, normalised."""
         return frozenset(normalise(s.body) for s in self.sentences)
 
     @cached_property

@@ -164,7 +164,7 @@ def _batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 async def packaged_encoder(settings: EncoderSettings) -> Encoder:
-    """For the registry. Raises `ConfigError` if another model is named."""
+    """The encoder ``packaged``. Raises `ConfigError` if another model is named."""
     prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
     if settings.model == MINILM.name:
         return await asyncio.to_thread(PackagedEncoder, prefixes)

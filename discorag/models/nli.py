@@ -73,7 +73,7 @@ def _make(settings: NliSettings) -> NliModel | None:
 
 
 def named_nli(settings: NliSettings) -> CrossEncoderNli:
-    """For the registry. Raises `ConfigError` if no model is named."""
+    """The NLI model ``cross-encoder``. Raises `ConfigError` if no model is named."""
     if settings.model is None:
         raise ConfigError("No NLI model is named.", hint=f"Set {VARIABLES}__MODEL.")
     return CrossEncoderNli(settings.model)

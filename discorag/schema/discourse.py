@@ -80,7 +80,7 @@ class Nuclearity(StrEnum):
 class Split(BaseModel, frozen=True):
     """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation.
 
-    ``confidence`` says how likely it is that cut, nuclearity and relation are right; None where the parser does not.
+    ``confidence`` is the probability that split, nuclearity and relation are right; None if the parser gives none.
     """
 
     start: int = Field(ge=0)

@@ -96,7 +96,7 @@ class Database:
 
     @property
     def is_nearly_full(self) -> bool:
-        """Whether its disk is; that of a server is not looked at."""
+        """Whether its disk is nearly full; the disk of a server is not checked."""
         return isinstance(self.place, SqliteFile) and self.place.room < 0
 
     def check_room(self) -> None:

@@ -133,7 +133,7 @@ class Documents:
             return [manifest_from(m) for m in db.scalars(select(D.c.manifest).where(is_in(scope), _begins(folder)))]
 
     def has(self, scope: Scope, folder: str = "") -> bool:
-        """Whether there is any document in the scope whose uri begins with this."""
+        """Whether the scope has a document whose URI begins with ``folder``."""
         with self.database.read() as db:
             return db.execute(select(D.c.number).where(is_in(scope), _begins(folder)).limit(1)).first() is not None
 

@@ -55,7 +55,7 @@ _ZEROS = bytes(_BLOCK)
 
 
 def open_edge(place: IndexPlace, *, fresh: bool) -> EdgeIndex:
-    """For the registry."""
+    """The index ``edge``."""
     folder = place.folder / FOLDER
     lock = _acquire_lock(place.folder / LOCK)
     try:

@@ -139,7 +139,7 @@ class OpenIndex(Protocol):
 
 
 def open_none(place: IndexPlace, *, fresh: bool) -> Index:
-    """For the registry."""
+    """The index ``none``."""
     del place, fresh
     raise IndexUnusableError("there is none: name a Qdrant server (DISCO_RAG_STORE__URL)")
 

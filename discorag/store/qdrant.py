@@ -33,7 +33,7 @@ _BATCH = 256  # points in one request
 
 
 def open_memory(place: IndexPlace, *, fresh: bool) -> ServerIndex:
-    """For the registry."""
+    """The index ``memory``."""
     if not fresh:
         raise IndexUnusableError("it is missing", lost=True)
     return ServerIndex(QdrantClient(":memory:"), place, fresh=True)

@@ -45,7 +45,9 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
 
 @dataclass(frozen=True)
 class Distinct(Generic[T]):
-    """The best of what was found, documents of one content as one; ``copies``: document -> names of the other files."""
+    """The best of what was found, with documents of the same content as one. ``copies``: document -> names of the other
+    files.
+    """
 
     best: list[T]
     copies: Mapping[str, list[str]]

@@ -30,7 +30,7 @@ def auto_verifier(tools: Toolbox) -> TracingVerifier:
 
 
 def nli_verifier(tools: Toolbox) -> TracingVerifier:
-    """For the registry. Raises `ConfigError` if no model is named."""
+    """The verifier ``nli``. Raises `ConfigError` if no model is named."""
     verifier = auto_verifier(tools)
     if verifier.judge is None:
         raise ConfigError(
@@ -73,7 +73,7 @@ _UNSAID = "The language model finds no passage that says so."
 
 
 def llm_verifier(tools: Toolbox) -> TracingVerifier:
-    """For the registry. Raises `ConfigError` if no language model is configured."""
+    """The verifier ``llm``. Raises `ConfigError` if no language model is configured."""
     return TracingVerifier(
         tools.encoder, tools.reranker, LlmJudge(tools.require_model("judge"), tools.template("support"))
     )

@@ -49,7 +49,7 @@ class Place:
 
     @property
     def evidence(self) -> str:
-        """All that is looked up in it."""
+        """All of its text in which details are looked up."""
         return f"{self.context}\n{self.text}"
 
 

@@ -244,11 +244,11 @@ def _is_loopback(host: str) -> bool:
 
 
 class Quotas:
-    """Checks uploads against the quotas, by the rows of the database. All methods block.
+    """Checks uploads against the quotas, as the database's rows say. All methods block.
 
     Args:
         quota: The quotas, the same for every tenant.
-        table: Uploads and jobs; within its `JobTable.add` a check counts what is being added.
+        table: Uploads and jobs; inside its `JobTable.add`, a check counts what is being added.
     """
 
     def __init__(self, quota: QuotaSettings, table: JobTable) -> None:

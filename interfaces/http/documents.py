@@ -155,7 +155,7 @@ def _original_pdf(manifest: Manifest, max_bytes: int) -> bytes:
 
 @router.get("/chunks", responses=error_responses(404))
 async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -> list[Chunk]:
-    """Passages by ids, as hits and graphs name them, in the same order; 404 if one is missing."""
+    """Passages by their ids, as hits and graphs name them, in the same order; 404 if one is missing."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.chunks, scope, ids)
     log_access("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))

@@ -219,7 +219,7 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
 
 
 def paper_parser(tools: Toolbox, limits: Limits) -> PromptedParser:
-    """For the registry: as Disco-RAG prints it, by default with three beams; free text that is checked afterwards.
+    """The parser ``paper``: as Disco-RAG prints it, by default with three beams; the free text is checked afterwards.
 
     Raises `ConfigError` if no language model is configured.
     """

@@ -198,7 +198,7 @@ async def sentence_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> Sentenc
 
 
 async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> list[Chunk]:
-    """The chunks with the vectors of their units, as `sentence_table` will ask for them."""
+    """The chunks with the vectors of their units, which `sentence_table` needs."""
     found = list[Chunk]()
     for i in range(0, len(chunks), _CHUNKS_AT_ONCE):
         some = chunks[i : i + _CHUNKS_AT_ONCE]

@@ -58,10 +58,11 @@ class ClusterSizes:
 
 
 class ClusterBuilder:
-    """Makes a tree of clusters: a node's children may stand far apart, and a node may have several parents.
+    """Makes a tree of clusters: a node's children may be far apart, and a node may have several parents.
 
-    A layer's texts are embedded, clustered and summarised, all summaries of a layer at the same time; a cluster of one
-    goes up as it is. It ends with one root, or where clustering would make no fewer nodes.
+    A layer's texts are embedded, clustered and summarised, all summaries of a layer at the same time; the only member
+    of a cluster moves up unchanged. The tree ends with one root, or when clustering would not reduce the number of
+    nodes.
 
     Source: RAPTOR section 3.
     """
@@ -100,9 +101,9 @@ class ClusterBuilder:
 
 
 def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:
-    """Which texts belong together: global clusters, local ones inside each, and no text too long to be summarised.
+    """Which texts belong together: global clusters, local ones inside each, and none too long to be summarised.
 
-    ``vectors`` are unit vectors, shape (n, d), ``tokens`` the texts' lengths.
+    ``vectors`` are unit vectors, shape (n, d); ``tokens`` are the lengths of the texts.
 
     Returns:
         Indices of each cluster's members, ascending, no cluster twice; every text is in at least one.

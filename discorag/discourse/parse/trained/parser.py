@@ -98,7 +98,7 @@ VERSION = "gum-6"
 
 
 def trained_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
-    """For the registry: the packaged parser, or the one in the folder that the settings name."""
+    """The parser ``local``: the packaged one, or the one in the folder that the settings name."""
     return TrainedParser(folder=tools.settings.parser.folder or PACKAGED_FOLDER)
 
 
