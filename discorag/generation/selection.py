@@ -140,9 +140,9 @@ def _answering(
 
 
 def _repeats(i: int, chosen: Iterable[int], table: SentenceTable) -> bool:
-    """Whether a chosen sentence consists of the same words. Negations and figures are words too."""
-    words = set(terms(table.sentences[i].plain))
-    return any(words == set(terms(table.sentences[j].plain)) for j in chosen)
+    """Whether a chosen sentence is quoted with the same words. Negations and figures are words too."""
+    words = [set(terms(unit.shown_prefix + unit.body)) for unit in (table.sentences[j] for j in (i, *chosen))]
+    return words[0] in words[1:]
 
 
 def _with_companions(
@@ -150,9 +150,9 @@ def _with_companions(
 ) -> tuple[SelectedSentence, ...]:
     """The chosen sentences, best first, each followed by those that belong to it."""
     selected: dict[int, SelectedSentence] = {}
-    # a lead-in comes first, then the chosen items of its list or code in text order
-    same_list = (j for i in chosen for j in sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table)))
-    for i in same_list:
+    # a lead-in comes first, then the chosen items of its list or code in text order; so do sentences below a question
+    in_order = (j for i in chosen for j in sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table)))
+    for i in in_order:
         if i in selected:
             continue
         selected[i] = SelectedSentence(i, Role.ADDS if selected else Role.ANSWER)
@@ -163,8 +163,10 @@ def _with_companions(
     return tuple(selected.values())
 
 
-def _lead_in(i: int, table: SentenceTable) -> int:
+def _lead_in(i: int, table: SentenceTable) -> int | tuple[int, str]:
     unit = table.sentences[i]
+    if unit.question:
+        return unit.chunk, unit.question
     return unit.lead if unit.lead is not None and unit.kind in {UnitKind.ITEM, UnitKind.CODE} else i
 
 
