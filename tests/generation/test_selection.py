@@ -97,7 +97,9 @@ def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice() -> None:
     logits = [9.0 - i / 100 for i in range(len(texts))]
     assert _select(logits, *_case(texts)).indices == tuple(range(LIMIT))
     inputs, table = _case(["Tides rise twice a day."] * len(texts))
-    assert _select(logits, inputs, table).indices == (0,)
+    unseen = tuple(replace(unit, prefix=f"Table {i}: ") for i, unit in enumerate(table.sentences))
+    for units in (table.sentences, unseen):
+        assert _select(logits, inputs, SentenceTable(units, table.vectors)).indices == (0,)
 
 
 def test_a_negation_is_not_a_repetition() -> None:
@@ -121,6 +123,9 @@ def test_items_follow_what_introduces_them_in_their_own_order() -> None:
     items = tuple(replace(unit, kind=UnitKind.ITEM, lead=0) for unit in table.sentences[1:])
     listed = SentenceTable((replace(table.sentences[0], introduces=True), *items), table.vectors)
     assert _select([8.8, 8.9, 9.0, 8.7], inputs, listed).indices == (0, 1, 2, 3)
+    of_one_chunk = tuple(replace(unit, chunk=1, headings=("Why do tides rise?",)) for unit in table.sentences)
+    below_a_question = SentenceTable(of_one_chunk, table.vectors)
+    assert _select([8.8, 8.9, 9.0, 8.7], inputs, below_a_question).indices == (0, 1, 2, 3)
     assert _select([8.8, 8.9, 9.0, 8.7], inputs, table).indices == (2, 1, 0, 3)
 
 
@@ -166,15 +171,18 @@ async def test_a_sentence_is_read_under_its_title_and_headings_and_only_once_a_q
         ("What does the -s option do?", "-s prints the size in blocks."),
         ("What changed in version 8.1.4?", "Since 8.1.4, prompts hide their input."),
         ("What changed in version 9.0.0?", "Since v9.0.0, rivets are gone."),
+        ("Does weld3 sort?", "What an option changed in version 0 is much the same."),
     ],
 )
 async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
     question: str, best: str, encoder: Encoder
 ) -> None:
-    text = "# 8.1.3\n\n" + " ".join(f"What an option changed in version {i} is much the same." for i in range(9))
+    text = "# 8.1.3\n\nUse weld3.\n\n" + " ".join(
+        f"What an option changed in version {i} is much the same." for i in range(9)
+    )
     text += "\n\n-S sorts by size.\n\n-s prints the size in blocks.\n\n"
     text += "Since 8.1.4, prompts hide their input.\n\nSince v9.0.0, rivets are gone.\n"
-    inputs = await inputs_from({"notes.md": text}, question, encoder)
+    inputs = await inputs_from({"weld3.md": text}, question, encoder)
     table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(question)
     relevance = await rank_sentences(inputs, table, query, Recording())
     assert table.sentences[relevance.ranked[0]].text == best

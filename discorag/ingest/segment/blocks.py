@@ -29,6 +29,7 @@ from discorag.ingest.segment.layout import (
     tables,
     without_tags,
 )
+from discorag.ingest.segment.questions import ANSWERED, ASKS, LABELS, answer_block, find_questions, question_block
 from discorag.schema.document import Document, Markup, UnitKind
 from discorag.schema.values import Span
 from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped, stripped
@@ -47,7 +48,7 @@ _MAX_CJK_TITLE = 30
 _NO_TITLE_ENDS = tuple(".,;:!?…。，；：！？、&/-\u2010\u00ad")
 _SENTENCE_ENDS = (".", "!", "?", "…", ".)", '."', ".”", "?”", "!”")
 _START = re.compile(r"[^\W_]|--?\w")
-_UNDERLINE = re.compile(r"([=\-~^\"'`*+#_])\1{2,}")
+_UNDERLINE = re.compile(r"([=\-~^\"'`*+#_.])\1{2,}")
 _RANKS = {"=": 0, "-": 1}
 _BY_INDENT = 4  # rank of a heading that nothing but its place makes one, plus its indentation
 _VERSION = re.compile(
@@ -58,14 +59,6 @@ _OF_VERSION = 3  # rank: above headings by their place, which say what of a vers
 _LATEX = re.compile(r"\\(part|chapter|(?:sub)*section|(?:sub)?paragraph)\*?\{(.*)\}(?:\\label\{[^}]*\})?")
 _VALUE = re.compile(r"\d{1,3}\s{2,}(?=[a-z])")  # before what it means, as below "Exit status:"
 _TERM = re.compile(r"(--?\w\S*(?: \S+)*|\S+(?: \S+){0,3})\s{2,}(?=\S)")
-
-# Plain text: questions and their answers
-_MAX_QUESTION_LINES = 4
-_ASKS = ("?", "？")
-_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,2})*[.)]\s+(?=\S)")
-_ASKED = re.compile(rf"{_NUMBER.pattern}|(?:Q|Question|问)\s?\d*\s?[.:)：]\s*(?=\S)")
-_ANSWERED = re.compile(r"(?:A|Answer|答)\s?\d*\s?[.:)：]\s*(?=\S)")
-_LABELS_OF_QUESTIONS = frozenset({"Q", "A", "Question", "Answer", "问", "答"})
 
 # Plain text: paragraphs and code
 _LINE_ENDS = tuple(".,;:!?…。，；：！？、")
@@ -209,11 +202,11 @@ def _inline_parser() -> MarkdownIt:
 def _plain_blocks(text: str) -> list[Block]:
     """The blocks of plain text, which hold every character of it that is not white space."""
     lines = lines_of(text, 0, len(text))
-    who = speakers(lines) - _LABELS_OF_QUESTIONS
+    who = speakers(lines) - LABELS
     loose = _is_loose(lines)
     found: list[Block] = []
     paragraphs = list(_paragraphs(lines, who, loose=loose))
-    asked = _questions([[] if is_table else paragraph for paragraph, is_table in paragraphs])
+    asked = find_questions([[] if is_table else paragraph for paragraph, is_table in paragraphs])
     for i, (paragraph, is_table) in enumerate(paragraphs):
         if is_table:
             found.append(block_of(parts_of(paragraph, who), by_line=True))
@@ -225,51 +218,6 @@ def _plain_blocks(text: str) -> list[Block]:
                 alone = is_title or (lines is paragraph and _stands_out(lines, following))
                 found += _headed(lines, who, asked, may_be_title=alone)
     return found
-
-
-def _questions(paragraphs: Sequence[Sequence[Line]]) -> dict[int, int]:
-    """Start of each question that heads what is below it -> how many lines it has; none if there is only one.
-
-    Such a question is numbered or labelled ("Q:"), or what is below it is indented. Where most numbered paragraphs ask,
-    the others are headings too: "4. compress() fails."
-    """
-    found: dict[int, int] = {}
-    numbered = [p for p in paragraphs if p and _NUMBER.match(p[0].text)]
-    for paragraph, following in pairwise([*paragraphs, ()]):
-        for at in range(min(2, len(paragraph))):  # the second line may stand below a heading
-            if count := _lines_that_ask(paragraph[at:], following[0] if following else None):
-                found[paragraph[at].span.start] = count
-                break
-    if 2 * sum(p[0].span.start in found for p in numbered) > len(numbered):
-        found |= {p[0].span.start: len(p) for p in numbered if len(p) < _MAX_QUESTION_LINES} | found
-    return found if len(found) > 1 else {}
-
-
-def _lines_that_ask(lines: Sequence[Line], following: Line | None) -> int:
-    """How many of the first lines are a question that heads what is below it."""
-    count = next((n for n, line in enumerate(lines[:_MAX_QUESTION_LINES], 1) if line.text.endswith(_ASKS)), 0)
-    below = lines[count] if count < len(lines) else following
-    if not count or below is None or _ASKED.match(below.text) or _UNDERLINE.fullmatch(below.text):
-        return 0
-    is_over_deeper = {line.indent for line in lines[:count]} == {lines[0].indent} and below.indent > lines[0].indent + 1
-    return count if is_over_deeper or _ASKED.match(lines[0].text) else 0
-
-
-def _question(lines: Sequence[Line]) -> Block:
-    """The heading that a question is."""
-    span = Span(start=lines[0].span.start, end=lines[-1].span.end)
-    part = replace(_part(lines[0], span), hangs=not _ASKED.match(lines[0].text))
-    return block_of([part], heading=" ".join(" ".join(line.text for line in lines).split()))
-
-
-def _answer(lines: Sequence[Line], label: int, who: frozenset[str]) -> Block:
-    """A paragraph whose label ("A:"), of so many characters, is a part of its own."""
-    first, at = lines[0], lines[0].span.start + label
-    rest = replace(first, span=Span(start=at, end=first.span.end), text=first.text[label:])
-    mark = Part(
-        Span(start=first.span.start, end=first.span.start + len(first.text[:label].rstrip())), UnitKind.FURNITURE
-    )
-    return block_of([mark, *parts_of([rest, *lines[1:]], who)])
 
 
 def _code(lines: Sequence[Line]) -> Block:
@@ -307,11 +255,11 @@ def _headed(
     below, name = None, ""
     while paragraph:
         if count := asked.get(paragraph[0].span.start):
-            yield _question(paragraph[:count])
+            yield question_block(paragraph[:count], _BY_INDENT + paragraph[0].indent)
             paragraph, below = paragraph[count:], UnitKind.PROSE
             continue
-        if asked and (label := _ANSWERED.match(paragraph[0].text)):
-            yield _answer(paragraph, label.end(), who)
+        if asked and (label := ANSWERED.match(paragraph[0].text)):
+            yield answer_block(paragraph, label.end(), who)
             return
         found = _heading(paragraph, who, alone=may_be_title and below is None)
         if not found:
@@ -439,7 +387,7 @@ def _heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tupl
         return 1, replace(part, hangs=True), first.text.rstrip(":"), UnitKind.ITEM
     version, titled = _VERSION.fullmatch(first.text), _is_title(first.text)
     rule = _UNDERLINE.fullmatch(then.text) if then and len(first.text) <= len(then.text) + 2 else None
-    if not (titled or version or (rule and first.text.endswith(_ASKS))) or speaker_of(first.text) in who:
+    if not (titled or version or (rule and first.text.endswith(ASKS))) or speaker_of(first.text) in who:
         return None
     if rule:
         return 2, replace(part, rank=_RANKS.get(rule[1], 2)), first.text, UnitKind.PROSE

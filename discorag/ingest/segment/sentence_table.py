@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from discorag.ingest.segment.layout import speaker_of, without_speaker
+from discorag.ingest.segment.questions import ASKS
 from discorag.ingest.segment.reading import quote
 from discorag.ingest.segment.verbs import has_verb
 from discorag.models.memo import pack_vectors
@@ -23,16 +24,14 @@ from discorag.text.sentences import CJK, ITEM, language_of
 _HEADING = re.compile(r"^#{1,6}\s")
 _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
 _LEADS_IN = (":", "：")
-_ASKS = ("?", "？")
-_OPEN = (*_LEADS_IN, *_ASKS, ",", "，")
+_OPEN = (*_LEADS_IN, *ASKS, ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
 _MAX_BEFORE = 2  # sentences that one which refers back is quoted with
 _MAX_ASSENT = 2  # words of an answer that says no more than yes or no
 _VALUE = re.compile(r"[*_`]*(?:default(?: value)?|type|unit|range|默认值?|类型|取值)\W*[:：].{1,80}", re.IGNORECASE)
 _DEFAULT = re.compile(
-    r"(?:(?:the|its) )?default(?: value| setting)? is\b|by default\b|defaults to\b|if (?:it is )?(?:not specified|unset)\b"
-    "|默认",
+    r"(?:(?:the|its) )?default(?: value| setting)? is\b|by default\b|defaults to\b|if (?:not specified|unset)\b|默认",
     re.IGNORECASE,
 )
 _MAX_TO_DEFAULT = 2  # sentences from an option's description to its default that are quoted with it
@@ -83,7 +82,7 @@ class Sentence:
     @property
     def question(self) -> str:
         """The innermost heading around it, if it asks."""
-        return self.headings[-1] if self.headings and self.headings[-1].endswith(_ASKS) else ""
+        return self.headings[-1] if self.headings and self.headings[-1].endswith(ASKS) else ""
 
     @property
     def answers(self) -> bool:
@@ -100,7 +99,7 @@ class Sentence:
         if self.kind is UnitKind.ROW:
             return bool(_SAYS_A_VALUE.search(self.body))
         words = len(_WORD.findall(self.body))
-        if self.kind is UnitKind.ITEM and not self.text.endswith(_LEADS_IN + _ASKS):
+        if self.kind is UnitKind.ITEM and not self.text.endswith(_LEADS_IN + ASKS):
             return words > 2
         if self.body.endswith(_OPEN):
             return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
@@ -296,7 +295,7 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
 def _question_above(units: Sequence[Sentence]) -> int | None:
     """Index of the heading at the end of a chunk's first units, if it asks; between may be a label such as "A:"."""
     before = next((i for i in reversed(range(len(units))) if units[i].kind is not UnitKind.FURNITURE), None)
-    asks = before is not None and units[before].kind is UnitKind.HEADING and units[before].body.endswith(_ASKS)
+    asks = before is not None and units[before].kind is UnitKind.HEADING and units[before].body.endswith(ASKS)
     return before if asks else None
 
 
