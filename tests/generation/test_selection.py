@@ -27,6 +27,7 @@ from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.errors import ConfigError
+from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from tests.inputs import inputs_from
 
@@ -70,7 +71,8 @@ def test_the_best_sentence_comes_first_and_the_answer_stops_where_nothing_adds()
 
 def test_both_of_two_sources_are_heard_and_of_more_only_those_close_to_the_best() -> None:
     assert _select([9.0, 8.2, 8.8, 1.0], *_case(TEXTS, documents=1)).indices == (0, 2, 1)
-    assert _select([9.0, 8.2, 8.8, 1.0], *_case(TEXTS, documents=4)).indices == (0, 2)
+    assert _select([9.0, 8.2, 8.6, 1.0], *_case(TEXTS, documents=4)).indices == (0, 2)
+    assert _select([9.0, 8.2, 1.0, 8.1], *_case(TEXTS, documents=4)).indices == (0, 1)
     assert _select([9.0, -6.0, -7.0, -8.0], *_case(TEXTS, documents=2)).indices == (0, 1)
 
 
@@ -123,9 +125,10 @@ def test_items_follow_what_introduces_them_in_their_own_order() -> None:
     items = tuple(replace(unit, kind=UnitKind.ITEM, lead=0) for unit in table.sentences[1:])
     listed = SentenceTable((replace(table.sentences[0], introduces=True), *items), table.vectors)
     assert _select([8.8, 8.9, 9.0, 8.7], inputs, listed).indices == (0, 1, 2, 3)
-    of_one_chunk = tuple(replace(unit, chunk=1, headings=("Why do tides rise?",)) for unit in table.sentences)
-    below_a_question = SentenceTable(of_one_chunk, table.vectors)
-    assert _select([8.8, 8.9, 9.0, 8.7], inputs, below_a_question).indices == (0, 1, 2, 3)
+    spans = (Span(start=at, end=at + 9) for at in (40, 10, 20, 30))
+    units = (replace(u, headings=("Why do tides rise?",), span=s) for u, s in zip(table.sentences, spans, strict=True))
+    below_a_question = SentenceTable(tuple(units), table.vectors)
+    assert _select([8.8, 8.9, 9.0, 8.7], inputs, below_a_question).indices == (1, 2, 3, 0)
     assert _select([8.8, 8.9, 9.0, 8.7], inputs, table).indices == (2, 1, 0, 3)
 
 
