@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -16,6 +16,7 @@ LABELS = frozenset({"Q", "A", "Question", "Answer", "问", "答"})
 ANSWERED = re.compile(r"(?:A|Answer|答)\s?\d*\s?[.:)：]\s*(?=\S)")
 
 _MAX_LINES = 4
+_MOST = 1000  # more than a number of three digits
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,2})*[.)]\s+(?=\S)")
 _MARK = re.compile(rf"{_NUMBER.pattern}|(?:Q|Question|问)\s?\d*\s?[.:)：]\s*(?=\S)")
 
@@ -24,18 +25,36 @@ def find_questions(paragraphs: Sequence[Sequence[Line]]) -> dict[int, int]:
     """Start of each question that heads what is below it -> how many lines it has; none if there is only one.
 
     Such a question is numbered or labelled ("Q:"), or what is below it is indented. Where most numbered paragraphs ask,
-    the others are headings too: "4. compress() fails."
+    the others whose number is between theirs are headings too: "4. compress() fails."
     """
     found: dict[int, int] = {}
     for paragraph, following in pairwise([*paragraphs, ()]):
-        for at in range(min(2, len(paragraph))):  # the second line may stand below a heading
+        is_below_title = len(paragraph) > 1 and paragraph[1].indent > paragraph[0].indent
+        for at in range(min(1 + is_below_title, len(paragraph))):
             if count := _lines_that_ask(paragraph[at:], following[0] if following else None):
                 found[paragraph[at].span.start] = count
                 break
-    numbered = {p[0].span.start: len(p) for p in paragraphs if p and _NUMBER.match(p[0].text)}
-    if 2 * len(numbered.keys() & found.keys()) > len(numbered):
-        found = {start: count for start, count in numbered.items() if count < _MAX_LINES} | found
-    return found if len(found) > 1 else {}
+    return found | dict(_titles_between(paragraphs, found)) if len(found) > 1 else {}
+
+
+def _titles_between(paragraphs: Sequence[Sequence[Line]], asked: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Start and lines of the short paragraphs that are numbered on between numbered questions, if most of these ask."""
+    numbered = [(p[0].span.start, _number(p[0]), len(p)) for p in paragraphs if p and _NUMBER.match(p[0].text)]
+    if 2 * sum(start in asked for start, _, _ in numbered) <= len(numbered):
+        return
+    before: tuple[int, ...] = ()
+    for i, (start, number, count) in enumerate(numbered):
+        after = next((n for other, n, _ in numbered[i + 1 :] if other in asked), (_MOST,))
+        if start in asked:
+            before = number
+        elif before and before < number < after and count < _MAX_LINES:
+            before = number
+            yield start, count
+
+
+def _number(line: Line) -> tuple[int, ...]:
+    mark = _NUMBER.match(line.text)
+    return tuple(map(int, re.findall(r"\d+", mark[0]))) if mark else ()
 
 
 def _lines_that_ask(lines: Sequence[Line], following: Line | None) -> int:
