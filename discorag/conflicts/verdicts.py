@@ -189,7 +189,7 @@ def _is_sure(pair: Alignment, slot: tuple[Value, Value], left: AuditDocument, ri
     statements = (pair.left, pair.right)
     if pair.has_other_subject or left.shared_names(right) < SOME_SUBJECT:
         return False
-    if any(s.is_example for s in statements) and not left.is_other_release_than(right):
+    if any(s.is_example for s in statements):
         return False
     if slot[0].kind is ValueKind.VERSION and len(set(map(subject_of_version, statements, slot))) > 1:
         return False
@@ -289,10 +289,10 @@ def _name_documents(slot: tuple[Value, Value], identities: tuple[DocumentIdentit
 
 
 def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
-    """Whether a version is the one that a document speaks for, or the one before it, as in the notes of a release."""
+    """Whether a version is the one that a document speaks for, the one before it, or the next ("removed in 3.0")."""
     own = _numbers(identity.version)
-    before = [(*own[:at], number - 1) for at, number in enumerate(own)]
-    return value.parts in (own[: len(value.parts)], *before)
+    near = [(*own[:at], number + step) for at, number in enumerate(own) for step in (-1, 1)]
+    return value.parts in (own[: len(value.parts)], *near, *((*version, 0) for version in near))
 
 
 def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:
