@@ -1,7 +1,5 @@
 """Trees in the notation of Disco-RAG's fig. 10, as a model would write them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from discorag.discourse.parse.inline import escape

@@ -1,7 +1,5 @@
 """Hypothesis strategies for the core's types."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 
 from hypothesis import strategies as st

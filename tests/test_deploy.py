@@ -1,7 +1,5 @@
 """Compose files and Dockerfile against each other and the code; no Docker is needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

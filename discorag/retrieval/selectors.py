@@ -8,8 +8,6 @@ Sources: DISRetrieval, section 3.3, algorithm 1, figure 4 (the variants) and sec
 (querying) and appendix F.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Documents, their manifests and their chunks, in the database."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime

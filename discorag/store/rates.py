@@ -1,7 +1,5 @@
 """How often something happens in a minute, counted in a PostgreSQL database over all servers that share it."""
 
-from __future__ import annotations
-
 from sqlalchemy import ColumnElement, Integer, case, cast, func, text
 from sqlalchemy.dialects.postgresql import insert
 

@@ -1,7 +1,5 @@
 """Around a search: checks of the question, sources of the same content, and the search that leaves nothing out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

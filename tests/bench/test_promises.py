@@ -1,7 +1,5 @@
 """The parts of `bench.trust` and `bench.scale`: what counts as lost, and that their tables say what was measured."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import cast

@@ -1,7 +1,5 @@
 """Result files and intervals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What `bench.trust` promises, in small: each experiment with a few of its cases, on parts that are already loaded."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Compression of a chunk by nuclearity: what goes first, what never goes alone, and what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

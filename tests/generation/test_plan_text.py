@@ -1,7 +1,5 @@
 """Plans by rules, and which sentences can be part of an answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

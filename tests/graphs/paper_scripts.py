@@ -1,7 +1,5 @@
 """A scripted model for ``preset=paper`` and the baselines: it knows a prompt by its file and answers in its form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from itertools import permutations

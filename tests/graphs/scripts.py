@@ -1,7 +1,5 @@
 """A scripted model that takes part in the whole pipeline: it reads which turn is asked for and answers in its form."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

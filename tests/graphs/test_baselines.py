@@ -1,7 +1,5 @@
 """The four baselines: what each call holds, what becomes of it, and what happens when it fails."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What ``preset=paper`` reads, counted with the packaged tokenizer: a model's own differs by a tenth or two."""
 
-from __future__ import annotations
-
 from itertools import pairwise, permutations
 from pathlib import Path
 

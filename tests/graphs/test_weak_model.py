@@ -1,7 +1,5 @@
 """A language model that copies, repeats itself and stops short: what a user gets, what it costs, what is said of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """With a language model: what it is given by default, and what a reader gets while it writes and when it fails."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Documents in S3, from a stand-in on loopback."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

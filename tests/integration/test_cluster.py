@@ -1,7 +1,5 @@
 """docs/cluster.md, replayed: a folder moves into PostgreSQL and a Qdrant server, and several workers serve it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

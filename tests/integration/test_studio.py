@@ -2,8 +2,6 @@
 
 # The SDK leaves its own JSON types open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A file of questions: what is answered is kept, what is not is asked once more, and nobody's file is overwritten."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a reader sees of an answer, a plan and a graph: marks are ours, and nothing that a source wrote is markup."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from io import StringIO
 

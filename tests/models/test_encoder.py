@@ -1,7 +1,5 @@
 """Encoders in this process, with real weights and no network: packaged, from a folder, remembered."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the gateway asks for, accepts and repairs, against a real HTTP server on loopback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Models of the hub: found on this machine or not at all, compared with the lock file, pulled, packed, unpacked."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

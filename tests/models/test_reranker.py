@@ -1,7 +1,5 @@
 """Rerankers: an endpoint on loopback in both forms, the packaged one, and a cross-encoder from a folder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """An embedding endpoint as encoder, against a real HTTP server on loopback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

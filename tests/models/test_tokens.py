@@ -1,7 +1,5 @@
 """The packaged tokenizer, and the lower bound for unknown ones."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Prompt files, a user's own wording, and the styles in which models reply."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every retriever from scored trees to evidence: within its budget, nothing twice, in the order of the text."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

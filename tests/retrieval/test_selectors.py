@@ -1,7 +1,5 @@
 """What selectors choose, by hand on a small tree, and what holds of all of them on any tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

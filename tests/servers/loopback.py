@@ -1,7 +1,5 @@
 """An application on a free port of loopback, in a thread, between ``with`` and its end; ports, and workers there."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

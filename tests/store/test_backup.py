@@ -1,7 +1,5 @@
 """A store in one file, and back; what is missing or changed in the database is found."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from collections.abc import Callable

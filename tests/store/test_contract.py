@@ -1,7 +1,5 @@
 """What a store does and refuses, whichever way it is searched."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import count, product

@@ -1,7 +1,5 @@
 """Small documents of many kinds, invented, with units that must be there: (kind, beginning of its text)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from discorag.schema.document import UnitKind as K

@@ -1,7 +1,5 @@
 """BM25 of nodes and the terms that it counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import log1p
 

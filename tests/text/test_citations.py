@@ -1,7 +1,5 @@
 """What others wrote cannot become a citation, markup or a link in any form of output."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

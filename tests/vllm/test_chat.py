@@ -1,7 +1,5 @@
 """Our gateway against a real vLLM. A model of 135 million parameters writes nonsense: not quality is tested here."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

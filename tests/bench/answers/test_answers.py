@@ -1,7 +1,5 @@
 """What the benchmark of answers asks, and what it makes of a reply."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

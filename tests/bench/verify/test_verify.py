@@ -1,7 +1,5 @@
 """The verifier's benchmark: its sentences, and what it makes of the verifier's answers."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

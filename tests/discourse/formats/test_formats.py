@@ -1,7 +1,5 @@
 """RST trees in the formats of other tools, and for people."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree
 

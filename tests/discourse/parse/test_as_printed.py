@@ -1,7 +1,5 @@
 """The paper's drawing of a tree: what we write is what we read, and anything else is refused with what to change."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

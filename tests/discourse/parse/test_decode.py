@@ -1,7 +1,5 @@
 """From scores to a tree, and from GUM's labels to Disco-RAG's relations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Marked text gives text and tree back, whatever the text holds."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 
 from discorag.discourse.parse.inline import escape, mark, unescape

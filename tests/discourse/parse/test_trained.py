@@ -1,7 +1,5 @@
 """The trained parser: any text gives one valid tree over exactly that text that keeps to its layout."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Loong's judge against a scripted server: one that scores, one that writes prose, one that dies."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

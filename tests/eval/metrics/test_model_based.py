@@ -1,7 +1,5 @@
 """BERTScore on the packaged encoder; SummaC's arithmetic by hand and its plumbing on a tiny model."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

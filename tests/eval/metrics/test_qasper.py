@@ -1,7 +1,5 @@
 """QASPER's scores against values computed by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The paper's pipeline and its baselines, as printed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import permutations

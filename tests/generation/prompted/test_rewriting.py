@@ -1,7 +1,5 @@
 """Refined answers that still cite what there is; every schema that is sent is bounded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Servers over one small corpus, which is read once."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Keys, roles, rates, and which requests a server without keys turns away."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

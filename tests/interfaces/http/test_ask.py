@@ -1,7 +1,5 @@
 """POST /ask: answers, streams, deadlines, and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from pathlib import Path

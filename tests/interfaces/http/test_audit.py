@@ -1,7 +1,5 @@
 """The audit log names who read or changed what and never a text; the audit of a corpus over HTTP."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Ingest jobs: progress, failures of single files, turns, cancelling, retrying."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress

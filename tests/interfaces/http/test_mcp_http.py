@@ -1,7 +1,5 @@
 """MCP over HTTP: keys, roles, tenants, quotas and the audit log are the API's; pages of other sites stay out."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 from typing import Any

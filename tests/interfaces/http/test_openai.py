@@ -1,7 +1,5 @@
 """The chat endpoint as OpenAI's own client and LangChain's see it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

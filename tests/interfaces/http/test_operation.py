@@ -1,7 +1,5 @@
 """Health, readiness, numbers and logs."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``disco-rag serve --workers``: workers that die, and a first process that is killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

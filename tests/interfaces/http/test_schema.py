@@ -1,7 +1,5 @@
 """The whole OpenAPI schema, driven by Schemathesis with all of its checks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tenants never see each other's documents, and have no more than their quotas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path

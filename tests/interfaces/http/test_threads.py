@@ -1,7 +1,5 @@
 """Conversations over HTTP: what is asked in them stays, and nobody sees another's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

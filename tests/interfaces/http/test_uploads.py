@@ -1,7 +1,5 @@
 """POST /ingest: what is accepted is on disk, and what is refused leaves nothing."""
 
-from __future__ import annotations
-
 import io
 import os
 import resource

@@ -1,7 +1,5 @@
 """Documents for builders, and what holds for every tree of neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The document structure tree: headings above, paragraphs below, whatever the document's shape."""
 
-from __future__ import annotations
-
 import pytest
 
 from discorag.ingest.segment.headings import build_hierarchy

@@ -1,7 +1,5 @@
 """HTSIR's and RAPTOR's trees: by hand at the ends of sections, by theme, by likeness wherever a text stands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 

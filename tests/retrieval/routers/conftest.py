@@ -1,7 +1,5 @@
 """The tree that the tests of this folder share."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

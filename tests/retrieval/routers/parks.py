@@ -1,7 +1,5 @@
 """The document of RDR² table 16, rebuilt in our own words with its outline and its node ids."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
 

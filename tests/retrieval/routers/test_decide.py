@@ -1,7 +1,5 @@
 """The routers: a language model in two forms, what it is shown and may reply; the local one, by similarity."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

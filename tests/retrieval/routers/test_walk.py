@@ -1,7 +1,5 @@
 """A walk shows what the rules say, queues what the router unfolds, and outlives a model that fails."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest
