@@ -5,8 +5,6 @@ Standard RAG is no graph of its own: it is the answer graph with trees, graph an
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from typing import Any

@@ -5,8 +5,6 @@ A document itself goes through a plain pipeline: `nodes.ingest.document`.
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import cache, partial

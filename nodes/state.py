@@ -1,7 +1,5 @@
 """State of the two graphs: ids and JSON values only, because checkpoints copy it."""
 
-from __future__ import annotations
-
 import operator
 from typing import Annotated, Any, NotRequired
 

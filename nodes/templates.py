@@ -1,7 +1,5 @@
 """The prompt files, checked and loaded once; those of the user's own folder where it has them."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """prepare: a question that says all, and the way on which evidence is sought."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime

@@ -4,8 +4,6 @@ A plain pipeline: each step adds its part to the document. The first step that f
 document, and what is stored of it stays.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A folder: which files there are to read, and which of those that were read once are gone."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from time import perf_counter

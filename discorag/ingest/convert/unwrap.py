@@ -1,7 +1,5 @@
 """Lines of a page back into paragraphs: what was only wrapped is joined, what the author broke stays broken."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

@@ -79,6 +79,12 @@ def uploads(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    """Where a file of keys may be written."""
+    return tmp_path / "keys.toml"
+
+
+@pytest.fixture
 def served(apps: Apps, serve: Serve, uploads: Path) -> Served:
     """Starts an app with these options and gives a client of it, without a socket."""
 

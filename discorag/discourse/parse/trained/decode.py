@@ -9,8 +9,6 @@ manner and interrupted clauses are shown under the next most likely label. A rel
 by the least specific one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
