@@ -154,7 +154,7 @@ def test_names_that_do_not_exist_are_one_line_and_status_2(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DISCO_RAG_DATA", "nowhere")
     assert failing(capsys, monkeypatch, *arguments).startswith(said)
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.rglob("runs"))
 
 
 def test_a_pool_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path) -> None:

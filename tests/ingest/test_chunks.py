@@ -191,14 +191,11 @@ def test_chunks_know_their_pages() -> None:
     assert all(c.page_at(s.start) == document.page_at(s.start) for c in chunks for s in c.sentences)
 
 
-def test_kinds_leads_and_headings_of_units_are_stored_with_the_chunk() -> None:
+def test_kinds_leads_and_headings_of_units_are_stored_and_a_later_piece_of_a_turn_knows_who_speaks() -> None:
     text = "# Tides\n\nBring:\n\n- a boat\n\n## Neap\n\nThey are weak.\n"
     [chunk] = chunks_of(text)
     assert [str(kind) for kind in chunk.kinds] == ["heading", "prose", "item", "heading", "prose"]
     assert chunk.leads == (None, None, chunk.sentences[1].start, None, None)
     assert [chunk.headings_at(s.start) for s in chunk.sentences] == [*[("Tides",)] * 3, *[("Tides", "Neap")] * 2]
-
-
-def test_a_later_piece_of_a_turn_knows_who_speaks() -> None:
     talk = f"Ada: {'The cork is dry today. ' * 60}\n\nBo: Right.\n\nAda: Good.\n\nBo: Fine.\n"
     assert [c.columns for c in chunks_of(talk)][:2] == ["", "Ada"]

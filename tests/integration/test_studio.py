@@ -172,17 +172,6 @@ async def test_a_wrong_input_or_context_is_an_error_that_says_what_to_do(
     assert re.search(said, state["__error__"]["message"], re.DOTALL), state
 
 
-async def test_a_chat_client_needs_messages_only_and_a_thread_keeps_them(client: LangGraphClient) -> None:
-    await ingested(client)
-    thread = (await client.threads.create())["thread_id"]
-    said: Any = {}
-    for question in (QUERY, "Who disagrees?"):
-        asked: Any = {"messages": [{"role": "user", "content": question}]}
-        said = await client.runs.wait(thread, "chat", input=asked, context=CONTEXT)
-    assert [m["type"] for m in said["messages"]] == ["human", "ai", "human", "ai"]
-    assert "Sources:" in said["messages"][1]["content"]
-
-
 async def test_every_preset_and_baseline_is_an_assistant_of_its_own(client: LangGraphClient) -> None:
     listed = {a["graph_id"]: a["name"] for a in await client.assistants.search(limit=100)}
     assert {"raptor", "htsir", "rdr2", "disretrieval", "standard-rag", "disco-rag-paper", "markers"} <= listed.keys()

@@ -48,16 +48,13 @@ def test_errors_and_cut_off_lines_are_asked_again_and_answers_are_not(rag: Disco
     assert COFFEE in result.answer.text
 
 
-def test_a_file_of_something_else_is_not_touched(rag: DiscoRAG, tmp_path: Path) -> None:
+def test_a_file_of_something_else_or_of_other_questions_is_not_touched(rag: DiscoRAG, tmp_path: Path) -> None:
     out = tmp_path / "questions.jsonl"
     out.write_text(TIDE.model_dump_json() + "\n", "utf-8")
     before = out.read_bytes()
     with pytest.raises(InputError, match="is not a file of replies"):
         answered(rag, out, TIDE)
     assert out.read_bytes() == before
-
-
-def test_a_file_that_answers_another_question_under_the_id_stays_as_it_is(rag: DiscoRAG, tmp_path: Path) -> None:
     out = tmp_path / "replies.jsonl"
     answered(rag, out, TIDE)
     before = out.read_bytes()

@@ -77,13 +77,16 @@ def _store(cache: Path, name: str, revision: str = REVISION) -> Path:
     return folder
 
 
-def test_what_is_not_on_this_machine_is_not_downloaded(cache: Path) -> None:
+def test_an_absent_model_is_not_downloaded_and_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:
     with pytest.raises(ConfigError, match=r"'acme/mini' is not on this machine.*disco-rag models pull acme/mini`"):
         local_model("acme/mini")
     with pytest.raises(ConfigError, match=r"models pull acme/mini --role tokenizer`"):
         tokenizer_named("acme/mini")
     with pytest.raises(ConfigError, match="is not on this machine"):
         local_model("no/such name/at all")
+    lock.write_text("{")
+    with pytest.raises(ConfigError, match=r"cannot be read.*pull the models again"):
+        local_model("acme/mini")
 
 
 def test_pull_enters_revision_licence_role_and_digests_into_the_lock_file(
@@ -106,24 +109,15 @@ def test_a_hub_that_does_not_answer_is_a_configuration_error(online: list[dict[s
     assert not lock.exists()
 
 
-def test_the_revision_of_the_lock_file_is_used(online: list[dict[str, Any]], cache: Path, lock: Path) -> None:
-    pull_model("acme/mini", lock)
-    _store(cache, "acme/mini", revision="f" * 40)
-    assert local_model("acme/mini").name == REVISION
-
-
-def test_a_file_that_changed_since_it_was_pulled_is_refused(
+def test_the_locked_revision_is_used_and_a_file_that_changed_since_is_refused(
     online: list[dict[str, Any]], cache: Path, lock: Path
 ) -> None:
     pull_model("acme/mini", lock)
+    _store(cache, "acme/mini", revision="f" * 40)
+    assert local_model("acme/mini").name == REVISION
+    pull_model("acme/mini", lock)
     (_store(cache, "acme/mini") / "model.safetensors").write_text("others")
     with pytest.raises(ConfigError, match=r"'model.safetensors' of the model 'acme/mini'.* not the file"):
-        local_model("acme/mini")
-
-
-def test_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:
-    lock.write_text("{")
-    with pytest.raises(ConfigError, match=r"cannot be read.*pull the models again"):
         local_model("acme/mini")
 
 

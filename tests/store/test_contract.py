@@ -41,11 +41,6 @@ class TestRoundTrip:
         assert [c.id for c in store.chunks(SCOPE, wanted)] == wanted
         assert store.chunks(SCOPE, []) == []
 
-    def test_manifests_are_listed_by_uri(self, store: Store) -> None:
-        for uri in ("b", "c", "a"):
-            sample(uri, [uri]).put_in(store)
-        assert [m.uri for m in store.manifests(SCOPE)] == ["a", "b", "c"]
-
     def test_corpora_are_counted_by_tenant(self, store: Store) -> None:
         for tenant, corpus, uri in product(("ann", "bob"), ("b", "a"), ("1.md", "2.md")):
             sample(uri, ["one", "two"], scope=Scope(tenant=tenant, corpus=corpus)).put_in(store)

@@ -15,7 +15,7 @@ def gold_of(benchmark: Benchmark, sample_id: str) -> list[tuple[int, str, list[s
     ]
 
 
-def test_nested_sections_get_deeper_headings_below_their_ancestors() -> None:
+def test_nested_sections_get_deeper_headings_and_paragraphs_and_the_abstract_are_the_parts() -> None:
     document = BENCHMARK.documents["0001.00001"]
     assert document.title == "Sorting Letters"
     assert document.text == "\n\n".join(
@@ -35,9 +35,6 @@ def test_nested_sections_get_deeper_headings_below_their_ancestors() -> None:
             "Thanks to all.",
         ]
     )
-
-
-def test_paragraphs_are_the_parts_and_the_abstract_is_one_of_them() -> None:
     document = BENCHMARK.documents["0001.00001"]
     assert [part.of(document.text) for part in document.parts] == [
         "We sort old letters by author.",

@@ -72,11 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_nothing_is_read_in_an_empty_answer(folder: Path) -> None:
-    assert Reader(folder).read("when?", " ") == ""
-
-
-async def test_read_answers_are_scored_against_their_own_pair(folder: Path) -> None:
+async def test_read_answers_are_scored_against_their_own_pair_and_nothing_is_read_in_an_empty_one(folder: Path) -> None:
     reader = Reader(folder)
     answer = "Acme built the bridge in 1902 and again in 1950."
     questions = ("when was it built?", "who built it?")
@@ -87,6 +83,7 @@ async def test_read_answers_are_scored_against_their_own_pair(folder: Path) -> N
     assert scores == [100, 100, 100]
     scores = [await metric(reader).score(half) for metric in DISAMBIG.values()]
     assert scores == [50, 50, 0]
+    assert Reader(folder).read("when?", " ") == ""
 
 
 @pytest.mark.parametrize("metric", DISAMBIG.values(), ids=DISAMBIG)

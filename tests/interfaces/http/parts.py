@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -131,6 +131,11 @@ def logged(log: StringIO, *loggers: str) -> list[dict[str, Any]]:
     """The lines that a server wrote, or those of some loggers."""
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     return [line for line in lines if line["logger"] in loggers] if loggers else lines
+
+
+def service_of(client: TestClient) -> Any:
+    """What the client's app works with."""
+    return cast("FastAPI", client.app).state.service
 
 
 def upload(client: TestClient, files: dict[str, str | bytes], *, corpus: str, headers: Any = None) -> Any:

@@ -94,14 +94,11 @@ async def test_ablations_of_a_router_that_refuses(
     assert ids(walk.selected) == list(selected)
 
 
-def test_without_similarity_a_walk_starts_under_a_heading_drawn_by_the_seed() -> None:
+async def test_ablations_start_elsewhere_or_give_all_passages_of_an_unfolded_heading() -> None:
     rules, start = WalkRules(without="similarity"), nodes(42)
     starts = {tuple(Walk.begin(PARKS, start, rules, seed).queue) for seed in "abcdefgh"}
     assert len(starts) > 1
     assert Walk.begin(PARKS, start, rules, "a") == Walk.begin(PARKS, start, rules, "a")
-
-
-async def test_without_refusal_an_unfolded_heading_gives_all_its_passages() -> None:
     walk = begin(19, rules=WalkRules(without="refuse"))
     walk = await to_the_end(walk, ScriptedRouter([decision(expand=(40,))]))
     assert [ids(step) for step in walk.steps] == [[], [41, 42, 43, 44]]
