@@ -1,7 +1,5 @@
 """One system's answer to one question: the answer graph under switches, or the lead baseline."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Ingest, ask, show, status, corpora and delete; and all commands put together."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

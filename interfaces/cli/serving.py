@@ -1,7 +1,5 @@
 """``disco-rag serve``, ``disco-rag mcp`` and ``disco-rag key``."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import webbrowser

@@ -8,8 +8,6 @@ are computed once. An interrupted run is resumed, and a condition that has fewer
 
 # torch and transformers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

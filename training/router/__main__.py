@@ -6,8 +6,6 @@ OUT --rank 8 --rate 1e-5`` trains by LoRA with the paper's numbers. Serve the mo
 measures it. Where a dataset has parts (`eval.splits`), examples are of ``train``, measures of ``score``.
 """
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import closing
 from pathlib import Path
