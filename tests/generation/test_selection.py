@@ -89,12 +89,15 @@ def test_what_opposes_a_sentence_follows_it_and_disputed_hearsay_is_not_what_an_
     assert _select([9.0, 8.0], inputs, table).indices == (1, 0)
 
 
-def test_an_answer_has_no_more_than_its_limit_says_nothing_twice_and_a_negation_is_no_repetition() -> None:
+def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice() -> None:
     texts = [f"Sentence {i} says something." for i in range(LIMIT + 3)]
     logits = [9.0 - i / 100 for i in range(len(texts))]
     assert _select(logits, *_case(texts)).indices == tuple(range(LIMIT))
     inputs, table = _case(["Tides rise twice a day."] * len(texts))
     assert _select(logits, inputs, table).indices == (0,)
+
+
+def test_a_negation_is_not_a_repetition() -> None:
     assert _select([9.0, 8.9], *_case(["The drug works in adults.", "The drug works not in adults."])).indices == (0, 1)
 
 
