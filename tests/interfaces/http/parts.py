@@ -1,7 +1,5 @@
 """What the tests of the API share: a corpus, apps over it, keys, a listening server, and reading of streams."""
 
-from __future__ import annotations
-
 import copy
 import json
 import socket
@@ -11,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -80,7 +78,7 @@ class Listening:
         """Whether nobody listens any more."""
         return not self._server.servers or not any(s.is_serving() for s in self._server.servers)
 
-    def __enter__(self) -> Listening:
+    def __enter__(self) -> Self:
         self._socket.bind(("127.0.0.1", 0))
         self._thread.start()
         until(lambda: self._server.started)
