@@ -95,11 +95,7 @@ async def ingest_one(uri: str, context: IngestContext) -> Json:
 
 
 async def run_ingest(
-    path: str,
-    context: IngestContext,
-    progress: Callable[[dict[str, Any]], None] | None = None,
-    *,
-    by: Graph = graph,
+    path: str, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None, *, by: Graph = graph
 ) -> dict[str, Any]:
     """Run the graph, or one `build_around` another engine. What an interrupted run has stored is found unchanged.
 

@@ -91,12 +91,7 @@ def parsed_texts(draw: st.DrawFn, *, max_edus: int = 10) -> tuple[str, RstTree, 
 
 
 def chunk_over(
-    text: str,
-    tree: RstTree | None = None,
-    offset: int = 0,
-    *,
-    sentences: tuple[Span, ...] = (),
-    id: str = "c",
+    text: str, tree: RstTree | None = None, offset: int = 0, *, sentences: tuple[Span, ...] = (), id: str = "c"
 ) -> Chunk:
     """A chunk of the text, from character ``offset`` of its document; one sentence, unless others are given."""
     span = Span(start=offset, end=offset + len(text))

@@ -58,13 +58,7 @@ class Variant(StrEnum):
 
 
 def algorithm1(
-    tree: TreeArrays,
-    scores: Floats,
-    sizes: Ints,
-    limit: int,
-    *,
-    k: int = 5,
-    variant: Variant = Variant.ORIGINAL_ORDER,
+    tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5, variant: Variant = Variant.ORIGINAL_ORDER
 ) -> Nodes:
     """Go through all nodes by score: a leaf is chosen, an inner node gives its k best leaves not chosen yet.
 

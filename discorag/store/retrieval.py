@@ -85,12 +85,7 @@ def distinct_chunks(
 
 
 def everything(
-    store: Store,
-    scope: Scope,
-    filters: Mapping[str, Sequence[str]],
-    *,
-    counter: TokenCounter,
-    room: int | None = None,
+    store: Store, scope: Scope, filters: Mapping[str, Sequence[str]], *, counter: TokenCounter, room: int | None = None
 ) -> Distinct[Hit]:
     """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
 

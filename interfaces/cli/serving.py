@@ -64,8 +64,7 @@ def serve_page(
 
 def mcp(
     folder: Annotated[
-        list[Path] | None,
-        typer.Option(help="Folder that ingest may read; repeatable (default: the current folder)."),
+        list[Path] | None, typer.Option(help="Folder that ingest may read; repeatable (default: the current folder).")
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Do not offer ingest.")] = False,
     corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,

@@ -122,9 +122,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
 
 
 @router.get(
-    "/documents/{doc_id}/file",
-    response_class=Response,
-    responses=error_responses(404) | {200: {"content": {_PDF: {}}}},
+    "/documents/{doc_id}/file", response_class=Response, responses=error_responses(404) | {200: {"content": {_PDF: {}}}}
 )
 async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
     """The PDF that a document was read from; 404 if the file is gone or has changed since."""

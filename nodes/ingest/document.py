@@ -19,15 +19,7 @@ from discorag.ingest.loaders import Source, reading_note
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.sentence_table import with_sentence_vectors
-from discorag.ingest.survey import (
-    NOT_MADE,
-    DocumentOutcome,
-    IngestedDocument,
-    Status,
-    manifest_of,
-    rekey,
-    versions,
-)
+from discorag.ingest.survey import NOT_MADE, DocumentOutcome, IngestedDocument, Status, manifest_of, rekey, versions
 from discorag.models.packaged import language_warning
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import tree_index

@@ -183,9 +183,7 @@ async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_
     assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
 
 
-async def test_where_the_local_engines_refuse_a_model_that_fails_changes_nothing(
-    opened: Opened,
-) -> None:
+async def test_where_the_local_engines_refuse_a_model_that_fails_changes_nothing(opened: Opened) -> None:
     question = "Who won the chess championship of 1972?"
     with ScriptedServer(lambda _: Scripted("broken", status=500)) as server:
         rag = opened(server)

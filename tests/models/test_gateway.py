@@ -7,12 +7,7 @@ from pydantic import SecretStr
 
 from discorag.config import LlmSettings, Settings
 from discorag.models.gateway import Gateway, gateway_from
-from discorag.schema.errors import (
-    ConfigError,
-    InvalidOutputError,
-    OutputTruncatedError,
-    Usage,
-)
+from discorag.schema.errors import ConfigError, InvalidOutputError, OutputTruncatedError, Usage
 from discorag.text.replies import whole_sentences
 from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, text_request
 from tests.servers.scripted import Scripted, ScriptedServer

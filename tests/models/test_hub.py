@@ -12,12 +12,7 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 from discorag.models import hub
-from discorag.models.hub import (
-    LOCK_FILE,
-    local_model,
-    pull_model,
-    read_lock,
-)
+from discorag.models.hub import LOCK_FILE, local_model, pull_model, read_lock
 from discorag.models.tokens import tokenizer_named
 from discorag.schema.errors import ConfigError
 from interfaces.cli import main as cli

@@ -18,11 +18,7 @@ from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_folder
 from discorag.models.reranker import CrossEncoderReranker, reranker_from
 from discorag.models.served import ServerReranker
-from discorag.schema.errors import (
-    ConfigError,
-    InvalidOutputError,
-    ModelRejectedError,
-)
+from discorag.schema.errors import ConfigError, InvalidOutputError, ModelRejectedError
 from tests.servers.loopback import LoopbackServer
 
 Answer = Callable[[dict[str, Any]], Any]

@@ -119,9 +119,7 @@ async def test_sentences_are_matched_to_the_steps_that_they_carry_out(encoder: E
     assert [s.step for s in answer.sentences] == [1, 0, None]
 
 
-async def test_a_disagreement_is_located_in_both_sources_if_the_answer_uses_both(
-    encoder: Encoder,
-) -> None:
+async def test_a_disagreement_is_located_in_both_sources_if_the_answer_uses_both(encoder: Encoder) -> None:
     draft = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Supplements had no significant effect [2]."
     answer = await verified(draft, encoder, graph=True)
     assert [(d.relation, d.a.text, d.b.text) for d in answer.disagreements] == [

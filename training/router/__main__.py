@@ -67,11 +67,7 @@ def examples(
 
 @app.command("score")
 def score_routers(
-    suite: SuiteName,
-    passages: Passages = PASSAGES,
-    limit: Limit = None,
-    home: Home = HOME,
-    data: Data = None,
+    suite: SuiteName, passages: Passages = PASSAGES, limit: Limit = None, home: Home = HOME, data: Data = None
 ) -> None:
     """The configured router, the one by similarity, and one that always refuses, which the others have to beat."""
     with closing(open_pipeline(read_settings(), home)) as rag:

@@ -59,11 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocabulary = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *WORDS])}
     library.BertTokenizer(vocab=vocabulary, model_max_length=512).save_pretrained(path)
     config = library.BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        intermediate_size=8,
+        vocab_size=len(vocabulary), hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
     )
     model = library.BertForQuestionAnswering(config)
     with torch.no_grad():

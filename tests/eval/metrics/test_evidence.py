@@ -82,10 +82,7 @@ def test_chinese_characters_count_one_word_each(text: str, words: int, piece: st
     assert texts(asked((at("a", 0, len(text)),), text=text), words) == [piece]
 
 
-@forall(
-    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=6),
-    st.integers(0, 20),
-)
+@forall(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=6), st.integers(0, 20))
 def test_cut_is_disjoint_within_budget_and_inside_the_evidence(raw: list[tuple[int, int]], words: int) -> None:
     evidence = tuple(at("a", start, min(start + length, len(TEXT))) for start, length in raw)
     given = asked(evidence)

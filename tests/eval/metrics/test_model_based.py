@@ -56,9 +56,7 @@ async def test_bertscore_is_the_f1_of_greedy_cosine_matching(bertscore: BertScor
     assert await bertscore.score(answered(answer, reference)) == pytest.approx(expected, abs=1e-3)
 
 
-async def test_bertscore_cuts_long_answers_gives_empty_ones_zero_and_needs_a_reference(
-    bertscore: BertScore,
-) -> None:
+async def test_bertscore_cuts_long_answers_gives_empty_ones_zero_and_needs_a_reference(bertscore: BertScore) -> None:
     assert await bertscore.score(answered("whale song " * 900, "whale song")) is not None
     assert await bertscore.score(answered(" ", "x")) == 0
     assert await bertscore.score(answered("x")) is None

@@ -39,12 +39,7 @@ def asked(
         for text in found
     )
     sample = Sample(
-        id="q",
-        query="?",
-        documents=("p",),
-        gold=gold,
-        references=("x",) * annotators,
-        answerable=answerable,
+        id="q", query="?", documents=("p",), gold=gold, references=("x",) * annotators, answerable=answerable
     )
     document = SourceDocument(id="p", title="p", text=TEXT, parts=spans)
     return Given(sample=sample, documents={"p": document}, answer="", evidence=tuple(map(place, retrieved)))

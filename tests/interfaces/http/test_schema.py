@@ -28,7 +28,7 @@ EXCUSED: list[dict[str, Any]] = [
             "positive_data_acceptance": {"expected-statuses": [*USUAL, 415, 422]},
             "negative_data_rejection": {"enabled": False},
         },
-    },
+    }
 ]
 
 

@@ -49,12 +49,7 @@ class Decoded:
 
 
 def decode(
-    network: Network,
-    reading: Reading[Outputs],
-    levels: Ints,
-    *,
-    exact: int = EXACT,
-    openers: Sequence[int] = (),
+    network: Network, reading: Reading[Outputs], levels: Ints, *, exact: int = EXACT, openers: Sequence[int] = ()
 ) -> list[Decoded]:
     """The splits of one text's tree in pre-order.
 
