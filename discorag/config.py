@@ -80,7 +80,8 @@ class StoreSettings(_Section):
         default=Path("store"), description="Folder of the database and its index. A relative path is below home."
     )
     database_url: SecretStr | None = Field(
-        default=None, description="Set by DISCO_RAG_DATABASE_URL; do not set it here."
+        default=None,
+        description="Set by DISCO_RAG_DATABASE_URL; do not set it here.",
     )
     min_free_mb: float = Field(
         default=256.0, ge=0, description="Nothing is stored if the folder's disk has less free space."
@@ -136,7 +137,8 @@ class ParserSettings(_Section):
 
     kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
     folder: Path | None = Field(
-        default=None, description="A parser that make train-parser wrote, instead of the packaged one."
+        default=None,
+        description="A parser that make train-parser wrote, instead of the packaged one.",
     )
 
 

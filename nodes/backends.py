@@ -49,7 +49,12 @@ class Backends:
         self._making = Lock()
 
     @classmethod
-    def open(cls, settings: Settings | None = None, *, llm: str | BaseChatModel | None = None) -> Backends:
+    def open(
+        cls,
+        settings: Settings | None = None,
+        *,
+        llm: str | BaseChatModel | None = None,
+    ) -> Backends:
         """Open what the settings name, by default environment and ``disco-rag.toml``; blocks while it reads files.
 
         ``llm``, a name as DISCO_RAG_MODEL has it or a chat model of LangChain, is used instead of the configured model.

@@ -1,6 +1,6 @@
 """What the tools return: data, and answers and audits also as Markdown, in which texts are escaped as in chat."""
 
-from typing import Self
+from __future__ import annotations
 
 from langchain_core.documents import Document as LangChainDocument
 from mcp.types import CallToolResult, TextContent
@@ -31,7 +31,7 @@ class Hit(BaseModel):
     score: float = Field(description="Higher is better; not comparable between questions.")
 
     @classmethod
-    def of_document(cls, document: LangChainDocument) -> Self:
+    def of_document(cls, document: LangChainDocument) -> Hit:
         """The hit that a retriever returned as a document."""
         return cls(text=document.page_content, **document.metadata)
 

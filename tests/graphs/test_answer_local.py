@@ -91,7 +91,12 @@ def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
         ("", {}, QueryError, "empty"),
         ("  \n\t", {}, QueryError, "empty"),
         ("tide " * 400, {}, QueryError, "token"),
-        (FLU, {"corpus": "nothing-here"}, EmptyCorpusError, r"there are: .*tides \(5 documents\).*Name one of them"),
+        (
+            FLU,
+            {"corpus": "nothing-here"},
+            EmptyCorpusError,
+            r"there are: .*tides \(5 documents\).*Name one of them",
+        ),
         (FLU, {"tenant": "somebody-else"}, EmptyCorpusError, "Nothing is stored"),
         (FLU, {"planner": "llm", "corpus": "vitamin-d"}, ConfigError, "DISCO_RAG_MODEL"),
         (FLU, {"top_k": 0}, InputError, "top_k"),
