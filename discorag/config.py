@@ -4,9 +4,11 @@ The TOML file is the nearest one in the working directory or a folder above it. 
 `Settings.home`. Nested fields use two underscores: ``DISCO_RAG_LLM__TIMEOUT_S=60``.
 """
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -177,7 +179,7 @@ class LlmSettings(EndpointSettings):
             return "openai"
         return self.model.partition(":")[0] if ":" in self.model else ""
 
-    def named(self, name: str) -> Self:
+    def named(self, name: str) -> LlmSettings:
         """The same limits for the model of a `ModelName`; the key stays with the server that it belongs to."""
         address, _, model = name.partition("#")
         is_url = name.startswith(("http://", "https://"))
