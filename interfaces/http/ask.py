@@ -1,11 +1,13 @@
 """POST /ask: an answer as JSON, or its stages and words as they come."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from html import escape
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import structlog
@@ -73,7 +75,7 @@ class Reply(NumberedAnswer, AskResult):
     html: str = ""
 
     @classmethod
-    def to(cls, result: AskResult, *, files: bool = False) -> Self:
+    def to(cls, result: AskResult, *, files: bool = False) -> Reply:
         """The reply that holds this result, with ``files`` also as such."""
         numbered = cls.numbered(**{f: getattr(result, f) for f in AskResult.model_fields})
         if not files:
