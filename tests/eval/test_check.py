@@ -31,11 +31,12 @@ def expected(folder: Path, **changes: Any) -> Path:
 
 
 def test_values_within_tolerance_pass_and_missing_ones_and_another_number_of_questions_deviate(tmp_path: Path) -> None:
-    assert check(run(tmp_path), expected(tmp_path)) == []
+    folder = run(tmp_path)
+    assert check(folder, expected(tmp_path)) == []
     want = {"value": 0, "tolerance": 100}
-    found = check(run(tmp_path), expected(tmp_path, systems={"plain": {"em": want}, "disco": {"f1": want}}))
+    found = check(folder, expected(tmp_path, systems={"plain": {"em": want}, "disco": {"f1": want}}))
     assert [deviation.partition(",")[0] for deviation in found] == ["plain/em: missing", "disco/f1: missing"]
-    assert check(run(tmp_path), expected(tmp_path, n=3)) == ["n: 2, expected 3"]
+    assert check(folder, expected(tmp_path, n=3)) == ["n: 2, expected 3"]
 
 
 @pytest.mark.parametrize("value", [50.2, 49.8])

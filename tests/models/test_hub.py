@@ -104,12 +104,15 @@ def test_a_hub_that_does_not_answer_is_a_configuration_error(online: list[dict[s
     assert not lock.exists()
 
 
-def test_the_locked_revision_is_used_and_a_file_that_changed_since_is_refused(
-    online: list[dict[str, Any]], cache: Path, lock: Path
-) -> None:
+def test_the_revision_of_the_lock_file_is_used(online: list[dict[str, Any]], cache: Path, lock: Path) -> None:
     pull_model("acme/mini", lock)
     _store(cache, "acme/mini", revision="f" * 40)
     assert local_model("acme/mini").name == REVISION
+
+
+def test_a_file_that_changed_since_it_was_pulled_is_refused(
+    online: list[dict[str, Any]], cache: Path, lock: Path
+) -> None:
     pull_model("acme/mini", lock)
     (_store(cache, "acme/mini") / "model.safetensors").write_text("others")
     with pytest.raises(ConfigError, match=r"'model.safetensors' of the model 'acme/mini'.* not the file"):
