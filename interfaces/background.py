@@ -9,7 +9,7 @@ from anyio import move_on_after
 
 T = TypeVar("T")
 CLOSING_S = 5.0
-"""How long a task that is given up is waited for, in seconds, until it has closed what it had open."""
+"""Seconds to wait until a task that was given up has closed what it had open."""
 
 
 async def end_task(task: asyncio.Task[Any]) -> None:

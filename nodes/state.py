@@ -39,7 +39,7 @@ class AnswerOutput(TypedDict, total=False):
 
 
 class AnswerState(AnswerInput, total=False):
-    """Everything the answer graph knows; chunk texts stay in the store."""
+    """The state of the answer graph; chunk texts stay in the store."""
 
     question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]

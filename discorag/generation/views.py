@@ -26,7 +26,7 @@ class AnswerView:
 
     @cached_property
     def sources(self) -> list[EvidenceSpan]:
-        """The passages that sentences rest on, each once, in the order of their numbers; headings have none."""
+        """The passages that sentences rest on, each once, in the order of their numbers; headings have no number."""
         return list(dict.fromkeys(e for s in self.answer.sentences for e in s.evidence if not e.is_context))
 
     def numbers(self, sentence: AnswerSentence) -> list[int]:

@@ -1,4 +1,4 @@
-"""Reading files for an ingest: text in this process, all else in children, and nothing for ever."""
+"""Reads files for an ingest: text in this process, everything else in child processes, and all within limits."""
 
 import asyncio
 import hashlib

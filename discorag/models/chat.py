@@ -27,7 +27,7 @@ class Draft:
     """The unchecked output of a model; it grows piece by piece while it is streamed.
 
     Args:
-        max_characters: What is longer is cut off, and ``finish_reason`` is ``length``. None: no limit.
+        max_characters: Longer output is cut off, and ``finish_reason`` is ``length``. None: no limit.
     """
 
     text: str = ""

@@ -103,9 +103,9 @@ class Request(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class Reply(Generic[T]):
-    """A checked output: ``text`` verbatim as the model wrote it, ``value`` as ``parse`` returned it.
+    """A checked output: ``text`` as the model wrote it, ``value`` as ``parse`` returned it.
 
-    ``cut`` tells that the output ran into its limit, and ``text`` is what was kept of it.
+    ``cut`` means that the output reached its limit; ``text`` is then the part that was kept.
     """
 
     text: str

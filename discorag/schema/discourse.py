@@ -79,7 +79,7 @@ class Nuclearity(StrEnum):
 class Split(BaseModel, frozen=True):
     """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation.
 
-    ``confidence`` says how likely it is that cut, nuclearity and relation are right; None where the parser does not.
+    ``confidence`` is the probability that split, nuclearity and relation are right; None if the parser gives none.
     """
 
     start: int = Field(ge=0)
@@ -180,7 +180,7 @@ class RstTree(Drawn, BaseModel, frozen=True):
 
 
 def from_splits(edus: tuple[Span, ...], splits: dict[tuple[int, int], Split]) -> RstTree:
-    """The tree over ``edus`` whose splits, in any order, are ``splits`` keyed by ``(start, end)``."""
+    """The tree over ``edus`` with these splits, given by ``(start, end)`` in any order."""
     return RstTree(edus=edus, splits=tuple(_preorder(splits, len(edus))))
 
 
@@ -230,8 +230,8 @@ DISAGREEMENTS = frozenset({ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WI
 class Edge(BaseModel, frozen=True):
     """A directed relation from chunk ``source`` to chunk ``target`` (chunk ids).
 
-    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows;
-    ``reason`` says why in one plain sentence, where the engine gives it: the local one does for conflicts.
+    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, if the engine knows them.
+    ``reason`` says why in one plain sentence, if the engine does: the local one does for conflicts.
     """
 
     source: str

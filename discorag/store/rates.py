@@ -1,4 +1,4 @@
-"""How often something happens in a minute, counted in a PostgreSQL database over all servers that share it."""
+"""How often something happened in the last minute, counted in PostgreSQL over all servers that share the database."""
 
 from sqlalchemy import ColumnElement, Integer, case, cast, func, text
 from sqlalchemy.dialects.postgresql import insert

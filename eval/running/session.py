@@ -167,7 +167,7 @@ class Session:
                 systems=wanted,
                 metrics=self.metrics.ready,
                 folder=folder,
-                on_record=bar.advance,
+                on_record=bar.count,
                 concurrency=concurrency,
             )
             await runner.run()

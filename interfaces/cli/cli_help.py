@@ -1,4 +1,4 @@
-"""The commands and what each says of itself, without importing what they do: ``disco-rag --help`` is quick."""
+"""The commands and their help, without importing what they do: ``disco-rag --help`` is quick."""
 
 import os
 from pathlib import Path

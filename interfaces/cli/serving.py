@@ -39,7 +39,7 @@ def serve_page(
     """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page.
 
     Raises:
-        ConfigError: Several workers are asked for over a folder.
+        ConfigError: Several workers are to serve one folder.
     """
     from interfaces.http.app import create_app
     from interfaces.http.server import Server, Workers, prepare_process

@@ -59,9 +59,9 @@ class Session(BaseModel):
 
 
 class DocumentText(BaseModel):
-    """A document's canonical text; ``pages``: where each page of a paged source starts in it, in characters.
+    """A document's canonical text. ``pages``: where each page of a paged source starts in it, in characters.
 
-    ``markup``: what of the text is Markdown.
+    ``markup``: how much of the text is Markdown.
     """
 
     doc_id: str
@@ -151,7 +151,7 @@ def _original_pdf(manifest: Manifest, max_bytes: int) -> bytes:
 
 @router.get("/chunks", responses=error_responses(404))
 async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -> list[Chunk]:
-    """Passages by ids, as hits and graphs name them, in the same order; 404 if one is missing."""
+    """Passages by their ids, as hits and graphs name them, in the same order; 404 if one is missing."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.chunks, scope, ids)
     log_access("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))

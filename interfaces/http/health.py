@@ -31,7 +31,7 @@ class Readiness(BaseModel):
 
 @router.get("/healthz")
 async def healthz() -> Health:
-    """Whether the process lives."""
+    """Whether the process runs."""
     return Health()
 
 

@@ -56,7 +56,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
-    """The summary, then the open findings, alike ones once."""
+    """The summary, then the open findings, similar ones once."""
     lines: list[RenderableType] = [Text(summary(report))]
     groups = group_findings(report.open)
     for group in groups[:limit]:
@@ -124,7 +124,8 @@ def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
 
 
 def audit_html(*reports: AuditReport, appendix: str = "") -> str:
-    """One file without scripts or links: every finding with both sentences, the values lit, and the reason.
+    """One file without scripts or links: every finding with both sentences, the differing values marked, and the
+    reason.
 
     Args:
         reports: One or more audits, each under its own heading.

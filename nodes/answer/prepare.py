@@ -1,4 +1,4 @@
-"""prepare: a question that says all, and the way on which evidence is sought."""
+"""prepare: make the question self-contained, and choose how to search for evidence."""
 
 from typing import Any, Literal
 

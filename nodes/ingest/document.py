@@ -40,7 +40,7 @@ from nodes.stage import Stage
 from nodes.state import Json
 
 AT_ONCE = 1
-"""Chunks of a document that wait for a local parser at once: other documents come in between."""
+"""Chunks of a document that wait for a local parser at once, so that other documents get their turn."""
 FALLBACK = "+fallback"  # marks trees that the chosen engine could not make: the next ingest tries again
 LATER = "the first question builds it"
 

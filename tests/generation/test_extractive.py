@@ -98,6 +98,20 @@ async def test_a_sentence_that_refers_back_and_an_option_come_with_what_complete
     ]
     option = "- tries: How often a server is asked before it is given up. **Default:** 4\n- timeout: How long.\n"
     assert await quoted(option, "Use [1.1].", encoder) == [option[2:].split("\n", maxsplit=1)[0]]
+    manual = "OPTIONS\n    -n N\n        Ask a server N times. Others wait. The default is 4. It may be 0.\n"
+    assert await quoted(manual, "Use [1.3].", encoder) == ["-n N: Ask a server N times. Others wait. The default is 4."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is weld free?\n-------------\n\nYes. Read the licence.\n\nBut ask first.\n",
+        "Q: Is weld free?\n\nA: Yes. Read the licence.\n\nBut ask first.\n\nQ: Why?\n\nA: So.\n",
+    ],
+)
+async def test_the_beginning_of_an_answer_comes_with_its_question(text: str, encoder: Encoder) -> None:
+    [line] = await quoted(text, "Use [1.5].", encoder)
+    assert line.removeprefix("Q: ") == "Is weld free? Yes. Read the licence. But ask first."
 
 
 def words_of(text: str) -> set[str]:

@@ -75,8 +75,16 @@ def test_sources_of_one_title_are_told_apart_by_their_paths(pipeline: Pipelines,
         (tmp_path / version / "weld.md").write_text(text, "utf-8")
     rag = pipeline()
     rag.ingest(tmp_path)
-    answer = rag.ask("Which colour has the lamp of the welder while it is hot?", abstain="never").answer
-    assert {e.title for s in answer.sentences for e in s.evidence} == {"v1/weld.md: Weld", "v2/weld.md: Weld"}
+    question = "Which colour has the lamp of the welder while it is hot?"
+    assert _titles(rag.ask(question, abstain="never")) == {"v1/weld.md: Weld", "v2/weld.md: Weld"}
+    first, second = rag.documents()
+    assert _titles(rag.ask(question, filters={"doc_id": [second.doc_id]}, abstain="never")) == {"v2/weld.md: Weld"}
+    rag.delete(first.doc_id)
+    assert _titles(rag.ask(question, abstain="never")) == {"Weld"}
+
+
+def _titles(result: AskResult) -> set[str]:
+    return {e.title for s in result.answer.sentences for e in s.evidence}
 
 
 def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
@@ -95,7 +103,7 @@ def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
             FLU,
             {"corpus": "nothing-here"},
             EmptyCorpusError,
-            r"there are: .*tides \(5 documents\).*Name one of them",
+            r"Corpora with documents: .*tides \(5 documents\).*Name one of them",
         ),
         (FLU, {"tenant": "somebody-else"}, EmptyCorpusError, "Nothing is stored"),
         (FLU, {"planner": "llm", "corpus": "vitamin-d"}, ConfigError, "DISCO_RAG_MODEL"),

@@ -162,6 +162,36 @@ def test_values_below_a_label_are_items_under_it() -> None:
     assert items == {"0      if all holds,": under, "1      if a rivet is missing.": under}
 
 
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        (
+            " 1. Is it\n    free?\n\n    Yes.\n\n 2. It fails.\n\n    So it does.\n\n 3. Why?\n\n    No one knows.\n",
+            {"Yes.": "1. Is it free?", "So it does.": "2. It fails.", "No one knows.": "3. Why?"},
+        ),
+        (
+            "Q: Is it free?\n\nA:  Yes. It is.\n\nQ: Why?\nA:  No one knows.\n",
+            {"Yes.": "Q: Is it free?", "It is.": "Q: Is it free?", "No one knows.": "Q: Why?"},
+        ),
+        (
+            "COSTS\n    Is it free?\n        Yes.\n\n    Why?\n        Ask.\n\n    Other text.\n",
+            {"Yes.": "Is it free?", "Ask.": "Why?", "Other text.": "COSTS"},
+        ),
+        ("Is it free?\n===========\n\nYes.\n", {"Yes.": "Is it free?"}),
+        ("Q: Is it free?\n\nYes.\n", {"Yes.": None}),
+        (
+            "1. How?\n\nIn steps.\n\n1. Ask.\n\n2. Wait.\n\n2. Why?\n\nNo one knows.\n\n3. When?\n\nNow.\n",
+            {"In steps.": "1. How?", "1. Ask.": "1. How?", "2. Wait.": "1. How?", "Now.": "3. When?"},
+        ),
+        ("Is it free? It is.\n\n1. Is it?\n2. Why?\n\nSo it goes.\n", {"So it goes.": None}),
+    ],
+)
+def test_questions_of_plain_text_are_headings_of_their_answers(text: str, headings: dict[str, str | None]) -> None:
+    hierarchy = hierarchy_of(text)
+    found = {n.span.of(text): hierarchy.headings(i) for i, n in hierarchy.of_kind(Kind.SENTENCE)}
+    assert {answer: next(iter(found[answer][-1:]), None) for answer in headings} == headings
+
+
 NASTY = (
     "Every page that holds <iframe>s and <script> tags is refused by the filter.",
     "Install the library with requests[security] and pin it below version 3.",

@@ -14,6 +14,7 @@ from discorag.schema.answer import Answer, AnswerSentence, Disagreement, Evidenc
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
+from discorag.store.records import Hit
 from discorag.text.citations import references
 from discorag.text.escaping import one_line
 from interfaces.http.ask import Reply
@@ -68,14 +69,21 @@ def test_an_answer_of_any_text_has_its_form_and_no_other(text: str) -> None:
     assert tags == ["p", "strong", "strong", "strong", *sources, *disagreements]
 
 
-def test_a_plan_shows_its_references_in_bold_and_other_brackets_as_they_are() -> None:
-    plan = Plan(paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example).")
-    assert printed(plan_text(plan)).splitlines() == [
-        "1. Open with [2.1-3], which is [safe] 【1】.",
+def test_a_plan_cites_the_sources_of_the_answer_in_bold_and_shows_other_brackets_as_they_are() -> None:
+    plan = Plan(
+        paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example). Leave out [9]."
+    )
+    answer = answer_of("Tides rise.").model_copy(update={"plan": plan})
+    hits = (Hit("c", 1), Hit("b", 1))
+    result = AskResult(answer=answer, hits=hits, graph=None, draft="", ledger=Ledger(), seconds=0.0)
+    assert [line.rstrip() for line in printed(plan_text(result)).splitlines()] == [
+        "1. Open with [2], which is [safe] 【1】.",
         "2. Set [1] against [1](http://evil.example).",
+        "3. Leave out [not cited].",
     ]
     console = Console(file=StringIO(), force_terminal=True)
-    assert [s.text for s in console.render(plan_text(plan)) if s.style and s.style.bold] == ["[2.1-3]"]
+    bold = [s.text for s in console.render(plan_text(result)) if s.style and s.style.bold]
+    assert bold == ["[2]", "[not cited]"]
 
 
 HOSTILE = '<script>alert("x")</script> & </svg>\u202e'

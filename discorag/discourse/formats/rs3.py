@@ -17,7 +17,7 @@ _Constituent = tuple[int, int]
 
 
 def write_rs3(chunk: Chunk, tree: RstTree) -> str:
-    """The tree as rs3; an EDU's text is on one line, and what XML cannot hold in it becomes U+FFFD."""
+    """The tree as rs3. An EDU's text is on one line; characters that XML cannot hold become U+FFFD."""
     root = etree.Element("rst")
     relations = etree.SubElement(etree.SubElement(root, "header"), "relations")
     for name in (relation.value.lower() for relation in Relation):

@@ -30,9 +30,9 @@ def unescape(text: str) -> str:
 
 
 def code_table() -> str:
-    """Every relation's code and name, ``elab elaboration, expl explanation, ...``: the key to the markers.
+    """Every relation's code and name, ``elab elaboration, expl explanation, ...``: the key to the marks.
 
-    In lower case, which takes a tokenizer half the tokens.
+    Lower case takes half the tokens.
     """
     return ", ".join(f"{r.code} {r.value.lower()}" for r in Relation)
 
@@ -50,7 +50,7 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
 
 
 def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]:
-    """Each EDU, escaped, with the white space after it, or the gap; the first also with the text before it."""
+    """Each EDU, escaped, with the white space or gap after it; the first also with the text before it."""
     starts = [edu.start - offset for edu in tree.edus]
     ends = [edu.end - offset for edu in tree.edus]
     around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]

@@ -47,7 +47,7 @@ class RuleParser:
 
 
 def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
-    """For the registry."""
+    """The parser ``rules``."""
     return RuleParser()
 
 

@@ -1,7 +1,7 @@
-"""The local graph engine: conflicts between documents, and relations that a text states in so many words.
+"""The local graph engine: conflicts between documents, and relations that a text states explicitly.
 
-Precision first: every edge rests on a sentence of each chunk. Similarity alone is not a relation, so the graph may be
-empty.
+Precision first: every edge is based on a sentence of each chunk. Similarity alone is not a relation, so the graph may
+be empty.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 @dataclass(frozen=True)
 class StatedRelation:
-    """A relation that a source states: how much of what its cue governs the target has, and a sentence on each side."""
+    """A relation that a source states, the share of its words that the target has, and a sentence of each side."""
 
     relation: ChunkRelation
     share: float

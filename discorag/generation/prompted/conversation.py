@@ -109,7 +109,7 @@ class Templates:
     read_plain: Template
 
     def reading(self, layout: Layout) -> str:
-        """How a layout is to be read."""
+        """The text that explains to a model how to read a layout."""
         return {"inline": self.read_inline, "indented": self.read_indented, "plain": self.read_plain}[layout].render()
 
     def instructions(self, layout: Layout) -> list[str]:

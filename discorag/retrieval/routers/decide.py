@@ -49,7 +49,7 @@ def route_prompt(template: Template, form: RouteForm, question: str, subtree: Re
 
 
 class LocalRouter:
-    """A `Router` that compares vectors; best with an encoder that remembers, since headings stay."""
+    """A `Router` that compares vectors. It sees the same headings again, so use an encoder that remembers."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -70,6 +70,6 @@ class LocalRouter:
 
 
 def router_of(backends: Toolbox) -> Router:
-    """The language model if there is one, else similarity."""
+    """The language model if one is configured, otherwise similarity."""
     model, form = backends.model_for("router"), FORMS[backends.settings.router.format]
     return LlmRouter(model, backends.template(form.prompt), form) if model else LocalRouter(backends.encoder)

@@ -21,14 +21,14 @@ STAGE = "route"
 
 @dataclass(frozen=True)
 class WalkRules:
-    """How walks go.
+    """How to walk.
 
     Args:
-        by_passage: Each retrieved passage of a document is a start of its own (appendix D, and the authors' code); else
-            a document has one start, which shows all of them (equation 3).
+        by_passage: Start once from each retrieved passage of a document (appendix D, and the authors' code); otherwise
+            once in a document, with all of them shown (equation 3).
         without: An ablation (tables 2 and 7). ``structure``: retrieved passages only, without headings.
             ``similarity``: starts under a heading drawn at random. ``content``: starts with headings only. ``refuse``:
-            where the router refuses, the retrieved passages are selected, of an unfolded heading all.
+            if the router refuses, the retrieved passages are selected; under an unfolded heading, all of its passages.
     """
 
     by_passage: bool = False
@@ -36,7 +36,7 @@ class WalkRules:
 
 
 class Line(NamedTuple):
-    """A node that a router sees: its id in prompts and its depth, both 0 for the root, and its heading or passage."""
+    """A node that a router sees: its id in prompts and its depth (both 0 for the root), and its heading or passage."""
 
     id: int
     node: int
@@ -96,9 +96,9 @@ class RetrievalSubtree:
 
 @dataclass(frozen=True)
 class Decision:
-    """A router's actions in one step: shown leaves for [ANSWER], collapsed structure nodes for [EXPAND].
+    """A router's actions in one step: visible leaves for [ANSWER], collapsed structure nodes for [EXPAND].
 
-    With neither it is [REFUSE].
+    If there are none, it is [REFUSE].
     """
 
     answer: tuple[int, ...] = ()
@@ -110,7 +110,7 @@ class Router(Protocol):
     """Decides the next step in one document."""
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """What to select and what to unfold, among visible nodes.
+        """Choose what to select and what to unfold among the visible nodes.
 
         Raises:
             ModelError: From routers that call a model.
@@ -124,12 +124,12 @@ class Walk:
 
     Args:
         tree: A tree of headings (`HeadingBuilder`).
-        rules: How it goes.
+        rules: How to walk.
         retrieved: The leaves from which it started, best first.
-        queue: Groups of leaves to show, one a step.
+        queue: Groups of leaves to show, one group a step.
         seen: Leaves that were shown or are in the queue.
         expansions: Headings that were put into the queue.
-        steps: For each step the leaves that it selected (equation 6), none of them twice.
+        steps: The leaves that each step selected (equation 6), none of them twice.
     """
 
     tree: RetrievalTree
