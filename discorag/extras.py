@@ -1,7 +1,5 @@
 """Optional packages: the extras of the distribution."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """What a question and an ingest may choose: options with their help, names checked against the registries."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator

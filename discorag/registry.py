@@ -5,8 +5,6 @@ are asked for, so that knowing the names costs nothing. Another package adds a p
 point of the registry's group, or by calling the kind's ``register_*`` function before the part is asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ Standard RAG has no graph of its own: it is the answer graph with trees, graph a
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from typing import Any
@@ -45,11 +43,7 @@ retrieve_and_plan = _chain("retrieve-and-plan", generate=baselines.plan_and_answ
 """A free-form plan and the answer in one call over the chunks (fig. 15)."""
 
 plan_and_retrieve = _chain(
-    "plan-and-retrieve",
-    retrieves=False,
-    plan=baselines.hint,
-    retrieve=baselines.gather,
-    generate=baselines.after_hint,
+    "plan-and-retrieve", retrieves=False, plan=baselines.hint, retrieve=baselines.gather, generate=baselines.after_hint
 )
 """A free-form plan and search queries from the question, then the answer from what they find (fig. 16)."""
 

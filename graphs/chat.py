@@ -2,8 +2,6 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph

@@ -1,11 +1,10 @@
 """The audit of a corpus: which documents changed since the last one, what disagrees, and what a reader has settled."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -67,7 +66,7 @@ class AuditReport(BaseModel):
         """Open, sure contradictions; they set the exit code."""
         return tuple(f for f in self.open if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS)
 
-    def since(self, day: date) -> AuditReport:
+    def since(self, day: date) -> Self:
         """Only findings that touch a document stored on or after a date, in local time."""
         recent = {d.doc_id for d in self.documents if d.written and d.written.astimezone().date() >= day}
         kept = tuple(f for f in self.findings if {f.left.doc_id, f.right.doc_id} & recent)

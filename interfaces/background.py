@@ -1,7 +1,5 @@
 """Background work: an event loop in its own thread, and tasks that close what they have open."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from threading import Thread

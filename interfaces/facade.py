@@ -328,8 +328,7 @@ class DiscoRAG:
             name = ".".join(str(p) for p in first["loc"])
             place = " in section [answer] of the settings" if name in from_settings else ""
             raise InputError(
-                f"Option {name}{place}: {first['msg']}.",
-                hint="docs/options.md lists the options.",
+                f"Option {name}{place}: {first['msg']}.", hint="docs/options.md lists the options."
             ) from error
 
 

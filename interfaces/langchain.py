@@ -2,8 +2,6 @@
 
 # LangGraph and LangChain leave their own generics open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from typing import Any

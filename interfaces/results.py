@@ -1,7 +1,5 @@
 """What `interfaces.facade.DiscoRAG` returns, and how HTTP and MCP send it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath

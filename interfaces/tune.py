@@ -6,8 +6,6 @@ gain holds for questions of the same kind that it has not seen. The best of many
 questions by which it was chosen.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

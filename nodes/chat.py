@@ -1,7 +1,5 @@
 """The steps around the answer graph in a conversation: messages become a question, the answer a message."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, AnyMessage

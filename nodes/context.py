@@ -141,11 +141,7 @@ class AnswerContext(AnswerOptions, _Scoped):
     @property
     def sampling(self) -> Sampling:
         """How the language model is asked."""
-        return Sampling(
-            temperature=self.temperature,
-            beam_width=self.beam_width,
-            answer_tokens=self.answer_tokens,
-        )
+        return Sampling(temperature=self.temperature, beam_width=self.beam_width, answer_tokens=self.answer_tokens)
 
 
 class IngestContext(IngestOptions, _Scoped):

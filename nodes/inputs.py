@@ -1,7 +1,5 @@
 """Rebuild the core's `AnswerInputs` from ids and JSON in the state."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """What every node of the answer graph does around its one core call: time it, stream it, record it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The prompt files, checked and loaded once; a user's own folder comes first."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from functools import cache
 from pathlib import Path

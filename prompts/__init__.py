@@ -7,8 +7,6 @@ A user's own folder may hold files of the same names with other wording, the pap
 variables, and ask for the same form of output.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Two statements are a pair if each is the other's nearest neighbour among the sta
 stands word for word in the other document, and their words, values left out, can be aligned.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set

@@ -3,8 +3,6 @@
 Not compared: headings, tables, code, links, directives and fields of reStructuredText, questions.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

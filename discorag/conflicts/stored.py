@@ -1,7 +1,5 @@
 """What the last audit found about an answer's sources: the other side, even if it was not retrieved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from discorag.conflicts.audit import RULES, sort_findings

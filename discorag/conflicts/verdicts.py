@@ -4,8 +4,6 @@ Entity, period and version of the *documents* decide, and explicit times in the 
 hedges are shown with a finding and never hide it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from enum import StrEnum

@@ -4,8 +4,6 @@ The numbers were fitted on questions with labelled evidence (``python -m trainin
 reranker that they were fitted on and are not used with another.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

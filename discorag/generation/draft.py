@@ -1,7 +1,5 @@
 """The draft of an answer: by a language model or, without one or if it fails, from sentences of the sources."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol

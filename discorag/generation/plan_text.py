@@ -1,7 +1,5 @@
 """The plan by rules: a paragraph, English or Chinese, that cites the selected sentences and says what each is for."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Source of the fusion: Cormack, Clarke and Büttcher, SIGIR 2009 (k = 60). Source
 "Passage Re-ranking with BERT".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

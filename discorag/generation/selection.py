@@ -1,7 +1,5 @@
 """Content selection without a language model: which sentences an extractive answer consists of, and in which order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

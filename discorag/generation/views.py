@@ -4,8 +4,6 @@ The terminal, notebooks, chat, MCP and files show the Markdown; the page takes n
 `AnswerView` too, so that a source has the same number everywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """From files to documents: check them, read or convert them."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """What a path holds, what is stored of it under which key, and what becomes of it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Replies on disk: the same request to the same model is paid for once."""
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Calls of a chat model, limited in number, time and length of the output. The text is not checked here."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager

@@ -3,8 +3,6 @@
 A call that misses it fails like a timeout, early enough for the fallback to be used.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, contextmanager

@@ -4,8 +4,6 @@ Of an output that hit its token limit the usable part is kept; if there is none,
 limit.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """What the pipeline needs of models: an encoder, and (optionally) a language model behind the gateway."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar

@@ -129,8 +129,7 @@ class CrossEncoderReranker:
         logits = await asyncio.to_thread(self._model.logits, [(query, text) for text in texts])
         if logits.shape[1] != 1:
             raise ConfigError(
-                f"'{self.version}' gives {logits.shape[1]} numbers for a pair.",
-                hint="Name a reranker, with one label.",
+                f"'{self.version}' gives {logits.shape[1]} numbers for a pair.", hint="Name a reranker, with one label."
             )
         if not np.isfinite(logits).all():
             raise InvalidOutputError(

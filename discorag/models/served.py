@@ -1,9 +1,8 @@
 """Models behind endpoints: encoders, rerankers and NLI models, each by the protocol of its usual servers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter
@@ -37,7 +36,7 @@ class ServerEncoder(BaseEncoder):
         super().__init__(f"{settings.model}@server/{dimension}{prefixes.version}", tokens, dimension, prefixes)
 
     @classmethod
-    async def connect(cls, settings: EncoderSettings) -> ServerEncoder:
+    async def connect(cls, settings: EncoderSettings) -> Self:
         """Ask the endpoint for one vector, to learn the dimension.
 
         Args:

@@ -1,7 +1,5 @@
 """The retrieval trees of several documents as one, with the vectors and scores of their nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -3,8 +3,6 @@
 Source: DISRetrieval section 3.3 for one document.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ To add one: a `ChunkRetriever` or a `TreeRetriever`, in `discorag.retrieval.retr
 name: here, by `register_retriever`, or by an entry point of the group ``disco_rag.retrievers``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 

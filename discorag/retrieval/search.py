@@ -3,8 +3,6 @@
 Sources: DISRetrieval section 3.3 for the trees of one document; documents first, for a corpus, is ours.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

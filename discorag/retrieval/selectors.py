@@ -8,8 +8,6 @@ Sources: DISRetrieval, section 3.3, algorithm 1, figure 4 (the variants) and sec
 (querying) and appendix F.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
@@ -60,13 +58,7 @@ class Variant(StrEnum):
 
 
 def algorithm1(
-    tree: TreeArrays,
-    scores: Floats,
-    sizes: Ints,
-    limit: int,
-    *,
-    k: int = 5,
-    variant: Variant = Variant.ORIGINAL_ORDER,
+    tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5, variant: Variant = Variant.ORIGINAL_ORDER
 ) -> Nodes:
     """Go through all nodes by score: a leaf is chosen; an inner node contributes its k best leaves that are not chosen
     yet.

@@ -1,11 +1,10 @@
 """Discourse structure: RST trees inside chunks, the rhetorical graph between chunks, and the plan of an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import cached_property
 from pkgutil import resolve_name
+from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -91,7 +90,7 @@ class Split(BaseModel, frozen=True):
     confidence: float | None = Field(default=None, ge=0, le=1)
 
     @model_validator(mode="after")
-    def _check(self) -> Split:
+    def _check(self) -> Self:
         if not self.start < self.mid < self.end:
             raise InvariantError(f"Split [{self.start}, {self.mid}, {self.end}) has an empty side.")
         if self.relation is Relation.JOINT and self.nuclearity is not Nuclearity.NN:
@@ -117,7 +116,7 @@ class RstTree(Drawn, BaseModel, frozen=True):
     splits: tuple[Split, ...] = ()
 
     @model_validator(mode="after")
-    def _check(self) -> RstTree:
+    def _check(self) -> Self:
         for a, b in zip(self.edus, self.edus[1:], strict=False):
             if b.start < a.end:
                 raise InvariantError(f"EDU at {b.start} overlaps the one that ends at {a.end}.")
@@ -265,7 +264,7 @@ class RhetoricalGraph(Drawn, BaseModel, frozen=True):
     edges: tuple[Edge, ...] = ()
 
     @model_validator(mode="after")
-    def _check(self) -> RhetoricalGraph:
+    def _check(self) -> Self:
         known = set(self.chunks)
         if len(known) != len(self.chunks):
             raise InvariantError("A chunk appears twice in the graph.")

@@ -1,10 +1,9 @@
 """Documents: canonical text, the hierarchy of its parts, and the chunks that are embedded and found."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -225,7 +224,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
     unit_vectors: str = Field(default="", exclude=True, repr=False)
 
     @model_validator(mode="after")
-    def _check(self) -> Chunk:
+    def _check(self) -> Self:
         if len(self.text) != self.span.end - self.span.start:
             raise InvariantError(f"Chunk text has {len(self.text)} characters, its span {self.span} does not.")
         if not self.sentences or not all(self.span.contains(s) for s in self.sentences):

@@ -1,8 +1,7 @@
 """The ledger: what every stage of a run cost, and what went wrong in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
+from typing import Self
 
 from pydantic import BaseModel, Field
 
@@ -35,7 +34,7 @@ class Failure(BaseModel, frozen=True):
     fallback: str = ""
 
     @classmethod
-    def of(cls, stage: str, error: DiscoRagError, *, fallback: str = "") -> Failure:
+    def of(cls, stage: str, error: DiscoRagError, *, fallback: str = "") -> Self:
         """The record of ``error`` in ``stage``."""
         return cls(stage=stage, kind=error.kind, message=str(error), fallback=fallback)
 
@@ -85,7 +84,7 @@ class Ledger(BaseModel, frozen=True):
         return tuple(dict.fromkeys(_note(s, f) for s in self.stages for f in s.failures))
 
     @classmethod
-    def merged(cls, records: Iterable[StageRecord]) -> Ledger:
+    def merged(cls, records: Iterable[StageRecord]) -> Self:
         """Sum the records of each stage and engine into one line (an ingest has one per document)."""
         lines: dict[tuple[str, str], StageRecord] = {}
         for r in records:

@@ -1,7 +1,5 @@
 """A store in one file, and back: a database of its documents, followed by the file's checksum."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

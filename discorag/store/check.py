@@ -1,7 +1,5 @@
 """Whether all that is stored can be read, and whether the index has it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 

@@ -1,7 +1,5 @@
 """Conversations with the server: threads, and the questions that were answered in them."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from uuid import uuid4

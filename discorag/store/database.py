@@ -1,7 +1,5 @@
 """The database that is the truth: how it is opened, read and written. Indexes are made from it."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass

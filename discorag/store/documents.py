@@ -1,26 +1,11 @@
 """Documents, their manifests and their chunks, in the database."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    and_,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, update
 
 from discorag.schema.document import Chunk, Document, Scope, name_sources
 from discorag.schema.values import Span, Vectors, unit

@@ -3,8 +3,6 @@
 An index is built from the database, can be built again, and makes searches faster.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

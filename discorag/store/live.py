@@ -1,7 +1,5 @@
 """Keeps the index up to date with the database; searches exactly where the index cannot be used."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager

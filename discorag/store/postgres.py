@@ -11,17 +11,7 @@ from time import monotonic, sleep
 from typing import Any, Final
 
 from pydantic import SecretStr
-from sqlalchemy import (
-    Connection,
-    Delete,
-    Select,
-    Table,
-    create_engine,
-    func,
-    make_url,
-    select,
-    text,
-)
+from sqlalchemy import Connection, Delete, Select, Table, create_engine, func, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 

@@ -1,7 +1,5 @@
 """How often something happened in the last minute, counted in PostgreSQL over all servers that share the database."""
 
-from __future__ import annotations
-
 from sqlalchemy import ColumnElement, Integer, case, cast, func, text
 from sqlalchemy.dialects.postgresql import insert
 

@@ -1,7 +1,5 @@
 """Around a search: checks of the question, sources with the same content, and the search that returns everything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,12 +87,7 @@ def distinct_chunks(
 
 
 def everything(
-    store: Store,
-    scope: Scope,
-    filters: Mapping[str, Sequence[str]],
-    *,
-    counter: TokenCounter,
-    room: int | None = None,
+    store: Store, scope: Scope, filters: Mapping[str, Sequence[str]], *, counter: TokenCounter, room: int | None = None
 ) -> Distinct[Hit]:
     """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
 

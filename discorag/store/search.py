@@ -1,12 +1,10 @@
 """How hits are ranked, and the search that needs no index because it compares everything."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +131,7 @@ class _Corpus:
     term_owners: NDArray[np.int64]
 
     @classmethod
-    def of(cls, stamp: tuple[int, int, int], documents: Mapping[int, IndexedDocument]) -> _Corpus:
+    def of(cls, stamp: tuple[int, int, int], documents: Mapping[int, IndexedDocument]) -> Self:
         parts = list(documents.values())
         counts = np.concatenate([d.term_counts for d in parts])
         return cls(

@@ -3,8 +3,6 @@
 What is SQLite's or PostgreSQL's own is in `discorag.store.sqlite` and `discorag.store.postgres`.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Sequence

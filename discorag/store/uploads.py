@@ -1,7 +1,5 @@
 """Uploaded files, the jobs that ingest them, and conversions that failed: rows of the store's database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Citations in plans and drafts: ``[2]`` for a chunk, ``[2.3]`` or ``[2.3-5]`` for units of it (one-based)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

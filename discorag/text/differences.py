@@ -1,7 +1,5 @@
 """Which words differ between two sentences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher

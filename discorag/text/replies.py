@@ -3,8 +3,6 @@
 JSON that was cut off is closed, prose ends at its last whole sentence.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

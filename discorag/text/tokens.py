@@ -1,7 +1,5 @@
 """What counts the tokens of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

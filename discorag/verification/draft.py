@@ -4,8 +4,6 @@ RAPTOR and HTSIR let summaries reach the reader (RAPTOR section 3, HTSIR "Rerank
 summary is not a source, so a sentence that cites one is compared with the chunks below it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import defaultdict

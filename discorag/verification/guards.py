@@ -3,8 +3,6 @@
 A failed lookup shows that the evidence does not support the sentence; a successful one proves nothing.
 """
 
-from __future__ import annotations
-
 import re
 from math import isclose
 

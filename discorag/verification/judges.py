@@ -1,7 +1,5 @@
 """The judges: an NLI model, and a language model that decides about all sentences in one call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate

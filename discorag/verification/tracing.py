@@ -1,7 +1,5 @@
 """Every sentence of a draft traced to its places in the sources, with the conflicts that its evidence is part of."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

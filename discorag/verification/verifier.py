@@ -1,7 +1,5 @@
 """The protocols of verifiers and judges, and the registry of verifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """One session of one suite: data, store, run folder, the run, its summary."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

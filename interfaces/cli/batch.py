@@ -1,7 +1,5 @@
 """Answers a file of questions into a file of replies; questions that have an answer there are not asked again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands and their help, without importing what they do: ``disco-rag --help`` is quick."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``disco-rag demo``: three questions over the example documents, then the page."""
 
-from __future__ import annotations
-
 import tomllib
 from typing import Annotated
 

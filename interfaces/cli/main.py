@@ -1,7 +1,5 @@
 """Ingest, ask, show, status, corpora and delete; and all commands put together."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -271,12 +269,7 @@ def _leave_soon(message: str) -> None:
 
 
 def _ask_batch(
-    question: str | None,
-    batch: Path | None,
-    replies: Path,
-    options: dict[str, Any],
-    llm: str | None,
-    engine: str,
+    question: str | None, batch: Path | None, replies: Path, options: dict[str, Any], llm: str | None, engine: str
 ) -> None:
     """Answer a file of questions; exit code 1 if one failed."""
     if batch is None or question is not None:

@@ -1,7 +1,5 @@
 """``disco-rag check``, ``reindex``, ``backup`` and ``restore``: what needs the database, and no model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -7,8 +7,6 @@ Ray takes its address from ``RAY_ADDRESS``, else it runs on this machine.
 
 # Ray is installed by an extra only, and typed in part.
 # pyright: reportMissingModuleSource=false
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

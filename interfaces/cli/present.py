@@ -1,7 +1,5 @@
 """What the commands share: consoles, JSON, tables and progress."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence

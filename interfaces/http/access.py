@@ -4,8 +4,6 @@ The key file is read with every request. Replace it as a whole: write another fi
 of it is ever read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

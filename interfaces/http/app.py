@@ -2,8 +2,6 @@
 calls the factory `create_app`.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor

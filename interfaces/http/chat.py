@@ -7,8 +7,6 @@ Sentences are streamed when they have been verified, as a chat client cannot tak
 the stream name the stage at work.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator

@@ -1,7 +1,5 @@
 """/session, /corpora, /chunks, /trees and /documents; /ingest and the jobs that it starts."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import tomllib
@@ -9,7 +7,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path as FilePath
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Self
 from uuid import UUID
 
 from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile, status
@@ -124,9 +122,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
 
 
 @router.get(
-    "/documents/{doc_id}/file",
-    response_class=Response,
-    responses=error_responses(404) | {200: {"content": {_PDF: {}}}},
+    "/documents/{doc_id}/file", response_class=Response, responses=error_responses(404) | {200: {"content": {_PDF: {}}}}
 )
 async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
     """The PDF that a document was read from; 404 if the file is gone or has changed since."""
@@ -209,7 +205,7 @@ class Progress(BaseModel):
     total: int
 
     @classmethod
-    def of(cls, job: Job) -> Progress:
+    def of(cls, job: Job) -> Self:
         """The progress of a job."""
         settled = [f for f in job.files if f.status is not None]
         failed = sum(f.status is Status.FAILED for f in settled)

@@ -1,7 +1,5 @@
 """GET /healthz, /readyz and /metrics."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Around a request: errors in one JSON form, which OpenAI clients read too; headers, an id, a log line, limits."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from time import perf_counter

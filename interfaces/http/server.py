@@ -1,7 +1,5 @@
 """uvicorn with limits: for the head of a request, and for the time that a process takes to stop."""
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """What the API's endpoints share: the pipeline, keys and quotas, jobs, meters, and the questions under way."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress

@@ -1,7 +1,5 @@
 """/threads: conversations. POST /ask stores its question and answer in the thread that it names."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from uuid import UUID

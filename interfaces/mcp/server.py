@@ -3,8 +3,6 @@
 Docstrings of tools are read by language models: they say when to use the tool.
 """
 
-from __future__ import annotations
-
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Coroutine, Sequence

@@ -1,7 +1,5 @@
 """``disco-rag mcp``: one user, over this process's standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress

@@ -1,7 +1,5 @@
 """Plan and answer as rich renderables for the terminal."""
 
-from __future__ import annotations
-
 from rich.console import RenderableType
 from rich.markdown import Markdown
 from rich.table import Column, Table

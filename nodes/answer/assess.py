@@ -1,7 +1,5 @@
 """assess: whether the evidence answers the question, before anything is written from it."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The steps of the baselines (`graphs.baselines`): Disco-RAG figs. 13, 15, 16 and 17. They need a language model."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """generate: the draft answer, streamed as it is written."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.config import HOW_TO_NAME_A_MODEL

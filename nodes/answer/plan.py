@@ -1,7 +1,5 @@
 """plan: one paragraph that says how the answer will be organised."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.generation.plan_text import RulePlanEngine

@@ -1,7 +1,5 @@
 """prepare: make the question self-contained, and choose how to search for evidence."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime

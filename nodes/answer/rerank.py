@@ -1,7 +1,5 @@
 """rerank: the chunks that were found, in a reranker's order, as many as the language model can read."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.schema.errors import ContextTooLongError, ModelError

@@ -1,7 +1,5 @@
 """The ways to find evidence: the best chunks, the evidence that a retriever over trees selects, or every chunk."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

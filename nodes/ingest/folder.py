@@ -1,7 +1,5 @@
 """A folder: which files to read, and which of those read earlier are gone."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Where documents disagree: values, verdicts, and the audit of a corpus through `DiscoRAG`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -2,8 +2,6 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 import asyncio
 import json
 from itertools import pairwise
@@ -148,15 +146,12 @@ def test_a_plan_without_citations_is_declared_in_the_ledger(rag: DiscoRAG) -> No
     assert [f.fallback for f in result.ledger.failures] == ["sentences by relevance"]
 
 
-def test_the_full_context_is_every_chunk_of_the_named_documents_in_their_order(rag: DiscoRAG) -> None:
+def test_the_full_context_is_every_chunk_of_the_named_documents_in_order_and_obeys_filters(rag: DiscoRAG) -> None:
     scope = rag.scope(corpus="vitamin-d")
     ids = [m.doc_id for m in rag.documents(corpus="vitamin-d")][:2][::-1]
     result = rag.ask(FLU, corpus="vitamin-d", retriever="all", top_k=1, filters={"doc_id": ids})
     expected = [c.id for i in ids for c in rag.backends.store.chunks_of(scope, i)]
     assert [h.chunk_id for h in result.hits] == expected
-
-
-def test_the_full_context_obeys_metadata_filters(rag: DiscoRAG) -> None:
     nothing: Any = {"corpus": "vitamin-d", "retriever": "all", "filters": {"no-such-key": ["x"]}}
     assert rag.ask(FLU, **nothing).answer.abstained
     with pytest.raises(EmptyCorpusError):
@@ -167,7 +162,7 @@ QUERY = "Why do spring tides rise higher?"
 OFF_TOPIC = "Who won the chess championship of 1972?"
 
 
-def test_a_router_that_refuses_every_document_leads_to_abstention_with_the_nearest_passages(rag: DiscoRAG) -> None:
+def test_a_router_that_refuses_every_document_leads_to_the_nearest_passages_or_is_overruled(rag: DiscoRAG) -> None:
     result = rag.ask(OFF_TOPIC, corpus="tides", preset="rdr2")
     assert result.answer.text == NO_ANSWER
     assert "refused" in result.answer.abstained
@@ -177,9 +172,6 @@ def test_a_router_that_refuses_every_document_leads_to_abstention_with_the_neare
     for e in result.answer.nearest:
         source = rag.backends.store.document(rag.scope(corpus="tides"), documents[e.doc_id].doc_id)
         assert source.text[e.span.start : e.span.end] == e.text
-
-
-def test_a_router_that_refuses_is_overruled_where_something_is_always_answered(rag: DiscoRAG) -> None:
     assert rag.ask(OFF_TOPIC, corpus="tides", preset="rdr2", abstain="never").answer.sentences
 
 

@@ -1,7 +1,5 @@
 """What a reader sees of an answer, a plan and a graph: marks are ours, and nothing that a source wrote is markup."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from io import StringIO
 
@@ -9,11 +7,11 @@ import pytest
 from hypothesis import given
 from rich.console import Console, RenderableType
 
-from discorag.discourse.formats.drawing import graph_svg, tree_svg
+from discorag.discourse.formats.drawing import graph_svg
 from discorag.generation.views import answer_html, answer_markdown
 from discorag.models.encoder import PackagedEncoder
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph, RstTree
+from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
 from discorag.store.records import Hit
@@ -95,12 +93,6 @@ def _texts(svg: str) -> list[str]:
     return [e.text or "" for e in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_words_of_documents_are_text_in_the_drawing() -> None:
-    svg = tree_svg(RstTree(edus=(Span(start=0, end=1),)), [HOSTILE])
-    assert not list(ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}script"))
-    assert any("<script>" in text for text in _texts(svg))
-
-
 def test_a_graph_names_its_relations() -> None:
     edge = Edge(source="a", target="b", relation=ChunkRelation.CONTRASTS_WITH)
     said = _texts(graph_svg(RhetoricalGraph(chunks=("a", "b", "c"), edges=(edge,))))
@@ -112,7 +104,7 @@ def _source(text: str) -> EvidenceSpan:
     return EvidenceSpan(chunk_id="c", doc_id="d", title=HOSTILE, span=Span(start=0, end=9), text=text, page=2)
 
 
-def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagrees() -> None:
+def test_an_answer_shows_its_sources_states_and_who_disagrees_and_a_refusal_the_nearest_passages() -> None:
     a, b = _source("The tide rises."), _source("The tide falls.")
     told = (
         AnswerSentence(text=HOSTILE, support=Support.SUPPORTED, evidence=(a,), reason="Quoted word for word."),
@@ -124,6 +116,9 @@ def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagree
     assert "<script" not in html
     for shown in ("[1]", "[not supported]", "[1][not verified]", "Not supported: no source", "One denies it.", "p. 2"):
         assert shown in html
+    html = answer_html(Answer(query="?", sentences=(), abstained="Nothing is near.", nearest=(_source("Near."),)))
+    assert "do not answer" in html
+    assert "Near." in html
 
 
 def test_a_question_is_text_in_the_files_of_its_answer() -> None:
@@ -133,12 +128,6 @@ def test_a_question_is_text_in_the_files_of_its_answer() -> None:
     reply = Reply.to(result, files=True)
     assert "<script" not in reply.html
     assert planted(reply.markdown, {*OURS, "h1"}) == []
-
-
-def test_a_refusal_shows_the_nearest_passages() -> None:
-    html = answer_html(Answer(query="?", sentences=(), abstained="Nothing is near.", nearest=(_source("Near."),)))
-    assert "do not answer" in html
-    assert "Near." in html
 
 
 @pytest.mark.parametrize("kind", ["chunk", "tree"])

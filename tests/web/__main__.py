@@ -3,8 +3,6 @@
 Usage: ``python -m tests.web [SHOTS]``; SHOTS is a folder for pictures of every view.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

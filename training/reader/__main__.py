@@ -9,8 +9,6 @@ trained layers are computed once. An interrupted run is resumed; a GPU is used i
 
 # torch and transformers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter, defaultdict

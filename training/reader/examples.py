@@ -2,8 +2,6 @@
 # pyright: reportUnknownMemberType=false
 """Questions with the sentences that the pipeline finds, which of them are evidence, and what discourse says of each."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

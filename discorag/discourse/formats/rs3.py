@@ -4,8 +4,6 @@ A satellite's parent is the nucleus that it modifies; a nucleus belongs to a spa
 multinuclear group by the relation's name and ``_m``, as GUM writes it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """The formats in which a chunk's tree is shown, by name. To add one, add a line to `FORMATS`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO

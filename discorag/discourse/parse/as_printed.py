@@ -18,8 +18,6 @@ nucleus, of two the left one. The two are joined as soon as they are neighbours 
 nuclei are joined last, from the right.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

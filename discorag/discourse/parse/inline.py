@@ -6,8 +6,6 @@ as in ``Vitamin D helps |1<cond|if you are deficient.`` The text's own ``&``, ``
 character entities, so no document can imitate a marker or close a fence.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 from xml.sax import saxutils

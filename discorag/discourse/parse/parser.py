@@ -1,7 +1,5 @@
 """RST parsers by name: a chunk or given units become a tree; with a fallback if the parser fails."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Source: Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10. Where the pape
 tree, this asks for its nodes as JSON, which a server can enforce and a program can check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher

@@ -83,10 +83,4 @@ def _stated_edge(a: Chunk, b: Chunk, one: Sequence[Sentence], other: Sequence[Se
 
 
 def _edge(source: Chunk, target: Chunk, relation: ChunkRelation, says: Sentence, said_of: Sentence) -> Edge:
-    return Edge(
-        source=source.id,
-        target=target.id,
-        relation=relation,
-        source_span=says.span,
-        target_span=said_of.span,
-    )
+    return Edge(source=source.id, target=target.id, relation=relation, source_span=says.span, target_span=said_of.span)

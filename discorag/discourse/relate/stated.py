@@ -1,7 +1,5 @@
 """Relations that a text states explicitly: by cues inside a sentence, or by the words with which a chunk opens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

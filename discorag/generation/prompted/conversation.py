@@ -8,8 +8,6 @@ The graph is JSON, ``{"c1":{"2":"SUPPORTS"},"c2":{}}``: for every passage, its r
 a grammar cannot write one twice (vLLM refuses ``uniqueItems``), and every row is bounded.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cache

@@ -5,8 +5,6 @@ fence or an escape that no source has itself is ours and is removed. An answer w
 our instructions, is refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace

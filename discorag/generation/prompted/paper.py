@@ -8,8 +8,6 @@ The paper does not print how chunks, trees and graph are written into the prompt
 is there once, with its tree marked in it, and of the graph only the pairs that are related. Quoted text is fenced.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ It answers a question about two short passages with marked trees and writes thei
 copies marks, cites, and keeps to the schema says how it is shown trees, and which turns are left to the local engines.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import dataclass, field

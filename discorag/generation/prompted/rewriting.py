@@ -4,8 +4,6 @@ Source of refinement: HTSIR section "Feedback-Driven Refinement", after Self-Ref
 and revision are separate calls that alternate; here one call does both.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

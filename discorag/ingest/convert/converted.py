@@ -1,7 +1,5 @@
 """What every converter returns, and what they share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Bytes to text: UTF-8, or what a byte order mark names; Windows-1252 if the bytes look like it. Nothing else."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from pathlib import Path

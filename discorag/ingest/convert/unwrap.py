@@ -1,7 +1,5 @@
 """Lines of a page joined into paragraphs: wrapped lines are joined, the author's own line breaks stay."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

@@ -4,8 +4,6 @@ A request is a line of JSON (`Request`) and the bytes of the file; a reply is on
 parent closes the pipe or dies, the child exits, whatever it is doing.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -3,8 +3,6 @@
 Markdown is parsed; blocks of plain text are found by blank lines, indentation, rules and columns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

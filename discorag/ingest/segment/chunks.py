@@ -1,7 +1,5 @@
 """Chunks: whole sentences, as many as the encoder's window holds (Disco-RAG section 4: 256 tokens)."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence

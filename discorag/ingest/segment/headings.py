@@ -1,7 +1,5 @@
 """The hierarchy of a document: its headings, and what stands around every unit by layout."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -3,8 +3,6 @@
 Only characters of layout count (bullets, bars, columns, indentation, labels at the start of a line), never words.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

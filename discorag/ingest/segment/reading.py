@@ -4,8 +4,6 @@ Plain text has no markup: all of it is text. Of a converted file the blocks are 
 Markdown file emphasis, links, code spans and tags are markup too, as CommonMark defines them.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """The sentences of a question's chunks, its units, with their vectors and their weight in the tree."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What builders share: their protocol, leaves, inner nodes, chunks of sentences, and vectors of long texts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The papers' baselines, which ignore what the text says: no tree, halves of halves, windows upon windows."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ Source: Sarthi et al. (2024), "RAPTOR: Recursive Abstractive Processing for Tree
 
 # scikit-learn and umap are not typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import asyncio
 import math
 import threading

@@ -1,7 +1,5 @@
 """Trees that follow the discourse: DISRetrieval's, and those that put the author's headings above paragraphs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Inner nodes and the text they get: concatenated, or summarised by the tau rule."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Source: RDR² sections 3.1 and 3.3, prompt C.2. Routing by similarity is ours.
 """
 
-from __future__ import annotations
-
 from discorag.discourse.parse.inline import escape
 from discorag.models.protocol import Encoder, LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox

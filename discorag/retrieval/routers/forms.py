@@ -4,8 +4,6 @@ A server can enforce JSON. RDR²'s published router was trained on tagged lines 
 in many styles.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

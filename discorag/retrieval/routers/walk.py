@@ -4,15 +4,13 @@ Source: RDR² section 3.1 (equations 2 to 6), sections 3.2 and 3.3, appendix A.1
 subtree as RST; here RST is Rhetorical Structure Theory only.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from random import Random
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, Self
 
 from discorag.schema.errors import ModelError, Usage
 from discorag.schema.ledger import Failure
@@ -145,7 +143,7 @@ class Walk:
     failures: list[Failure] = field(default_factory=list[Failure])
 
     @classmethod
-    def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], rules: WalkRules, seed: str = "") -> Walk:
+    def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], rules: WalkRules, seed: str = "") -> Self:
         """Where a walk starts: retrieved leaves and their siblings (appendix A.1, algorithm 1).
 
         Algorithm 1 also lights content nodes above and below them; here every content node is a leaf under a structure

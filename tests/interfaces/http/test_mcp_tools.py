@@ -1,7 +1,5 @@
 """Tools, as the one user of a process has them."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

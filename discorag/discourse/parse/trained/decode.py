@@ -9,8 +9,6 @@ manner and interrupted clauses are shown under the next most likely label. A rel
 by the least specific one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,12 +49,7 @@ class Decoded:
 
 
 def decode(
-    network: Network,
-    reading: Reading[Outputs],
-    levels: Ints,
-    *,
-    exact: int = EXACT,
-    openers: Sequence[int] = (),
+    network: Network, reading: Reading[Outputs], levels: Ints, *, exact: int = EXACT, openers: Sequence[int] = ()
 ) -> list[Decoded]:
     """The splits of one text's tree in pre-order.
 

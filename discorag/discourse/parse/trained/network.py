@@ -7,8 +7,6 @@ writes such folders.
 
 # onnxruntime is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 # tokenizers is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -51,10 +49,7 @@ class Layout:
 
 
 def layout_of(
-    text: str,
-    sentences: Sequence[Span] | None = None,
-    paragraphs: Sequence[int] = (),
-    kinds: Sequence[UnitKind] = (),
+    text: str, sentences: Sequence[Span] | None = None, paragraphs: Sequence[int] = (), kinds: Sequence[UnitKind] = ()
 ) -> Layout:
     """The layout of a text; sentences and, at blank lines, paragraphs are found if they are not given."""
     if sentences is not None:
