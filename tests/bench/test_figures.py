@@ -260,9 +260,9 @@ def archive() -> Iterator[tuple[str, str]]:
     for name in ("standard", "written", "verbatim"):
         both, not_supported = ("{} [{}, {}]".format(*written[name][key]) for key in ("both", "not_supported"))
         yield science, f"| {both} | {not_supported} | {written[name]['sentences']} | {written[name]['tokens']} |"
-    for name in ("written - standard", "written - verbatim"):
-        for difference in written[name].values():
-            yield science, signed(difference)
+    for name in ("written - standard", "written - verbatim", "where the model's answer stayed"):
+        for key in ("both", "not_supported"):
+            yield science, signed(written[name][key])
     for difference in found["follow"]["figures"].values():
         yield science, signed(difference)
     tokens = found["tokens"]["figures"]
