@@ -1,7 +1,5 @@
 """Every figure that README and docs show of a benchmark is the one of its committed result file."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
