@@ -84,10 +84,11 @@ def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
     groups: list[list[Finding]] = []
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        said = [finding.left.quote, finding.right.quote]
-        words = set.intersection(*(set(filter(str.isalpha, terms(quote))) for quote in said))
-        changes = ["name"] if finding.kind == "name" else [] if finding.kind == "polarity" else words
-        keys = [(finding.verdict, finding.kind, *key) for key in (*zip(said), *((finding.reason, w) for w in changes))]
+        quotes = (finding.left.quote, finding.right.quote)
+        one, other = ({term for term in terms(quote) if term.isalpha()} for quote in quotes)
+        changes = {"name"} if finding.kind == "name" else one & other if finding.kind != "polarity" else set[str]()
+        said = [*quotes, *(f"{word} {finding.reason}" for word in changes)]
+        keys = [(finding.verdict, finding.kind, text) for text in said]
         group = next((known[key] for key in keys if key in known), None)
         if group is None:
             groups.append(group := [])
