@@ -83,7 +83,7 @@ def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         said = [finding.left.quote, finding.right.quote]
-        words = set.intersection(*(set(filter(str.isalpha, terms(quote))) for quote in said))
+        words = {word for word in terms(said[0]) if word.isalpha()} & set(terms(said[1]))
         changes = ["name"] if finding.kind == "name" else [] if finding.kind == "polarity" else words
         keys = [(finding.verdict, finding.kind, *key) for key in (*zip(said), *((finding.reason, w) for w in changes))]
         group = next((known[key] for key in keys if key in known), None)
