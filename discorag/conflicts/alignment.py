@@ -25,7 +25,6 @@ CLOSE = 0.55
 """Least share of the words, weighted by idf, that two statements have in common."""
 _STEM = 5
 _LIKE = 0.75
-_BETWEEN = SMALL_WORDS | {"versi"}
 _BLOCK = 2**23  # cosines in memory at a time
 
 
@@ -211,12 +210,6 @@ def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ..
         return tuple(w for w in words if not is_like(w, others))
 
     return alone(one, other), alone(other, one)
-
-
-def subject_of_version(statement: Statement, value: Value) -> str:
-    """The word before a version that names what it is a version of: "Python" in "Python (version 3.9 or newer)"."""
-    before = statement.tokens[: statement.tokens.index(value)]
-    return next((stem(t) for t in reversed(before) if isinstance(t, str) and stem(t) not in _BETWEEN), "")
 
 
 def _content(tokens: Iterable[str | Value]) -> Iterator[str]:

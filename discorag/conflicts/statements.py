@@ -22,13 +22,13 @@ from discorag.text.sentences import language_of
 
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 _MARKUP = re.compile(
-    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]+\.\w+\()|^@\w|::|https?://"
+    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]*[._]\w+\()|^@\w|::|https?://"
     r"|^\d+ ?(?:/?\*|//|#|.*[;{})]$)"  # a line of a listing
     r"|<\w+[^>]*>|[=_~]{3,}|-{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
-    r"|\bdocument was generated\b|\b[Ll]ast (?:updated|modified)\b| = .* = "
+    r"|\bdocument was generated\b|\b[Ll]ast (?:updated|modified)\b| = [^=]* = "
 )
 """What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build."""
-_TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
+_TARGET = re.compile(r"<https?://[^>\s]*>|<[^<>`]+>(?=`)|(?<=\])\([^()\s]*(?: \"[^\"]*\")?\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
     re.findall(
@@ -39,7 +39,7 @@ SMALL_WORDS = frozenset(
 )
 _POINTS = re.compile(r"\W*(?:it|its|they|their|that|those|there|here|such)\b|.*\bth(?:is|ese)\b", re.IGNORECASE)
 """Something that only the sentences before it say: "It runs on Unix.", "The tool returns 1 in this case."."""
-_EXAMPLE = re.compile(r"\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
+_EXAMPLE = re.compile(r"^\W*th(?:is|ese)\b|\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
 _LEAST_NAMES = 5
@@ -103,8 +103,8 @@ class Statement:
 
     @cached_property
     def is_example(self) -> bool:
-        """Whether it introduces an example, whose values claim nothing."""
-        return bool(_EXAMPLE.search(self.text))
+        """Whether it tells of something that the document shows, such as an example, whose values claim nothing."""
+        return any(map(_EXAMPLE.search, (self.text, self.heading)))
 
     @property
     def names_a_default(self) -> bool:
@@ -152,6 +152,11 @@ class AuditDocument:
     def texts(self) -> frozenset[str]:
         """All its sentences, normalised."""
         return frozenset(normalise(s.body) for s in self.sentences)
+
+    @cached_property
+    def outline(self) -> frozenset[str]:
+        """Its headings, without numbers and punctuation."""
+        return frozenset(_letters(heading) for sentence in self.sentences for heading in sentence.headings)
 
     @cached_property
     def release(self) -> tuple[str, str]:
@@ -228,6 +233,10 @@ def normalise(text: str) -> str:
     return " ".join(_TOKEN.findall(text.casefold()))
 
 
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text.casefold()))
+
+
 def read_statements(documents: Sequence[AuditDocument]) -> tuple[list[Statement], Vectors]:
     """The statements of all documents, and their vectors, shape (statements, d)."""
     found: list[Statement] = []
@@ -250,6 +259,8 @@ def _targets(text: str) -> list[range]:
 def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence) -> Statement | None:
     text = sentence.body
     if sentence.kind not in _KINDS or _MARKUP.search(_TARGET.sub("", sentence.text)):
+        return None
+    if _letters(text) in document.outline:  # a line of a table of contents
         return None
     targets = _targets(text)
     values = tuple(v for v in find_values(text) if not any(v.span.start in target for target in targets))

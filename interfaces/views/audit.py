@@ -12,6 +12,7 @@ from rich.text import Text
 
 from discorag.conflicts.verdicts import Finding, Side, Tier, Verdict
 from discorag.text.escaping import one_line
+from discorag.text.terms import terms
 from interfaces.audit import AuditReport
 
 _STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdict.DIFFERS: "bold yellow"}
@@ -74,12 +75,17 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
 
 
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings in their order, grouped if they come from one change of name, or from one sentence in many versions."""
+    """Findings in their order, grouped if they come from one change, or from one sentence in many versions.
+
+    One change is a new name, or a new value of what has a word in common.
+    """
     groups: list[list[Finding]] = []
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        said = (finding.left.quote, finding.right.quote, *([finding.reason] if finding.kind == "name" else []))
-        keys = [(finding.verdict, finding.kind, text) for text in said]
+        said = [finding.left.quote, finding.right.quote]
+        words = {word for word in terms(said[0]) if word.isalpha()} & set(terms(said[1]))
+        changes = ["name"] if finding.kind == "name" else [] if finding.kind == "polarity" else words
+        keys = [(finding.verdict, finding.kind, *key) for key in (*zip(said), *((finding.reason, w) for w in changes))]
         group = next((known[key] for key in keys if key in known), None)
         if group is None:
             groups.append(group := [])
