@@ -1,7 +1,5 @@
 """Questions of plain text that are headings of what is below them, as in a FAQ, and the labels of their answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
