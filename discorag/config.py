@@ -180,7 +180,7 @@ class LlmSettings(EndpointSettings):
         return self.model.partition(":")[0] if ":" in self.model else ""
 
     def named(self, name: str) -> LlmSettings:
-        """The same limits for the model of a `ModelName`; the key stays with the server that it belongs to."""
+        """The same limits for the model of a `ModelName`, without the key if it is on another server."""
         address, _, model = name.partition("#")
         is_url = name.startswith(("http://", "https://"))
         where = {"base_url": address, "model": model or NAMELESS} if is_url else {"base_url": None, "model": name}
@@ -190,7 +190,7 @@ class LlmSettings(EndpointSettings):
 
 
 class ModelRoles(_Section):
-    """Models for single roles, named like DISCO_RAG_MODEL; a role without one is played by that model."""
+    """Models for single roles, named like DISCO_RAG_MODEL, which plays the roles that are not set."""
 
     reader: ModelName | None = Field(default=None, description="Writes graph, plan and answer.")
     summariser: ModelName | None = Field(default=None, description="Summarises nodes of retrieval trees.")
@@ -263,7 +263,7 @@ class ReadingSettings(_Section):
 
 
 class TreeSettings(_Section):
-    """What shapes retrieval trees, by default as in their papers; where it changes, trees are built again."""
+    """What shapes retrieval trees, by default as in their papers; if a setting changes, trees are built again."""
 
     tau: int = Field(
         default=100,
@@ -327,7 +327,7 @@ class ApiSettings(_Section):
 
     @property
     def url_host(self) -> str:
-        """``host`` as it stands in a URL: an IPv6 address in brackets."""
+        """``host`` as part of a URL: an IPv6 address in brackets."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
@@ -342,7 +342,7 @@ class ApiSettings(_Section):
 
 
 class Settings(BaseSettings):
-    """Everything that is configured; one immutable value."""
+    """The whole configuration, as one immutable value."""
 
     model_config = SettingsConfigDict(env_prefix="DISCO_RAG_", env_nested_delimiter="__", extra="forbid", frozen=True)
 
@@ -355,8 +355,8 @@ class Settings(BaseSettings):
     corpus: str = Field(default="default", min_length=1, description="Corpus, unless a command or call names one.")
     prompts_dir: Path | None = Field(
         default=None,
-        description="Folder of your own prompt files, named like the packaged ones, with the same variables and "
-        "output; for missing files the packaged ones are used.",
+        description="Folder of your own prompt files, with the names, variables and output of the packaged ones, "
+        "which are used for the rest.",
     )
     calibration: Path | None = Field(
         default=None,
@@ -402,7 +402,7 @@ class Settings(BaseSettings):
         return section.model_copy(update=below)
 
     def llm_for(self, role: Role) -> LlmSettings:
-        """The language model that plays a role; its ``provider`` is empty where none is configured."""
+        """The language model that plays a role; its ``provider`` is empty if none is configured."""
         llm = self.llm.named(self.model) if self.model else self.llm
         own = getattr(self.models, role)
         return llm.named(own) if own else llm
@@ -458,7 +458,7 @@ def read_settings() -> Settings:
 
 
 def config_file() -> Path:
-    """The settings file: the one that is named, else the nearest; it need not exist."""
+    """The settings file: the one that a variable names, or the nearest; it need not exist."""
     if CONFIG_FILE_VARIABLE in os.environ:
         return Path(os.environ[CONFIG_FILE_VARIABLE])
     here = Path.cwd()

@@ -1,7 +1,5 @@
 """What a question and an ingest may choose: options with their help, names checked against the registries."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -88,7 +86,7 @@ class Options(BaseModel):
 
 
 class AnswerOptions(Options):
-    """What a question may choose. With trees, graph and plan all off it is standard RAG."""
+    """The options of a question. With trees, graph and plan all off it is standard RAG."""
 
     preset: Preset = Field(
         default="default",
@@ -243,7 +241,7 @@ class AnswerOptions(Options):
         return {**needed, **PRESETS.get(str(options.get("preset")), {}), **options}
 
     def with_profile(self, *, has_model: bool) -> Self:
-        """These options with those of their profile, which is no longer ``auto``; what was given explicitly stays.
+        """These options with those of their profile, which is no longer ``auto``; explicit options stay.
 
         Args:
             has_model: Whether a language model is configured.

@@ -1,7 +1,5 @@
 """Where documents disagree, and why: from documents to findings, best first."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
@@ -11,7 +9,7 @@ from discorag.conflicts.statements import AuditDocument, read_statements
 from discorag.conflicts.verdicts import Finding, Tier, Verdict, age, judge
 from discorag.models.loops import raise_if_cancelled
 
-RULES = 5
+RULES = 6
 """Version of the rules by which findings are made: after a change, the next audit compares all documents again."""
 _TIERS, _VERDICTS = list(Tier), list(Verdict)
 

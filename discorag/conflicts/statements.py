@@ -3,8 +3,6 @@
 Not compared: headings, tables, code, links, directives and fields of reStructuredText, questions.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,13 +22,13 @@ from discorag.text.sentences import language_of
 
 _KINDS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 _MARKUP = re.compile(
-    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]+\.\w+\()|^@\w|::|https?://"
+    r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]*[._]\w+\()|^@\w|::|https?://"
     r"|^\d+ ?(?:/?\*|//|#|.*[;{})]$)"  # a line of a listing
     r"|<\w+[^>]*>|[=_~]{3,}|-{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
-    r"|\bdocument was generated\b|\b[Ll]ast (?:updated|modified)\b| = .* = "
+    r"|\bdocument was generated\b|\b[Ll]ast (?:updated|modified)\b| = [^=]* = "
 )
 """What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build."""
-_TARGET = re.compile(r"<https?://[^>\s]*>|(?<=\])\(https?://[^)\s]*\)")
+_TARGET = re.compile(r"<https?://[^>\s]*>|<[^<>`]+>(?=`)|(?<=\])\([^()\s]*(?: \"[^\"]*\")?\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
     re.findall(
@@ -41,7 +39,7 @@ SMALL_WORDS = frozenset(
 )
 _POINTS = re.compile(r"\W*(?:it|its|they|their|that|those|there|here|such)\b|.*\bth(?:is|ese)\b", re.IGNORECASE)
 """Something that only the sentences before it say: "It runs on Unix.", "The tool returns 1 in this case."."""
-_EXAMPLE = re.compile(r"\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
+_EXAMPLE = re.compile(r"^\W*th(?:is|ese)\b|\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
 _LEAST_NAMES = 5
@@ -88,7 +86,7 @@ class Statement:
 
     @cached_property
     def frame(self) -> tuple[str, ...]:
-        """Its tokens in lower case, each value replaced by its kind and unit: what two statements are aligned by."""
+        """Its tokens in lower case, with each value replaced by its kind and unit; statements are aligned by it."""
         return tuple(f"<{t.kind}>" if isinstance(t, Value) else t.casefold() for t in self.tokens)
 
     @cached_property
@@ -105,8 +103,8 @@ class Statement:
 
     @cached_property
     def is_example(self) -> bool:
-        """Whether it introduces an example, whose values claim nothing."""
-        return bool(_EXAMPLE.search(self.text))
+        """Whether it tells of something that the document shows, such as an example, whose values claim nothing."""
+        return any(map(_EXAMPLE.search, (self.text, self.heading)))
 
     @property
     def names_a_default(self) -> bool:
@@ -152,8 +150,13 @@ class AuditDocument:
 
     @cached_property
     def texts(self) -> frozenset[str]:
-        """Everything that it says, sentence by sentence, normalised."""
+        """All its sentences, normalised."""
         return frozenset(normalise(s.body) for s in self.sentences)
+
+    @cached_property
+    def outline(self) -> frozenset[str]:
+        """Its headings, without numbers and punctuation."""
+        return frozenset(_letters(heading) for sentence in self.sentences for heading in sentence.headings)
 
     @cached_property
     def release(self) -> tuple[str, str]:
@@ -163,7 +166,7 @@ class AuditDocument:
 
     @cached_property
     def page(self) -> str:
-        """Its address without its version ("knot-/usage.md"): the same in all releases that have the page."""
+        """Its path without the version ("knot-/usage.md"): the same in all releases that have the page."""
         return re.sub(rf"{re.escape(self.identity.version)}[^/]*", "", self.chunks[0].uri)
 
     @cached_property
@@ -187,7 +190,7 @@ class AuditDocument:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Words that it writes with a capital inside sentences, and never without one."""
+        """Words that it capitalises inside sentences, and never writes in lower case."""
         inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
         return frozenset(w for w in inside if w.casefold() not in self.words)
 
@@ -226,8 +229,12 @@ def is_name(word: str) -> bool:
 
 
 def normalise(text: str) -> str:
-    """A sentence as it is compared word for word: letters and digits only, in lower case."""
+    """A sentence reduced to letters and digits in lower case, for comparison word by word."""
     return " ".join(_TOKEN.findall(text.casefold()))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text.casefold()))
 
 
 def read_statements(documents: Sequence[AuditDocument]) -> tuple[list[Statement], Vectors]:
@@ -252,6 +259,8 @@ def _targets(text: str) -> list[range]:
 def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence) -> Statement | None:
     text = sentence.body
     if sentence.kind not in _KINDS or _MARKUP.search(_TARGET.sub("", sentence.text)):
+        return None
+    if _letters(text) in document.outline:  # a line of a table of contents
         return None
     targets = _targets(text)
     values = tuple(v for v in find_values(text) if not any(v.span.start in target for target in targets))

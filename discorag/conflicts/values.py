@@ -71,7 +71,7 @@ class Value:
         return (self.kind, self.unit) == (other.kind, other.unit)
 
     def is_among(self, others: Iterable[Value]) -> bool:
-        """Whether one of them is this value, perhaps rounded or less precise."""
+        """Whether one of these values is the same, perhaps rounded or less precise."""
         return any(self.is_comparable(other) and not self.excludes(other) for other in others)
 
     def excludes(self, other: Value) -> bool:
@@ -147,6 +147,8 @@ _SCALE = rf"(?:[ -]?(?P<scale>{'|'.join(_SCALES)})s?\b)?"
 _LONG_UNITS = sorted((re.escape(u) for u in _UNITS if len(u) > 1 or not u.isalpha()), key=len, reverse=True)
 _UNIT = "|".join((*_LONG_UNITS, "(?-i:[ghlmstLVW])"))  # "5M users" are not metres, "5G" is not grams
 _MINUS = r"(?P<minus>[-−]|\bminus )?"
+_ADDRESS = r"(?:\d+\.){3}\d|\d{3}\."
+"""How the number of a computer in a network begins, which is not a version: "192.168.0", "10.0.0.1"."""
 _ROUGHLY = re.compile(r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.)\s+\W?$", re.IGNORECASE)
 
 _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
@@ -168,7 +170,8 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
         r"(?:(?<=the )|(?<=early )|(?<=late )|(?<=mid )|(?<=mid-))(?P<year>1[5-9]\d0|20\d0)s\b", re.IGNORECASE)),
     (ValueKind.QUANTITY, re.compile(
         rf"(?<![\w.,$€£]){_MINUS}(?P<number>{_NUMBER}){_SCALE}[ -]?(?P<unit>{_UNIT})s?\b(?![\w-])", re.IGNORECASE)),
-    (ValueKind.VERSION, re.compile(r"(?<![\w.$€£/-])v?(?P<version>\d+(?:\.\d+){2,}|(?<=v)\d+(?:\.\d+)*)(?![\w%])")),
+    (ValueKind.VERSION, re.compile(
+        rf"(?<![\w.$€£/-])(?!{_ADDRESS})v?(?P<version>\d+(?:\.\d+){{2,}}|(?<=v)\d+(?:\.\d+)*)(?![\w%])")),
     (ValueKind.VERSION, re.compile(r"(?<=[a-z])(?P<version>\d+\.\d+)(?![\w%]|\.\w)")),
     (ValueKind.DATE, re.compile(r"(?<![\w.,$€£/-])(?P<year>1[5-9]\d\d|20\d\d)s?(?![\w%]|[.,]\d)")),
     (ValueKind.COUNT, re.compile(

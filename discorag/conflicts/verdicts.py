@@ -4,8 +4,6 @@ Entity, period and version of the *documents* decide, and explicit times in the 
 hedges are shown with a finding and never hide it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from enum import StrEnum
@@ -14,7 +12,7 @@ from textwrap import shorten
 
 from pydantic import BaseModel
 
-from discorag.conflicts.alignment import Alignment, subject_of_version
+from discorag.conflicts.alignment import Alignment
 from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.statements import RATHER, SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
@@ -90,7 +88,7 @@ class Finding(BaseModel, frozen=True):
 
     @property
     def stated_reason(self) -> str:
-        """The reason as an answer gives it, which shows no tier."""
+        """The reason as an answer gives it: an answer does not show the tier."""
         return self.reason if self.tier is Tier.SURE else f"Possibly: {self.reason}"
 
 
@@ -150,7 +148,7 @@ def judge(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None
     lit = [span for s, values in sides if (span := _list_around(s, values))]
     if len(lit) < 2 or (len(others) > 1 and not left.is_other_release_than(right)):
         return None
-    tier = Tier.SURE if _is_sure(pair, slot, left, right) else Tier.POSSIBLE
+    tier = Tier.SURE if _is_sure(pair, left, right) else Tier.POSSIBLE
     says_when = any(map(_says_when, (pair.left, pair.right), slot))
     texts = [s.text[span.start : span.end] for s, span in zip((pair.left, pair.right), lit, strict=True)]
     verdict, reason = _explain(pair, documents, texts, times if others or says_when else [], slot)
@@ -184,14 +182,12 @@ def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
     return [(a, b) for a, b in pair.slots if a.excludes(b) and not (a.is_among(right) or b.is_among(left))]
 
 
-def _is_sure(pair: Alignment, slot: tuple[Value, Value], left: AuditDocument, right: AuditDocument) -> bool:
+def _is_sure(pair: Alignment, left: AuditDocument, right: AuditDocument) -> bool:
     """Whether near-identical sentences speak of one subject: "The median age was 40 years" does not say whose."""
     statements = (pair.left, pair.right)
     if pair.has_other_subject or left.shared_names(right) < SOME_SUBJECT:
         return False
-    if any(s.is_example for s in statements) and not left.is_other_release_than(right):
-        return False
-    if slot[0].kind is ValueKind.VERSION and len(set(map(subject_of_version, statements, slot))) > 1:
+    if any(s.is_example for s in statements):
         return False
     if left.is_version_of(right) or pair.left.names_a_default:
         return True
@@ -289,10 +285,10 @@ def _name_documents(slot: tuple[Value, Value], identities: tuple[DocumentIdentit
 
 
 def _is_own_version(value: Value, identity: DocumentIdentity) -> bool:
-    """Whether a version is the one that a document speaks for, or the one before it, as in the notes of a release."""
+    """Whether a version is the one that a document speaks for, the one before it, or the next ("removed in 3.0")."""
     own = _numbers(identity.version)
-    before = [(*own[:at], number - 1) for at, number in enumerate(own)]
-    return value.parts in (own[: len(value.parts)], *before)
+    near = [(*own[:at], number + step) for at, number in enumerate(own) for step in (-1, 1)]
+    return value.parts in (own[: len(value.parts)], *near, *((*version, 0) for version in near))
 
 
 def _is_own_period(value: Value, identity: DocumentIdentity) -> bool:

@@ -3,8 +3,6 @@
 Nothing is changed in a sentence of a source, and no connective is put before it: how sentences relate is in the plan.
 """
 
-from __future__ import annotations
-
 from discorag.generation.relevance import Floats
 from discorag.generation.selection import Selector, select_sentences
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable

@@ -1,7 +1,5 @@
 """Content selection without a language model: which sentences an extractive answer consists of, and in which order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ LIMIT = 5
 FULL_LIMIT = 12
 """The same for ``detail="full"``."""
 UNCALIBRATED = 3
-"""Sentences of an answer where nothing says what the reranker's logits mean."""
+"""Sentences of an answer if the reranker has no calibration."""
 
 
 class Role(StrEnum):
@@ -95,8 +93,8 @@ def select_sentences(
 ) -> Selection:
     """Select what answers, then what opposes it, what supports it, and what adds to it.
 
-    A conflict counts when one of its sides is relevant; its other side is then selected too. Without a calibration of
-    the reranker that gave ``relevance`` the answer has `UNCALIBRATED` sentences.
+    A conflict counts if one of its sides is relevant; its other side is then selected too. If the reranker of
+    ``relevance`` has no calibration, the answer has `UNCALIBRATED` sentences.
     """
     limit = FULL_LIMIT if inputs.detail == "full" else LIMIT
     conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)))
@@ -198,9 +196,9 @@ def _conflicts(inputs: AnswerInputs, table: SentenceTable, relevant: set[int]) -
 
 
 def locate_conflict(edge: Edge, table: SentenceTable, target: int, source: int) -> tuple[int, int]:
-    """Indices of the sentences that disagree: of the edge's target chunk, then of its source chunk, by their numbers.
+    """Indices of the two sentences that disagree, the target chunk's first; chunks are given by number.
 
-    They are those that the edge names; a language model names none, then the two most similar statements.
+    The edge names them. A language model's edge does not: then they are the two most similar statements.
     """
     named = (_sentence_at(table, target, edge.target_span), _sentence_at(table, source, edge.source_span))
     if named[0] is not None and named[1] is not None:

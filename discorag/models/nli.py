@@ -31,7 +31,7 @@ class NliModel(Protocol):
 
     @property
     def version(self) -> str:
-        """Model and revision; numbers that are fitted on its probabilities carry it."""
+        """Model and revision. Numbers that were fitted on its probabilities name it."""
         ...
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
@@ -73,7 +73,7 @@ def _make(settings: NliSettings) -> NliModel | None:
 
 
 def named_nli(settings: NliSettings) -> CrossEncoderNli:
-    """For the registry. Raises `ConfigError` if no model is named."""
+    """The NLI model ``cross-encoder``. Raises `ConfigError` if no model is named."""
     if settings.model is None:
         raise ConfigError("No NLI model is named.", hint=f"Set {VARIABLES}__MODEL.")
     return CrossEncoderNli(settings.model)

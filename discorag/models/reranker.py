@@ -28,7 +28,7 @@ class Reranker(Protocol):
 
     @property
     def version(self) -> str:
-        """Model and revision; numbers that are fitted on its scores carry it."""
+        """Model and revision. Numbers that were fitted on its scores name it."""
         ...
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
@@ -69,7 +69,7 @@ def reranker_from(settings: RerankerSettings) -> Reranker:
 
 
 def packaged_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
-    """For the registry. Raises `ConfigError` if another model is named."""
+    """The reranker ``packaged``. Raises `ConfigError` if another model is named."""
     if settings.model not in (None, MS_MARCO_MINILM.name):
         raise ConfigError(
             f"There is no packaged reranker '{settings.model}'.",
@@ -85,7 +85,7 @@ def _packaged_model() -> OnnxCrossEncoder:
 
 
 def named_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
-    """For the registry: a folder with ``model.onnx`` is read without torch.
+    """The reranker ``cross-encoder``; a folder with ``model.onnx`` is read without torch.
 
     Raises:
         ConfigError: No model is named, or it is not on this machine.
@@ -129,8 +129,7 @@ class CrossEncoderReranker:
         logits = await asyncio.to_thread(self._model.logits, [(query, text) for text in texts])
         if logits.shape[1] != 1:
             raise ConfigError(
-                f"'{self.version}' gives {logits.shape[1]} numbers for a pair.",
-                hint="Name a reranker, with one label.",
+                f"'{self.version}' gives {logits.shape[1]} numbers for a pair.", hint="Name a reranker, with one label."
             )
         if not np.isfinite(logits).all():
             raise InvalidOutputError(

@@ -3,9 +3,8 @@
 Builders differ in how they make inner nodes, selectors in how they choose among nodes; both know only this type.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -54,7 +53,7 @@ class RetrievalTree(BaseModel):
     nodes: tuple[RetrievalNode, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _check(self) -> RetrievalTree:
+    def _check(self) -> Self:
         at = 0
         for i, node in enumerate(self.nodes):
             if i < self.leaves:

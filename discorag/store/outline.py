@@ -79,7 +79,7 @@ class TreeArrays:
 
     @property
     def inner(self) -> int:
-        """How many are not."""
+        """How many nodes are not leaves."""
         return len(self.child_ends) - 1
 
     @cached_property
@@ -94,7 +94,7 @@ class TreeArrays:
 
     @cached_property
     def first_leaf(self) -> Ints:
-        """The first leaf at or below every node: where it begins, in text order; shape (nodes,)."""
+        """The first leaf at or below every node, in text order; shape (nodes,)."""
         return self.groups.starts[self.groups.first].astype(np.int64)
 
     @property
@@ -143,7 +143,7 @@ class Outline:
 
     @classmethod
     def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
-        """That of a tree with the unit vectors of all its nodes or of its leaves alone, see `lengths`."""
+        """The outline of a tree with the unit vectors of all its nodes, or of its leaves alone (see `lengths`)."""
         arrays = TreeArrays.of(tree)
         lengths = _lengths(arrays, vectors) if len(vectors) == arrays.leaves else None
         return cls(tree.builder, arrays, leaf_terms(tree), lengths)

@@ -33,7 +33,7 @@ _BATCH = 256  # points in one request
 
 
 def open_memory(place: IndexPlace, *, fresh: bool) -> ServerIndex:
-    """For the registry."""
+    """The index ``memory``."""
     if not fresh:
         raise IndexUnusableError("it is missing", lost=True)
     return ServerIndex(QdrantClient(":memory:"), place, fresh=True)
@@ -53,10 +53,10 @@ def open_server(place: IndexPlace, *, fresh: bool) -> ServerIndex:
 
 
 class ServerIndex:
-    """One collection, named after the database that it is made from; the client is closed with it.
+    """One collection, named after its database; the client is closed with it.
 
     Raises:
-        IndexUnusableError: There is no such collection, and no ``fresh`` one is to be created.
+        IndexUnusableError: There is no such collection, and ``fresh`` does not ask for a new one.
     """
 
     shared = True

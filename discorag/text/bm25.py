@@ -36,7 +36,7 @@ class Runs:
 
     @classmethod
     def join(cls, parts: Sequence[Runs], leaves: Ints) -> Runs:
-        """Groups of several texts' leaves; ``leaves`` says how many lie before each text."""
+        """The groups of leaves of several texts as one; ``leaves`` is how many leaves come before each text."""
         before = np.cumsum([0, *(len(p.starts) for p in parts)])[:-1]
         return cls(
             np.concatenate([p.first + at for p, at in zip(parts, before, strict=True)]),
@@ -86,7 +86,7 @@ class TermCounts:
 
     @property
     def lengths(self) -> Floats:
-        """Terms, repetitions included, of the texts before each, and of all; shape (texts + 1,)."""
+        """How many terms the first i texts have together, repetitions included; shape (texts + 1,)."""
         return np.concatenate([[0.0], np.cumsum(self.counts, dtype=np.float64)])[self.ends]
 
     def table(self, ids: NDArray[np.uint32]) -> Floats:

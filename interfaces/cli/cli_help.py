@@ -1,6 +1,4 @@
-"""The commands and what each says of itself, without importing what they do: ``disco-rag --help`` is quick."""
-
-from __future__ import annotations
+"""The commands and their help, without importing what they do: ``disco-rag --help`` is quick."""
 
 import os
 from pathlib import Path

@@ -76,7 +76,7 @@ class Reply(NumberedAnswer, AskResult):
 
     @classmethod
     def to(cls, result: AskResult, *, files: bool = False) -> Reply:
-        """The reply that holds this result, with ``files`` also as such."""
+        """The reply with this result; with ``files``, also as Markdown and HTML."""
         numbered = cls.numbered(**{f: getattr(result, f) for f in AskResult.model_fields})
         if not files:
             return numbered

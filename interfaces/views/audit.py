@@ -1,7 +1,5 @@
 """An audit as text for the terminal, as one offline HTML file, and as SARIF for code-review tools."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,6 +12,7 @@ from rich.text import Text
 
 from discorag.conflicts.verdicts import Finding, Side, Tier, Verdict
 from discorag.text.escaping import one_line
+from discorag.text.terms import terms
 from interfaces.audit import AuditReport
 
 _STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdict.DIFFERS: "bold yellow"}
@@ -58,7 +57,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
-    """The summary, then the open findings, alike ones once."""
+    """The summary, then the open findings, similar ones once."""
     lines: list[RenderableType] = [Text(summary(report))]
     groups = group_findings(report.open)
     for group in groups[:limit]:
@@ -76,12 +75,17 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
 
 
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings in their order, grouped if they come from one change of name, or from one sentence in many versions."""
+    """Findings in their order, grouped if they come from one change, or from one sentence in many versions.
+
+    One change is a new name, or a new value of what has a word in common.
+    """
     groups: list[list[Finding]] = []
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        said = (finding.left.quote, finding.right.quote, *([finding.reason] if finding.kind == "name" else []))
-        keys = [(finding.verdict, finding.kind, text) for text in said]
+        said = [finding.left.quote, finding.right.quote]
+        words = {word for word in terms(said[0]) if word.isalpha()} & set(terms(said[1]))
+        changes = ["name"] if finding.kind == "name" else [] if finding.kind == "polarity" else words
+        keys = [(finding.verdict, finding.kind, *key) for key in (*zip(said), *((finding.reason, w) for w in changes))]
         group = next((known[key] for key in keys if key in known), None)
         if group is None:
             groups.append(group := [])
@@ -126,7 +130,8 @@ def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
 
 
 def audit_html(*reports: AuditReport, appendix: str = "") -> str:
-    """One file without scripts or links: every finding with both sentences, the values lit, and the reason.
+    """One file without scripts or links: every finding with both sentences, the differing values marked, and the
+    reason.
 
     Args:
         reports: One or more audits, each under its own heading.

@@ -1,7 +1,5 @@
 """Every figure that README and docs show of a benchmark is the one of its committed result file."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -259,9 +257,14 @@ def archive() -> Iterator[tuple[str, str]]:
     tree, cues = (found["qualifiers"]["figures"][name] for name in ("tree", "cues"))
     yield "docs/answers.md", f"F1 {tree['f1'][0]}, precision {tree['precision']}"
     yield "docs/answers.md", f"({cues['f1'][0]}, {cues['precision']};"
-    for row in found["nli"]["figures"]["sets"].values():
-        cells = ("{:.3f} [{:.3f}, {:.3f}]".format(*row[name]) for name in ("judge", "words", "cosine"))
-        yield "docs/verification.md", f"| {row['n']} | {' | '.join(cells)} |"
+    nli, page = found["nli"]["figures"], "docs/verification.md"
+    for row in nli["sets"].values():
+        cells = ("{:.3f} [{:.3f}, {:.3f}]".format(*row[name]) for name in ("seed 0", "seed 1", "words", "cosine"))
+        yield page, f"| {row['n']} | {' | '.join(cells)} |"
+    seeds = nli["verdicts"].values()
+    for kind in ("forged", "true", "paraphrase", "edited"):
+        counts = (", ".join(str(s[kind][c]) for s in seeds) for c in ("supported", "not_supported", "not_verified"))
+        yield page, f"| {' | '.join(counts)} |"
     connections = found["trust"]["figures"]["connections"]
     yield "docs/reliability.md", f"{connections['count']:,} half-open connections"
     yield "docs/reliability.md", f"(the slowest took {connections['slowest_s']} s)"

@@ -1,7 +1,5 @@
 """Controls are retrievers like any other, and a retriever that finds all of the evidence scores 100."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.controls import register_controls

@@ -1,7 +1,5 @@
 """Where documents disagree: values, verdicts, and the audit of a corpus through `DiscoRAG`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +28,7 @@ from discorag.store.findings import Findings
 from discorag.store.store import open_store
 from discorag.store.tables import findings
 from interfaces.audit import AuditReport, read_documents
-from interfaces.views.audit import audit_html, audit_sarif, audit_text
+from interfaces.views.audit import audit_html, audit_sarif, audit_text, group_findings
 from tests.conftest import Pipelines
 
 POLICY = """# Refund policy
@@ -100,6 +98,7 @@ def test_finds_values(sentence: str, kind: ValueKind, text: str) -> None:
         "10.15 Securities Purchase Agreement between the parties",
         "See the bug page[3] and dpkg(1).",
         "It uses 5G everywhere.",
+        "It listens to 192.168.0.10 and to all of 192.168.1.",
         "It rose by 3,5 % then.",
     ],
 )
@@ -217,6 +216,7 @@ def test_document_identity_explains(
         ("# Annual report {}\n\nThe press of Anna Hart sold fewer printed books in {} than ever.", "2021", "2022"),
         ("Last updated: {}\n\nThe prices of Anna Hart's press hold from {} in all shops.", "2021-05-01", "2022-05-01"),
         ("Version {0}.6\n\nThe press mends all the faults that Anna Hart found in version {0}.5.", "1.7", "1.9"),
+        ("Version {0}.6\n\nThe press keeps all the faults that Anna Hart found until version {0}.7", "1.7", "1.9"),
         ("Hart press\n\nThis document was generated on {} by the tools of Anna Hart.", "4 May 2021", "6 May 2022"),
         ("Hart press\n\nThe {0} is made for printers. The {0} may be lent. You may sell the {0} again.", "Book", "Map"),
     ],
@@ -245,6 +245,9 @@ def test_explicit_times_explain(pipeline: Pipelines, tmp_path: Path) -> None:
         ("The key is read by ``a`` (since disco 1.4).", "The key is read by ``a`` (since disco 1.7).", "differs"),
         ("The fee for members is 20 euros in this case.", "The fee for members is 30 euros in this case.", "possible"),
         ("For example, the fee for members is 20 euros.", "For example, the fee for members is 30 euros.", "possible"),
+        ("This fee for members of the club is 20 euros.", "This fee for members of the club is 30 euros.", "possible"),
+        ("Fees of all members : 4.2.1.\n\n## Fees of all members", "Fees of all members : 4.5.1.", "none"),
+        ("shelve.open_all(10, the fee is due)", "shelve.open_all(20, the fee is due)", "none"),
         ("The tool needs PyPy 1.6.0 on Windows.", "The tool needs Python 3.8.0 on Windows.", "none"),
         ("84 printf(stderr, the fee is due);", "82 printf(stderr, the fee is due);", "none"),
         ("See the set gcc-defaults since Debian 3.0.", "See the set llvm-defaults since Debian 6.0.", "none"),
@@ -280,7 +283,7 @@ def test_a_page_is_compared_with_another_of_the_next_release_only_if_it_was_rena
     assert not audit(rag, folder).findings
 
 
-def test_between_releases_a_list_and_the_value_of_an_example_are_sure_and_a_new_name_is_possible(
+def test_between_releases_a_list_is_sure_and_a_new_name_and_the_value_of_an_example_are_possible(
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
     for release, network, hours in (("ora-1.0.0", "`Freenode`", 10), ("ora-2.0.0", "`Libera Chat`", 12)):
@@ -288,6 +291,7 @@ def test_between_releases_a_list_and_the_value_of_an_example_are_sure_and_a_new_
         text = f"The channel of the project, which is open to all, is located at the {network} network.\n"
         text += f"For example, the import of orders takes {hours} hours.\n"
         text += f"Ora supports Python {'2.7, 3.4, 3.5' if hours == 10 else '3.4, 3.5, 3.6 and 3.7'} on all systems.\n"
+        text += f"Python {'2.7, 3.4, 3.5' if hours == 10 else '3.4, 3.5, 3.6 and 3.7'} must be there before Ora.\n"
         text += (
             f"The press reads each order from the class `{'http' if hours == 10 else 'ora.web'}.Request` at night.\n"
         )
@@ -295,13 +299,14 @@ def test_between_releases_a_list_and_the_value_of_an_example_are_sure_and_a_new_
     found = audit(pipeline(), tmp_path / "releases").findings
     assert {(f.tier, f.verdict, f.reason) for f in found} == {
         ("possible", "replaced", "Changed from Freenode to Libera Chat between version 1.0.0 and version 2.0.0."),
-        ("sure", "replaced", "Changed from 10 hours to 12 hours between version 1.0.0 and version 2.0.0."),
+        ("possible", "replaced", "Changed from 10 hours to 12 hours between version 1.0.0 and version 2.0.0."),
         (
             "sure",
             "replaced",
             "Changed from 2.7, 3.4, 3.5 to 3.4, 3.5, 3.6 and 3.7 between version 1.0.0 and version 2.0.0.",
         ),
     }
+    assert (len(found), len(group_findings(found))) == (4, 3)
 
 
 def test_nothing_within_one_file_or_said_in_both(pipeline: Pipelines, tmp_path: Path) -> None:
@@ -331,7 +336,7 @@ def test_against_compares_two_folders_only(pipeline: Pipelines, tmp_path: Path) 
     rag.ingest_for_audit(write(tmp_path / "policies", policy=POLICY))
     report = rag.audit(corpus="drafts", against="policies")
     assert {f.kind for f in report.findings} == {"duration", "name", "polarity"}
-    assert all("Refund policy" in {f.left.title, f.right.title} for f in report.findings)
+    assert all("policy.md: Refund policy" in {f.left.title, f.right.title} for f in report.findings)
 
 
 def test_views_show_every_finding(pipeline: Pipelines, tmp_path: Path) -> None:

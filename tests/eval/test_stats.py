@@ -23,20 +23,17 @@ def test_t_test_and_mean_equal_those_by_hand() -> None:
     assert found.p == pytest.approx(0.1027, abs=1e-4)
 
 
-def test_bootstrap_interval_equals_that_by_hand() -> None:
+def test_bootstrap_interval_equals_that_by_hand_and_one_that_touches_zero_does_not_exclude_it() -> None:
     # Resampled means of 1 and 3 are 1, 2, 3 with chances 1/4, 1/2, 1/4: the outer 2.5 % are 1 and 3.
     assert compare_lists([1, 3], [0, 0]).interval == Interval(low=1, high=3)
+    found = [Interval(low=lo, high=hi).excludes_zero for lo, hi in ((0, 1), (-1, 0), (0.1, 1), (-1, -0.1), (-1, 1))]
+    assert found == [False, False, True, True, False]
 
 
 @pytest.mark.parametrize(("values", "interval"), [([4.0, 4.0, 4.0], Interval(low=4, high=4)), ([4.0], None)])
 def test_equal_or_single_differences_have_no_p(values: list[float], interval: Interval | None) -> None:
     found = compare_lists(values, [0.0] * len(values))
     assert (found.difference, found.p, found.interval) == (4, None, interval)
-
-
-def test_interval_that_touches_zero_does_not_exclude_it() -> None:
-    found = [Interval(low=lo, high=hi).excludes_zero for lo, hi in ((0, 1), (-1, 0), (0.1, 1), (-1, -0.1), (-1, 1))]
-    assert found == [False, False, True, True, False]
 
 
 def test_only_questions_that_both_have_are_compared() -> None:

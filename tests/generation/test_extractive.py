@@ -46,18 +46,13 @@ async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encode
     assert [(r.chunk, r.first) for r in cited[1:]] == [(1, 9), (1, 10)]
 
 
-async def opposed(a: str, b: str, question: str, encoder: Encoder) -> AnswerInputs:
-    """Two sources, related and planned."""
-    return await with_plan(await with_graph(await inputs_from({"a": a, "b": b}, question, encoder), encoder), encoder)
-
-
 async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -> None:
-    inputs = await opposed(
-        "Coffee reduces the risk of heart disease.",
-        "Coffee has no effect on the risk of heart disease.",
-        "Does coffee reduce the risk of heart disease?",
-        encoder,
-    )
+    texts = {
+        "a": "Coffee reduces the risk of heart disease.",
+        "b": "Coffee has no effect on the risk of heart disease.",
+    }
+    inputs = await inputs_from(texts, "Does coffee reduce the risk of heart disease?", encoder)
+    inputs = await with_plan(await with_graph(inputs, encoder), encoder)
     lines = await draft_of(inputs, encoder)
     assert {references(line)[0].chunk for line in lines} == {1, 2}
 

@@ -80,14 +80,11 @@ def test_a_sentence_that_refers_to_what_is_not_shown_is_left_out_unless_it_is_th
     assert _select([9.0, 8.9, 8.8, 8.7], *_case(texts)).indices == (0, 2, 3)
 
 
-def test_what_opposes_a_sentence_follows_it_before_the_next_best() -> None:
+def test_what_opposes_a_sentence_follows_it_and_disputed_hearsay_is_not_what_an_answer_starts_with() -> None:
     edge = Edge(source="c2", target="c0", relation=ChunkRelation.CONTRADICTS)
     found = _select([9.0, 8.9, -9.0, 8.8], *_case(TEXTS, edge))
     assert [(s.index, s.role, s.of) for s in found.sentences[:2]] == [(0, Role.ANSWER, None), (2, Role.OPPOSES, 0)]
     assert found.conflicts == ((0, 2),)
-
-
-def test_disputed_hearsay_is_not_what_an_answer_starts_with() -> None:
     edge = Edge(source="c1", target="c0", relation=ChunkRelation.CONTRADICTS)
     inputs, table = _case(["Dr Vasse says that it works.", "It does not work."], edge)
     assert _select([9.0, 8.0], inputs, table).indices == (1, 0)
@@ -107,13 +104,10 @@ def test_a_negation_is_not_a_repetition() -> None:
     assert _select([9.0, 8.9], *_case(["The drug works in adults.", "The drug works not in adults."])).indices == (0, 1)
 
 
-def test_a_full_answer_tells_all_that_is_relevant() -> None:
+def test_a_full_answer_tells_all_that_is_relevant_and_an_uncalibrated_one_has_a_fixed_length() -> None:
     inputs, table = _case(TEXTS)
     assert _select([0.0, 9.0, -8.0, 4.0], inputs, table).indices == (1,)
     assert _select([0.0, 9.0, -8.0, 4.0], replace(inputs, detail="full"), table).indices == (1, 3, 0)
-
-
-def test_without_a_calibration_an_answer_has_a_fixed_number_of_sentences() -> None:
     found = _select([1.0, 4.0, 2.0, 3.0], *_case(TEXTS), calibration=None)
     assert found.indices == (1, 3, 2)
     assert len(found.indices) == UNCALIBRATED

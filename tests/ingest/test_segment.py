@@ -132,7 +132,7 @@ def leads(text: str, *, markdown: bool = False) -> dict[str, str | None]:
     return {n.span.of(text): None if n.lead is None else text[n.lead :].split("\n", maxsplit=1)[0] for _, n in found}
 
 
-def test_what_introduces_a_unit_is_its_lead() -> None:
+def test_what_introduces_a_unit_is_its_lead_until_a_heading() -> None:
     found = leads(SAMPLES["nested lists"].text, markdown=True)
     assert found["1. food"] == "Bring:"
     assert found["- bread"] == found["Wrap it well."] == "1. food"
@@ -141,9 +141,6 @@ def test_what_introduces_a_unit_is_its_lead() -> None:
     code = SAMPLES["readme"].text
     assert leads(code, markdown=True)[code[code.index("```") :].strip()] == "Install it with pip:"
     assert str(leads(SAMPLES["meeting"].text)["Plastic costs four."]).startswith("Ada Berg: Cork")
-
-
-def test_a_heading_ends_what_a_sentence_above_it_introduced() -> None:
     assert leads("Bring:\n\n# Later\n\n- bread\n", markdown=True)["- bread"] is None
 
 
@@ -249,21 +246,15 @@ def quotes(path: Path, text: str) -> list[str]:
     return [unit.body for unit in sentences_in([whole_chunk(document, build_hierarchy(document))])]
 
 
-def test_lines_are_joined() -> None:
+def test_lines_are_joined_markup_of_a_model_goes_and_code_keeps_its_backticks() -> None:
     assert quote("The re\u2010\nsult was well-\nknown\n  to all.") == "The result was well-known to all."
+    assert strip_markdown("The **moon** [pulls](x) at `__init__`.") == "The moon pulls at __init__."
+    assert quote("```sh\necho `date`\nls\n```", UnitKind.CODE, markup=Markup.INLINE) == "`` echo `date` `` `ls`"
 
 
 @pytest.mark.parametrize("mark", ["- ", "2. ", "(a) ", "* [x] ", "三、"])
 def test_the_mark_of_an_item_is_not_quoted(mark: str) -> None:
     assert quote(f"{mark}Drop *old* rivets", UnitKind.ITEM) == "Drop *old* rivets"
-
-
-def test_what_a_model_writes_loses_its_markup() -> None:
-    assert strip_markdown("The **moon** [pulls](x) at `__init__`.") == "The moon pulls at __init__."
-
-
-def test_code_keeps_its_backticks() -> None:
-    assert quote("```sh\necho `date`\nls\n```", UnitKind.CODE, markup=Markup.INLINE) == "`` echo `date` `` `ls`"
 
 
 @pytest.mark.parametrize(
@@ -343,12 +334,9 @@ def test_sections_nest_by_level_and_hold_their_text() -> None:
     assert spans == ["# A\n\na\n\n### B\n\nb\n\n## C\n\nc", "### B\n\nb", "## C\n\nc", "# D\n\nd"]
 
 
-def test_setext_headings_are_headings_without_their_underline_in_the_name() -> None:
+def test_setext_headings_make_sections_and_those_in_code_quotes_and_lists_none() -> None:
     hierarchy = hierarchy_of("Main\n====\n\ntext\n\nSub\ntitle\n---\n", markdown=True)
     assert sections(hierarchy) == [("Main",), ("Main", "Sub title")]
-
-
-def test_headings_in_code_quotes_and_lists_make_no_section() -> None:
     text = "```\n# code\n```\n\n    # indented\n\n> # quoted\n\n- # listed\n\n\\# escaped\n"
     assert sections(hierarchy_of(text, markdown=True)) == []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.conftest import EXAMPLES
 
-COMMAND = [sys.executable, "-c", "from discorag import main; main()"]
+COMMAND = [sys.executable, "-m", "discorag"]
 
 
 def test_the_demo_answers_three_questions_and_reports_disagreement_only_where_there_is_one(tmp_path: Path) -> None:

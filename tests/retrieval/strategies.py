@@ -1,7 +1,5 @@
 """Retrieval trees for tests: by hand, and any."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import cycle, islice
 

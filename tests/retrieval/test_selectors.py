@@ -1,7 +1,5 @@
 """What selectors choose, by hand on a small tree, and what holds of all of them on any tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,15 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.selectors import (
-    Floats,
-    Ints,
-    Nodes,
-    Variant,
-    algorithm1,
-    collapsed_tree,
-    traversal,
-)
+from discorag.retrieval.selectors import Floats, Ints, Nodes, Variant, algorithm1, collapsed_tree, traversal
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import TreeArrays
 from tests.retrieval.strategies import retrieval_trees, small_tree

@@ -1,7 +1,5 @@
 """Threads of tenants in either database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path

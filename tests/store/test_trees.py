@@ -1,7 +1,5 @@
 """Retrieval trees next to the chunks: whole, current, and without effect on a search for chunks."""
 
-from __future__ import annotations
-
 from itertools import count
 from threading import Event, Thread
 

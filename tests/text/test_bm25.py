@@ -1,7 +1,5 @@
 """BM25 of nodes and the terms that it counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import log1p
 
@@ -85,15 +83,12 @@ def test_stop_words_stay_where_they_are_wanted() -> None:
     assert terms("The 猫 were", stopwords=False) == ["the", "猫", "were"]
 
 
-def test_a_sparse_vector_follows_the_bm25_formula() -> None:
+def test_a_sparse_vector_follows_the_bm25_formula_under_ids_that_are_the_same_in_every_process() -> None:
     ids, weights = sparse("alpha alpha beta")
     norm = 1.2 * (1 - 0.75 + 0.75 * 3 / module.AVERAGE_TERMS)
     by_id = dict(zip(ids, weights, strict=True))
     (alpha,), (beta,) = sparse_query("alpha")[0], sparse_query("beta")[0]
     assert by_id == pytest.approx({alpha: 2 * 2.2 / (2 + norm), beta: 2.2 / (1 + norm)})
-
-
-def test_term_ids_are_the_same_in_every_process() -> None:
     assert sparse_query("alpha")[0] == [1409586120]
 
 

@@ -1,7 +1,5 @@
 """What the reader is shown of a sentence, in each condition."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -2,8 +2,6 @@
 # pyright: reportUnknownMemberType=false
 """The evidence that the pipeline finds for questions of the training parts, with and without what answers them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

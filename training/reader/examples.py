@@ -2,8 +2,6 @@
 # pyright: reportUnknownMemberType=false
 """Questions with the sentences that the pipeline finds, which of them are evidence, and what discourse says of each."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -83,13 +81,13 @@ class Source:
 
 
 SOURCES = (
-    Source("fairytaleqa", ("fairytaleqa",), load_fairytaleqa, 50, 60),
+    Source("fairytaleqa", ("fairytaleqa",), load_fairytaleqa, 400, 150),
     Source(
         "hotpotqa",
         ("hotpotqa/hotpot_dev_distractor_sample100.json", "hotpotqa/hotpot_train_sample100.json"),
         load_hotpotqa,
-        40,
-        50,
+        60,
+        80,
     ),
     Source("qasper", ("qasper/qasper-sample-v0.3.json",), load_qasper, 40, 40),
     Source("asqa", ("asqa/asqa_eval_pooled.json",), load_asqa_pooled, 0, 50),  # may not be trained on

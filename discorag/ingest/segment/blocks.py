@@ -3,8 +3,6 @@
 Markdown is parsed; blocks of plain text are found by blank lines, indentation, rules and columns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -78,9 +76,9 @@ def blocks(document: Document) -> list[Block]:
 
 
 def title_of(text: str) -> str:
-    """The heading that names the whole of a Markdown text, else the empty string.
+    """The heading that names a whole Markdown text; empty if there is none.
 
-    No sentence stands before it, and near the beginning no other heading is of its level or above.
+    No sentence comes before it, and no other heading near the beginning has its level or a higher one.
     """
     found = list(_markdown_blocks(text[:_TITLE_WITHIN]))
     headings = [(i, block) for i, block in enumerate(found) if block.heading]

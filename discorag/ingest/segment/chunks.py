@@ -1,7 +1,5 @@
 """Chunks: whole sentences, as many as the encoder's window holds (Disco-RAG section 4: 256 tokens)."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -82,7 +80,7 @@ def whole_chunk(document: Document, hierarchy: Hierarchy) -> Chunk:
 
 
 def chunk_id(doc_id: str, fingerprint: str, order: int) -> str:
-    """The id of a document's chunk: another fingerprint, another id."""
+    """The id of a document's chunk; it changes with the fingerprint."""
     return stable_id(doc_id, fingerprint, "flat_chunk", order)
 
 

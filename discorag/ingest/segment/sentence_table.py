@@ -1,7 +1,5 @@
 """The sentences of a question's chunks, its units, with their vectors and their weight in the tree."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence
@@ -91,7 +89,9 @@ class Sentence:
 
     @cached_property
     def statement(self) -> bool:
-        """Whether the unit can be a sentence of an answer: it says something and is not a heading, question, label."""
+        """Whether the unit can be a sentence of an answer: it says something and is not a heading, a question or a
+        label.
+        """
         if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
             return False
         if self.kind is UnitKind.CODE or self.answers:
@@ -242,7 +242,7 @@ async def sentence_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> Sentenc
 
 
 async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> list[Chunk]:
-    """The chunks with the vectors of their units, as `sentence_table` will ask for them."""
+    """The chunks with the vectors of their units, which `sentence_table` needs."""
     found = list[Chunk]()
     for i in range(0, len(chunks), _CHUNKS_AT_ONCE):
         some = chunks[i : i + _CHUNKS_AT_ONCE]

@@ -1,7 +1,5 @@
 """A model's reply becomes a tree over exactly the chunk's text, or an error that says what to change."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -17,16 +17,13 @@ def written(folder: Path, *spans: dict[str, object]) -> Path:
     return file
 
 
-def test_gold_spans_are_those_of_the_text_without_white_space_at_its_ends(tmp_path: Path) -> None:
+def test_gold_spans_are_those_of_the_stripped_text_and_without_them_a_row_is_not_answerable(tmp_path: Path) -> None:
     start = CHUNK.index(GOLD)
     loaded = load_acl_verbatim(written(tmp_path, {"start": start, "end": start + len(GOLD), "text": GOLD}))
     [sample] = loaded.samples
     text = loaded.documents[sample.documents[0]].text
     assert [place.span.of(text) for piece in sample.gold for place in piece.anywhere] == [GOLD]
     assert sample.answerable
-
-
-def test_a_row_without_spans_is_not_answerable(tmp_path: Path) -> None:
     assert not load_acl_verbatim(written(tmp_path)).samples[0].answerable
 
 

@@ -3,11 +3,11 @@ from pathlib import Path
 from eval.datasets.qmsum import load_qmsum
 from tests.eval.datasets.official import gold_texts
 
-MEETINGS = Path(__file__).parents[1] / "fixtures" / "qmsum" / "test.jsonl"
+BENCHMARK = load_qmsum(Path(__file__).parents[1] / "fixtures" / "qmsum" / "test.jsonl")
 
 
 def test_a_meeting_becomes_one_paragraph_per_turn_without_the_blank_ones() -> None:
-    document = load_qmsum(MEETINGS).documents["test-1"]
+    document = BENCHMARK.documents["test-1"]
     assert document.text == (
         "# Meeting 1\n\nChair: We start with the pump.\n\nAna: It costs 90 euros. {vocalsound}\n\n"
         "Chair: Then we buy it.\n\nAna: Good."
@@ -16,7 +16,7 @@ def test_a_meeting_becomes_one_paragraph_per_turn_without_the_blank_ones() -> No
 
 
 def test_queries_keep_the_official_order_specific_before_general() -> None:
-    samples = load_qmsum(MEETINGS).samples
+    samples = BENCHMARK.samples
     assert [(sample.id, sample.strata["kind"], sample.documents) for sample in samples] == [
         ("test-1-s1", "specific", ("test-1",)),
         ("test-1-s2", "specific", ("test-1",)),
@@ -30,8 +30,7 @@ def test_queries_keep_the_official_order_specific_before_general() -> None:
 
 
 def test_gold_spans_count_turns_inclusively_and_skip_blank_turns() -> None:
-    benchmark = load_qmsum(MEETINGS)
-    by_id = {sample.id: gold_texts(benchmark, sample) for sample in benchmark.samples}
+    by_id = {sample.id: gold_texts(BENCHMARK, sample) for sample in BENCHMARK.samples}
     assert by_id == {
         "test-1-s1": [("turns 1-2", ["Ana: It costs 90 euros. {vocalsound}"])],
         "test-1-s2": [
@@ -42,4 +41,4 @@ def test_gold_spans_count_turns_inclusively_and_skip_blank_turns() -> None:
         "test-1-g1": [],
         "test-2-s1": [("turns 0-1", ["Chair: Where is Cleo?\n\nCleo: Sorry, the tram."])],
     }
-    assert benchmark.dropped == {"gold span of blank turns only": 1, "gold span outside the meeting": 1}
+    assert BENCHMARK.dropped == {"gold span of blank turns only": 1, "gold span outside the meeting": 1}

@@ -1,7 +1,5 @@
 """QAMPARI's metrics against ALCE's ``compute_qampari_f1`` by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from eval.metrics.alce import Qampari

@@ -1,7 +1,5 @@
 """``disco-rag mcp`` as a process that a client starts, and its options."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Documents for builders, and what holds for every tree of neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -69,7 +67,8 @@ def checked(source: Source, tree: RetrievalTree) -> RetrievalTree:
     """``tree``, after checking that it is one tree whose leaves are the sentences."""
     leaves = tree.nodes[: tree.leaves]
     assert [leaf.spans for leaf in leaves] == [(n.span,) for _, n in source.hierarchy.of_kind(Kind.SENTENCE)]
-    _check_texts(source, tree)
+    assert all(leaf.text == leaf.spans[0].of(source.document.text) for leaf in leaves)
+    assert all(len(node.spans) == 1 for node in tree.nodes)
     assert [len(parents) for parents in tree.parents].count(0) == 1
     assert max(map(len, tree.parents)) <= 1
     for node in tree.nodes[tree.leaves :]:
@@ -78,12 +77,6 @@ def checked(source: Source, tree: RetrievalTree) -> RetrievalTree:
         assert (node.spans[0].start, node.spans[0].end) == (below[0].start, below[-1].end)
         assert all(a.end <= b.start for a, b in pairwise(below))
     return tree
-
-
-def _check_texts(source: Source, tree: RetrievalTree) -> None:
-    for leaf in tree.nodes[: tree.leaves]:
-        assert leaf.text == leaf.spans[0].of(source.document.text)
-    assert all(len(node.spans) == 1 for node in tree.nodes)
 
 
 def below(tree: RetrievalTree) -> set[tuple[int, ...]]:

@@ -1,7 +1,5 @@
 """The papers' baselines, windows along a tree, and discourse trees."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

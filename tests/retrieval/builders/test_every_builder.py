@@ -1,7 +1,5 @@
 """What holds for the tree of every builder, also on documents of impossible shapes."""
 
-from __future__ import annotations
-
 import sys
 from itertools import pairwise
 

@@ -1,0 +1,5 @@
+"""``python -m discorag`` is the command ``disco-rag``."""
+
+from discorag import main
+
+main()
