@@ -293,18 +293,17 @@ CONTROLLED = ("trees - random-trees", "trees - filler", "graph - permuted-graph"
 
 
 def reader() -> Iterator[tuple[str, str]]:
-    f, page = result("reader")["figures"], "docs/science.md"
-    untrained, trained = f["untrained"], f["trained"]["all"]
-    for name, found in untrained["all"]["mrr"].items():
-        cells = ("{value} [{low}, {high}]".format(**row) if row else "–" for row in (found, trained["mrr"].get(name)))
+    f, page = result("archive")["reader"]["figures"], "docs/science.md"
+    trained = f["trained"]
+    for name, found in f["untrained"]["all"]["mrr"].items():
+        cells = ("{} [{}, {}]".format(*row) for row in (found, trained["all"]["mrr"][name]))
         yield page, f"| {name} | {' | '.join(cells)} |"
-    for suite, row in untrained.items():
-        pairs = (row["differences"].get(pair) for pair in CONTROLLED)
-        cells = ("{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**pair) if pair else "–" for pair in pairs)
+    for suite, row in trained.items():
+        cells = ("{:+.1f} [{:+.1f}, {:+.1f}]".format(*row["differences"][pair]) for pair in CONTROLLED)
         yield page, f"| {suite} | {row['n']} | {' | '.join(cells)} |"
-    for other in ("random-trees", "neighbours"):
-        yield page, "{value:+.1f} [{low:+.1f}, {high:+.1f}]".format(**trained["differences"][f"trees - {other}"])
-    yield page, f"{untrained['all']['n']} questions of FairytaleQA"
+    for name in ("sentence", "plan"):
+        yield page, "{:+.1f} [{:+.1f}, {:+.1f}]".format(*f["trained - untrained"][name])
+    yield page, f"{trained['all']['n']} questions of FairytaleQA"
 
 
 SHOWN = [
