@@ -220,6 +220,9 @@ def controls() -> Iterator[tuple[str, str]]:
         yield "eval/README.md", f"| {row['n']} | {row['calls']} | {tokens} | {row['cut']} | {row['stayed']} |"
     for row in (row for metrics in small["written - standard"].values() for row in metrics.values()):
         yield "eval/README.md", interval(row["difference"])
+    side, better = small["side by side"], small["side by side"]["better"]
+    judged = f"better in {better['standard']}, the default in {better['written']}, neither in {better['neither']}"
+    yield "docs/science.md", f"{judged}; token F1 {interval(side['token_f1'])}"
     trees = small["paper"]["trees"]
     valid = trees["valid"] + trees["valid after repair"]
     yield "docs/papers.md", f"a valid tree of {valid} of {trees['chunks']} chunks"
