@@ -4,11 +4,9 @@ The TOML file is the nearest one in the working directory or a folder above it. 
 `Settings.home`. Nested fields use two underscores: ``DISCO_RAG_LLM__TIMEOUT_S=60``.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -82,8 +80,7 @@ class StoreSettings(_Section):
         default=Path("store"), description="Folder of the database and its index. A relative path is below home."
     )
     database_url: SecretStr | None = Field(
-        default=None,
-        description="Set by DISCO_RAG_DATABASE_URL; do not set it here.",
+        default=None, description="Set by DISCO_RAG_DATABASE_URL; do not set it here."
     )
     min_free_mb: float = Field(
         default=256.0, ge=0, description="Nothing is stored if the folder's disk has less free space."
@@ -139,8 +136,7 @@ class ParserSettings(_Section):
 
     kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
     folder: Path | None = Field(
-        default=None,
-        description="A parser that make train-parser wrote, instead of the packaged one.",
+        default=None, description="A parser that make train-parser wrote, instead of the packaged one."
     )
 
 
@@ -179,7 +175,7 @@ class LlmSettings(EndpointSettings):
             return "openai"
         return self.model.partition(":")[0] if ":" in self.model else ""
 
-    def named(self, name: str) -> LlmSettings:
+    def named(self, name: str) -> Self:
         """The same limits for the model of a `ModelName`, without the key if it is on another server."""
         address, _, model = name.partition("#")
         is_url = name.startswith(("http://", "https://"))

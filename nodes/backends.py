@@ -49,12 +49,7 @@ class Backends:
         self._making = Lock()
 
     @classmethod
-    def open(
-        cls,
-        settings: Settings | None = None,
-        *,
-        llm: str | BaseChatModel | None = None,
-    ) -> Backends:
+    def open(cls, settings: Settings | None = None, *, llm: str | BaseChatModel | None = None) -> Backends:
         """Open what the settings name; by default these are the environment and ``disco-rag.toml``. Blocks while it
         reads files.
 

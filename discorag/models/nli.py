@@ -1,7 +1,5 @@
 """Models of natural language inference: whether a premise entails a hypothesis, contradicts it, or does neither."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
@@ -72,7 +70,7 @@ def _make(settings: NliSettings) -> NliModel | None:
     return NLI_MODELS[kind](settings) if kind else None
 
 
-def named_nli(settings: NliSettings) -> CrossEncoderNli:
+def named_nli(settings: NliSettings) -> NliModel:
     """The NLI model ``cross-encoder``. Raises `ConfigError` if no model is named."""
     if settings.model is None:
         raise ConfigError("No NLI model is named.", hint=f"Set {VARIABLES}__MODEL.")

@@ -3,8 +3,6 @@
 Source: HTSIR section "Reranking and Response Generation" (BGE-Reranker, Cohere).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -44,7 +42,7 @@ class Reranker(Protocol):
         ...
 
 
-MakeReranker = Callable[[RerankerSettings], "Reranker"]
+MakeReranker = Callable[[RerankerSettings], Reranker]
 
 RERANKERS = Registry[MakeReranker]("reranker", "disco_rag.rerankers")
 """Rerankers by name, as ``DISCO_RAG_RERANKER__KIND`` knows them."""
@@ -68,7 +66,7 @@ def reranker_from(settings: RerankerSettings) -> Reranker:
     return RERANKERS[auto if settings.kind == "auto" else settings.kind](settings)
 
 
-def packaged_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
+def packaged_reranker(settings: RerankerSettings) -> Reranker:
     """The reranker ``packaged``. Raises `ConfigError` if another model is named."""
     if settings.model not in (None, MS_MARCO_MINILM.name):
         raise ConfigError(
@@ -84,7 +82,7 @@ def _packaged_model() -> OnnxCrossEncoder:
     return OnnxCrossEncoder(packaged_folder(MS_MARCO_MINILM.name))
 
 
-def named_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
+def named_reranker(settings: RerankerSettings) -> Reranker:
     """The reranker ``cross-encoder``; a folder with ``model.onnx`` is read without torch.
 
     Raises:

@@ -74,8 +74,8 @@ Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
-Engine = Annotated[Literal["plain", "ray"], typer.Option(help="In this process, or by actors on a Ray cluster.")]
-Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
+Engine = Annotated[Literal["plain", "ray"], typer.Option(help="Work in this process, or by actors on a Ray cluster.")]
+Llm = Annotated[str | None, typer.Option(help="Language model: ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
 Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
 
@@ -115,7 +115,9 @@ def ask(
     tenant: Tenant = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
     assignments: Assignments = None,
-    baseline: Annotated[str | None, typer.Option(help="Use a baseline of the paper instead, e.g. markers.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Answer by a baseline of the Disco-RAG paper, e.g. markers.")
+    ] = None,
     llm: Llm = None,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
@@ -149,7 +151,7 @@ def tune(
     questions: Annotated[Path, typer.Argument(help='JSONL of {"question": ..., "passages": [...], "answers": [...]}.')],
     corpus: Corpus = None,
     tenant: Tenant = None,
-    most_words: Annotated[int | None, typer.Option(min=1, help="Words of evidence a question, at most.")] = None,
+    most_words: Annotated[int | None, typer.Option(min=1, help="Most words of evidence per question.")] = None,
     write: Annotated[bool, typer.Option(help="Write better settings into disco-rag.toml.")] = True,
 ) -> None:
     """``disco-rag tune``."""

@@ -21,7 +21,7 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name under which MCP clients reach the server; repeatable.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes; more than one need PostgreSQL.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; more than one needs PostgreSQL.")] = 1,
 ) -> None:
     """``disco-rag serve``."""
     serve_page(read_settings(), host=host, port=port, hosts=tuple(allow_host or ()), workers=workers)

@@ -1,8 +1,7 @@
 """What the tools return: data, and answers and audits also as Markdown, in which texts are escaped as in chat."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
+from typing import Self
 
 from langchain_core.documents import Document as LangChainDocument
 from mcp.types import CallToolResult, TextContent
@@ -34,7 +33,7 @@ class Hit(BaseModel):
     score: float = Field(description="Higher is better; not comparable between questions.")
 
     @classmethod
-    def of_document(cls, document: LangChainDocument) -> Hit:
+    def of_document(cls, document: LangChainDocument) -> Self:
         """The hit from a retriever's document."""
         return cls(text=document.page_content, **document.metadata)
 
@@ -86,7 +85,7 @@ class IngestOutput(BaseModel):
     outcomes: list[IngestedFile]
 
     @classmethod
-    def of(cls, result: IngestResult, scope: Scope) -> IngestOutput:
+    def of(cls, result: IngestResult, scope: Scope) -> Self:
         """What an ingest into this scope did."""
         made = [(o, scope.id_of(o.uri), PurePath(o.uri).name) for o in result.outcomes]
         return cls(outcomes=[IngestedFile(doc_id=i, name=n, **o.model_dump(exclude={"uri"})) for o, i, n in made])

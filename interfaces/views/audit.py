@@ -1,5 +1,7 @@
 """An audit as text for the terminal, as one offline HTML file, and as SARIF for code-review tools."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -57,7 +59,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
-    """The summary, then the open findings, similar ones once."""
+    """The summary, then the open findings, alike ones once."""
     lines: list[RenderableType] = [Text(summary(report))]
     groups = group_findings(report.open)
     for group in groups[:limit]:
@@ -82,10 +84,11 @@ def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
     groups: list[list[Finding]] = []
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        said = [finding.left.quote, finding.right.quote]
-        words = {word for word in terms(said[0]) if word.isalpha()} & set(terms(said[1]))
-        changes = ["name"] if finding.kind == "name" else [] if finding.kind == "polarity" else words
-        keys = [(finding.verdict, finding.kind, *key) for key in (*zip(said), *((finding.reason, w) for w in changes))]
+        quotes = (finding.left.quote, finding.right.quote)
+        one, other = ({term for term in terms(quote) if term.isalpha()} for quote in quotes)
+        changes = {"name"} if finding.kind == "name" else one & other if finding.kind != "polarity" else set[str]()
+        said = [*quotes, *(f"{word} {finding.reason}" for word in changes)]
+        keys = [(finding.verdict, finding.kind, text) for text in said]
         group = next((known[key] for key in keys if key in known), None)
         if group is None:
             groups.append(group := [])
@@ -130,8 +133,7 @@ def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
 
 
 def audit_html(*reports: AuditReport, appendix: str = "") -> str:
-    """One file without scripts or links: every finding with both sentences, the differing values marked, and the
-    reason.
+    """One file without scripts or links: every finding with both sentences, the values lit, and the reason.
 
     Args:
         reports: One or more audits, each under its own heading.

@@ -180,6 +180,10 @@ def test_values_below_a_label_are_items_under_it() -> None:
         ("Is it free?\n===========\n\nYes.\n", {"Yes.": "Is it free?"}),
         ("Q: Is it free?\n\nYes.\n", {"Yes.": None}),
         (
+            "Q: Is it free?\nA: Yes. It is.\nQ: Why?\nA: No one knows.\n",
+            {"Yes.": "Q: Is it free?", "It is.": "Q: Is it free?", "No one knows.": "Q: Why?"},
+        ),
+        (
             "1. How?\n\nIn steps.\n\n1. Ask.\n\n2. Wait.\n\n2. Why?\n\nNo one knows.\n\n3. When?\n\nNow.\n",
             {"In steps.": "1. How?", "1. Ask.": "1. How?", "2. Wait.": "1. How?", "Now.": "3. When?"},
         ),

@@ -4,8 +4,6 @@ Precision first: every edge is based on a sentence of each chunk. Similarity alo
 be empty.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,7 +39,7 @@ RELATION_ENGINES.offer(
 )
 
 
-def local_engine(tools: Toolbox) -> LocalGraphEngine:
+def local_engine(tools: Toolbox) -> GraphEngine:
     """Create the engine that the registry offers as ``local``."""
     return LocalGraphEngine(tools.encoder)
 

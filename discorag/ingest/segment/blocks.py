@@ -200,11 +200,12 @@ def _inline_parser() -> MarkdownIt:
 def _plain_blocks(text: str) -> list[Block]:
     """The blocks of plain text, which hold every character of it that is not white space."""
     lines = lines_of(text, 0, len(text))
-    who = speakers(lines) - LABELS
+    who = speakers(lines)
     loose = _is_loose(lines)
     found: list[Block] = []
     paragraphs = list(_paragraphs(lines, who, loose=loose))
     asked = find_questions([[] if is_table else paragraph for paragraph, is_table in paragraphs])
+    who -= LABELS if asked else frozenset()
     for i, (paragraph, is_table) in enumerate(paragraphs):
         if is_table:
             found.append(block_of(parts_of(paragraph, who), by_line=True))
@@ -315,7 +316,10 @@ def _prose(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> Iterat
         chinese = bool(CJK.search(texts[0]))
         ragged = loose or chinese or max(map(len, texts)) > WRAP_WIDTH
         wrapped = not ragged or evenly_wrapped(texts, least=1 if chinese else 2)
-        yield from [paragraph] if wrapped else _single(paragraph, who)
+        if wrapped and who & LABELS:
+            yield from _split(paragraph, lambda i, texts=texts: speaker_of(texts[i]) in LABELS)
+        else:
+            yield from [paragraph] if wrapped else _single(paragraph, who)
 
 
 def _between_blanks(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:

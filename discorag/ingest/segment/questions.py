@@ -1,7 +1,5 @@
 """Questions of plain text that are headings of what is below them, as in a FAQ, and the labels of their answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +10,13 @@ from discorag.schema.document import UnitKind
 from discorag.schema.values import Span
 
 ASKS = ("?", "？")
-LABELS = frozenset({"Q", "A", "Question", "Answer", "问", "答"})
-ANSWERED = re.compile(r"(?:A|Answer|答)\s?\d*\s?[.:)：]\s*(?=\S)")
+LABELS = frozenset({"Q", "A", "Question", "Answer"})
+ANSWERED = re.compile(r"(?:A|Answer)\s?\d*\s?[.:)]\s+(?=\S)")
 
 _MAX_LINES = 4
 _MOST = 1000  # more than a number of three digits
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,2})*[.)]\s+(?=\S)")
-_MARK = re.compile(rf"{_NUMBER.pattern}|(?:Q|Question|问)\s?\d*\s?[.:)：]\s*(?=\S)")
+_MARK = re.compile(rf"{_NUMBER.pattern}|(?:Q|Question)\s?\d*\s?[.:)]\s+(?=\S)")
 
 
 def find_questions(paragraphs: Sequence[Sequence[Line]]) -> dict[int, int]:

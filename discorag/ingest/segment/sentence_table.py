@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from discorag.ingest.segment.layout import speaker_of, without_speaker
 from discorag.ingest.segment.questions import ASKS
@@ -169,15 +169,11 @@ class SentenceTable:
 
     def _end_of_default(self, i: int, end: int) -> int:
         """Where a sentence on the default of the option ends that unit ``i`` describes; ``end`` if none follows."""
-        unit = self.sentences[i]
-        if unit.kind is UnitKind.ITEM and unit.headings and "default" not in unit.body.lower():
-            for j in range(end, min(end + _MAX_TO_DEFAULT, len(self.sentences))):
-                other = self.sentences[j]
-                if (other.chunk, other.kind, other.headings) != (unit.chunk, unit.kind, unit.headings):
-                    break
-                if _DEFAULT.match(other.body):
-                    return j + 1
-        return end
+        unit, last = self.sentences[i], min(end + _MAX_TO_DEFAULT, len(self.sentences))
+        if unit.kind is not UnitKind.ITEM or not unit.headings or "default" in unit.body.lower():
+            return end
+        entry = takewhile(lambda j: _entry_of(self.sentences[j]) == _entry_of(unit), range(end, last))
+        return next((j + 1 for j in entry if _DEFAULT.match(self.sentences[j].body)), end)
 
     def refers_back(self, i: int) -> bool:
         """Whether unit ``i`` opens with a word for something in the sentence before it: "It ...", "However, ..."."""
@@ -203,6 +199,10 @@ class SentenceTable:
     def _continues(self, i: int, j: int) -> bool:
         same = self.sentences[j].chunk == self.sentences[i].chunk
         return same and self.sentences[j].kind in _INTRODUCED and self.sentences[j].lead in range(i, j)
+
+
+def _entry_of(unit: Sentence) -> tuple[int, UnitKind, tuple[str, ...]]:
+    return unit.chunk, unit.kind, unit.headings
 
 
 def folded(text: str) -> str:

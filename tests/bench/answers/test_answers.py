@@ -69,10 +69,7 @@ def test_an_accepted_string_counts_where_gold_does_not_name_evidence(
     assert score(sample(*gold, label=label), sentence(*CITY), run=run).first["product"] is is_right
 
 
-@pytest.mark.parametrize(
-    ("found", "f1"),
-    [((12, 20), 1.0), ((0, 45), 2 / 3), ((8, 44), 1.0), (OLD, 0.0)],
-)
+@pytest.mark.parametrize(("found", "f1"), [((12, 20), 1.0), ((0, 45), 2 / 3), ((8, 44), 1.0), (OLD, 0.0)])
 def test_f1_counts_sentences_that_share_half_of_themselves_or_of_the_evidence(found: Place, f1: float) -> None:
     assert score(sample(CITY), sentence(*found)).f1["product"] == pytest.approx(f1)
 

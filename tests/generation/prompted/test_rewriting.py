@@ -64,11 +64,7 @@ async def test_an_empty_answer_is_not_taken() -> None:
 
 
 TEXT = "Tides rise because the moon pulls the sea, although nobody sees it. Then they fall."
-SCHEMAS = {
-    "graph": graph_schema(10),
-    "tree": reply_schema(TEXT),
-    "probe": probe_schema(),
-}
+SCHEMAS = {"graph": graph_schema(10), "tree": reply_schema(TEXT), "probe": probe_schema()}
 
 
 def lists(schema: Any) -> list[dict[str, Any]]:

@@ -52,13 +52,7 @@ async def test_bisection_is_a_binary_tree_of_least_depth(source: Source):
 
 @pytest.mark.parametrize(
     ("width", "sentences", "windows"),
-    [
-        (7, 7, [7]),
-        (7, 8, [7, 8]),
-        (7, 9, [7, 2, 9]),
-        (7, 50, [7, 7, 7, 7, 7, 7, 7, 49, 50]),
-        (3, 7, [3, 3, 7]),
-    ],
+    [(7, 7, [7]), (7, 8, [7, 8]), (7, 9, [7, 2, 9]), (7, 50, [7, 7, 7, 7, 7, 7, 7, 49, 50]), (3, 7, [3, 3, 7])],
 )
 async def test_windows_are_joined_until_one_is_left(width: int, sentences: int, windows: list[int]):
     source = source_of(" ".join(f"Sam{i} ate." for i in range(sentences)))

@@ -42,12 +42,7 @@ def test_the_rebuilt_document_has_the_ids_of_table_16() -> None:
 
 async def test_table_16_starts_from_each_passage_by_itself() -> None:
     """Appendix D: 17 leads to a refusal, 19 to the records."""
-    replies = [
-        decision(expand=(0,)),
-        decision(19, expand=(40,)),
-        decision(),
-        decision(41, 44),
-    ]
+    replies = [decision(expand=(0,)), decision(19, expand=(40,)), decision(), decision(41, 44)]
     router = ScriptedRouter(replies)
     walk = await to_the_end(begin(17, 19, rules=WalkRules(by_passage=True)), router)
     assert [ids(subtree.passages) for subtree in router.shown] == [[17], [19], [1, 2], [41, 42, 43, 44]]

@@ -1,7 +1,5 @@
 """The trained parser: raw text of any length to EDUs and tree in one call."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
@@ -12,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Limits, Unit, join_texts
+from discorag.discourse.parse.parser import Limits, TreeParser, Unit, join_texts
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.decode import decode, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import (
@@ -97,7 +95,7 @@ _LOG = logging.getLogger(__name__)
 VERSION = "gum-6"
 
 
-def trained_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
+def trained_parser(tools: Toolbox, _limits: Limits) -> TreeParser:
     """The parser ``local``: the packaged one, or the one in the folder that the settings name."""
     return TrainedParser(folder=tools.settings.parser.folder or PACKAGED_FOLDER)
 
