@@ -30,8 +30,8 @@ _MARKUP = re.compile(
     r"|\bdocument was generated\b|^\W*(?:Created|Generated) (?:by|using|with|on)\b|\b[Ll]ast (?:updated|modified)\b"
     r"|\bTotal running time\b| = [^=]* = |\n *: +(?:\d+\.)+$"
 )
-"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build, and
-the number of the next heading in a table of contents."""
+"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build,
+and the number of the next heading in a table of contents."""
 _LINE = re.compile(r"\d{1,3}(?![\w.,)\]%-])")
 """The number of a line in a listing."""
 _AROUND, _LEAP = 3, 10
