@@ -158,7 +158,12 @@ async def test_the_plan_can_be_edited_before_generate_and_the_answer_follows_it(
     [
         ("answer", {"query": " "}, CONTEXT, "The query is empty. Ask a question."),
         ("answer", {"question": QUERY, "corpus": "studio"}, {}, "no text under 'query'.*corpus.* context"),
-        ("answer", {"query": QUERY}, {"corpus": "nope"}, "Nothing is stored in corpus 'nope'. Corpora with documents: studio"),
+        (
+            "answer",
+            {"query": QUERY},
+            {"corpus": "nope"},
+            "Nothing is stored in corpus 'nope'. Corpora with documents: studio",
+        ),
         ("answer", {"query": QUERY}, {"corpus": 3}, "corpus.*valid string"),
         ("ingest", {"folder": "x"}, CONTEXT, "No path was given"),
         ("chat", {"messages": []}, CONTEXT, "not a question"),
