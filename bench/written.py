@@ -4,8 +4,6 @@ Usage: ``DISCO_RAG_MODEL=http://HOST:PORT/v1#NAME python -m bench.written --home
 line of FOLDER/written.jsonl, so a run that was stopped can be resumed, and read by a person.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
