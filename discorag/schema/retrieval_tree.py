@@ -73,14 +73,6 @@ class RetrievalTree(BaseModel):
         return next((i for i, n in enumerate(self.nodes) if n.children), len(self.nodes))
 
     @cached_property
-    def leaves_of(self) -> tuple[tuple[int, ...], ...]:
-        """For each node the leaves at or below it, in text order."""
-        below: list[tuple[int, ...]] = []
-        for i, node in enumerate(self.nodes):
-            below.append(tuple(sorted({leaf for c in node.children for leaf in below[c]})) or (i,))
-        return tuple(below)
-
-    @cached_property
     def parents(self) -> tuple[tuple[int, ...], ...]:
         """For each node its parents; none for a root, more than one only in cluster trees."""
         found: list[list[int]] = [[] for _ in self.nodes]

@@ -19,6 +19,14 @@ def small_tree(leaves: int, *groups: Sequence[int]) -> RetrievalTree:
     return RetrievalTree(builder="test", nodes=tuple(nodes))
 
 
+def leaves_of(tree: RetrievalTree) -> list[tuple[int, ...]]:
+    """For each node the leaves at or below it, in text order."""
+    below: list[tuple[int, ...]] = []
+    for i, node in enumerate(tree.nodes):
+        below.append(tuple(sorted({leaf for c in node.children for leaf in below[c]})) or (i,))
+    return below
+
+
 @st.composite
 def retrieval_trees(draw: st.DrawFn) -> RetrievalTree:
     """Any tree that a builder may make: nodes may share children, and need not be adjacent."""

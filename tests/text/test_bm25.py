@@ -13,7 +13,7 @@ from discorag.store.outline import TreeArrays
 from discorag.text import terms as module
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, sparse, sparse_query, terms
-from tests.retrieval.strategies import retrieval_trees
+from tests.retrieval.strategies import leaves_of, retrieval_trees
 
 WORDS = ("pump", "valve", "rain", "42", "网络", "the")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -41,7 +41,7 @@ def test_a_node_scores_as_the_leaves_below_it_read_together(
 ) -> None:
     texts = [data.draw(TEXTS) for _ in range(tree.leaves)]
     scores = Bm25(TermCounts.of(texts)).scores(query, TreeArrays.of(tree).groups)
-    assert scores == pytest.approx(defined(query, texts, list(tree.leaves_of)))
+    assert scores == pytest.approx(defined(query, texts, leaves_of(tree)))
 
 
 def test_a_question_without_a_known_term_scores_nothing() -> None:

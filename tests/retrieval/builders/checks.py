@@ -14,6 +14,7 @@ from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from discorag.schema.document import Document, Kind, Markup
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import TreeArrays
+from tests.retrieval.strategies import leaves_of
 
 _SENTENCES = (
     "Iron rusts.", "However, gold does not.", "For example, a ring stays bright.", "因此金不会生锈。", "\u200b",
@@ -81,4 +82,4 @@ def checked(source: Source, tree: RetrievalTree) -> RetrievalTree:
 
 def below(tree: RetrievalTree) -> set[tuple[int, ...]]:
     """The leaves below each inner node."""
-    return {tree.leaves_of[i] for i in range(tree.leaves, len(tree.nodes))}
+    return set(leaves_of(tree)[tree.leaves :])
