@@ -127,6 +127,11 @@ def test_a_quotation_with_its_citation_is_no_parroting(opened: Opened) -> None:
     assert result.ledger.failures == ()
 
 
+def test_a_sentence_that_a_model_repeats_stays_once(opened: Opened) -> None:
+    result, _ = asked(opened, model({"answer": " ".join([OWN, *[OWN.replace("[1]", "[3]")] * 5])}))
+    assert result.answer.text == OWN.replace(" [1]", "")
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_server_that_continues_every_list_as_long_as_it_may_still_ends_in_its_graph(opened: Opened, k: int) -> None:
     script: Script = lambda body: greedy(body) if turn_of(body) == "graph" else model()(body)  # noqa: E731

@@ -58,6 +58,8 @@ def graph_tokens(k: int) -> int:
 
 RUN = 50
 """Words in a row that may be a passage's: the longest of the 725 sentences of `examples/` has 48."""
+REPEATED = 4
+"""Words of a sentence that is left out if it comes again; a shorter one ("No.") may answer two things."""
 PROMPT_RUN = 8
 """Words in a row that may be those of our prompts."""
 
@@ -126,6 +128,22 @@ def without_label(text: str, name: str, passages: Sequence[str]) -> str:
     """``text`` without a heading such as "The answer:" at its beginning, of this name, unless a passage has it."""
     label = _OWN_LABEL[name].match(text)
     return text[label.end() :] if label and not any(label[0].strip() in p for p in passages) else text
+
+
+def without_repeats(text: str) -> str:
+    """``text`` without sentences that it has already: a weak model may repeat one up to its limit.
+
+    >>> without_repeats("The limit is six hours [1]. It was set in 2019 [2]. The limit is six hours [2].")
+    'The limit is six hours [1]. It was set in 2019 [2].'
+    """
+    kept, known, end = "", set[tuple[str, ...]](), 0
+    for span in sentence_spans(text):
+        words = tuple(_folded(without_references(span.of(text), chunks=10_000)))
+        if len(words) < REPEATED or words not in known:
+            kept += text[end : span.end]
+        known.add(words)
+        end = span.end
+    return kept.strip()
 
 
 def scaffolding(text: str, passages: Sequence[str], prompts: Sequence[str]) -> str:
@@ -283,7 +301,7 @@ def plan_of(text: str, inputs: AnswerInputs) -> Plan:
 
 
 def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] = ()) -> str:
-    """The answer that a model wrote, without what it copied of our prompts, which it has read.
+    """The answer that a model wrote, each sentence once, without what it copied of our prompts.
 
     Raises:
         ValueError: It says nothing, or cites passages that there are not. A number beyond them is fine where a passage
@@ -292,7 +310,7 @@ def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] 
             passage's, or more than `PROMPT_RUN` our prompts'. ``ask`` is how it is asked for again.
     """
     passages = [c.text for c in inputs.chunks]
-    answer = without_label(strip_marks(text, passages), "answer", passages)
+    answer = without_repeats(without_label(strip_marks(text, passages), "answer", passages))
     _check_says(answer, inputs)
     if repeated := scaffolding(answer, passages, prompts):
         raise AskAgainError(f"It repeats {repeated}.", ask)
