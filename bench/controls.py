@@ -12,8 +12,6 @@
 * ``smoothed``: sentences scored with their neighbours.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

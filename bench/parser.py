@@ -3,8 +3,6 @@
 Usage: ``python -m bench.parser [--split dev] [--parser FOLDER --out FILE]``; every timing is a process of its own.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

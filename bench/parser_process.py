@@ -1,7 +1,5 @@
 """Time the parser in a process of its own, which prints what it took as JSON; run by `bench.parser`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -4,8 +4,6 @@ Only a fresh process has a peak that belongs to the job. The peak is Linux's ``V
 at what its parent held when it forked.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

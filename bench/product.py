@@ -1,7 +1,5 @@
 """The product as its users run it, in processes of its own over a store of the experiment's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Promises and how they are tried: experiments, the command that runs them, their file of results and its table."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

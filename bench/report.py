@@ -1,7 +1,5 @@
 """The result files, and their tables."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ Every retriever over trees, by the name that users give it, and the controls of 
 first. Without a language model, so summaries are extractive and the router goes by similarity.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

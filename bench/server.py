@@ -1,7 +1,5 @@
 """``disco-rag serve`` as a process of its own, its keys and its log, and what it is asked to read."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections import deque

@@ -5,8 +5,6 @@ question by torch in fp32 and one hybrid search, timed in the same run; a pass i
 fp32. Every figure of a question is a median of five; an ingest is timed once, after another one has loaded the models.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import resource

@@ -2,8 +2,6 @@
 
 # scikit-learn is typed in part only.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 ``${NAME:-default}`` is filled in from the environment, as Compose does. Needs PyYAML, and ``vllm`` on the PATH.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

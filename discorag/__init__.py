@@ -1,7 +1,7 @@
 """Discourse-aware retrieval-augmented generation: ``from discorag import DiscoRAG``.
 
-Below lies the core: types, algorithms, and what talks to the outside world. It imports no LangGraph; only the names
-here reach up to the wiring, when they are first asked for.
+The packages below are the core: types, algorithms, and what talks to the outside world. It imports no LangGraph; only
+the names here import the packages above, when they are first used.
 """
 
 from __future__ import annotations

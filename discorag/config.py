@@ -4,11 +4,9 @@ The TOML file is the nearest one in the working directory or a folder above it. 
 `Settings.home`. Nested fields use two underscores: ``DISCO_RAG_LLM__TIMEOUT_S=60``.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -82,8 +80,7 @@ class StoreSettings(_Section):
         default=Path("store"), description="Folder of the database and its index. A relative path is below home."
     )
     database_url: SecretStr | None = Field(
-        default=None,
-        description="Set by DISCO_RAG_DATABASE_URL; do not set it here.",
+        default=None, description="Set by DISCO_RAG_DATABASE_URL; do not set it here."
     )
     min_free_mb: float = Field(
         default=256.0, ge=0, description="Nothing is stored if the folder's disk has less free space."
@@ -139,8 +136,7 @@ class ParserSettings(_Section):
 
     kind: str = Field(default="local", description="A parser by name, e.g. local or rules.")
     folder: Path | None = Field(
-        default=None,
-        description="A parser that make train-parser wrote, instead of the packaged one.",
+        default=None, description="A parser that make train-parser wrote, instead of the packaged one."
     )
 
 
@@ -179,8 +175,8 @@ class LlmSettings(EndpointSettings):
             return "openai"
         return self.model.partition(":")[0] if ":" in self.model else ""
 
-    def named(self, name: str) -> LlmSettings:
-        """The same limits for the model of a `ModelName`; the key stays with the server that it belongs to."""
+    def named(self, name: str) -> Self:
+        """The same limits for the model of a `ModelName`, without the key if it is on another server."""
         address, _, model = name.partition("#")
         is_url = name.startswith(("http://", "https://"))
         where = {"base_url": address, "model": model or NAMELESS} if is_url else {"base_url": None, "model": name}
@@ -190,7 +186,7 @@ class LlmSettings(EndpointSettings):
 
 
 class ModelRoles(_Section):
-    """Models for single roles, named like DISCO_RAG_MODEL; a role without one is played by that model."""
+    """Models for single roles, named like DISCO_RAG_MODEL, which plays the roles that are not set."""
 
     reader: ModelName | None = Field(default=None, description="Writes graph, plan and answer.")
     summariser: ModelName | None = Field(default=None, description="Summarises nodes of retrieval trees.")
@@ -263,7 +259,7 @@ class ReadingSettings(_Section):
 
 
 class TreeSettings(_Section):
-    """What shapes retrieval trees, by default as in their papers; where it changes, trees are built again."""
+    """What shapes retrieval trees, by default as in their papers; if a setting changes, trees are built again."""
 
     tau: int = Field(
         default=100,
@@ -327,7 +323,7 @@ class ApiSettings(_Section):
 
     @property
     def url_host(self) -> str:
-        """``host`` as it stands in a URL: an IPv6 address in brackets."""
+        """``host`` as part of a URL: an IPv6 address in brackets."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
@@ -342,7 +338,7 @@ class ApiSettings(_Section):
 
 
 class Settings(BaseSettings):
-    """Everything that is configured; one immutable value."""
+    """The whole configuration, as one immutable value."""
 
     model_config = SettingsConfigDict(env_prefix="DISCO_RAG_", env_nested_delimiter="__", extra="forbid", frozen=True)
 
@@ -355,8 +351,8 @@ class Settings(BaseSettings):
     corpus: str = Field(default="default", min_length=1, description="Corpus, unless a command or call names one.")
     prompts_dir: Path | None = Field(
         default=None,
-        description="Folder of your own prompt files, named like the packaged ones, with the same variables and "
-        "output; for missing files the packaged ones are used.",
+        description="Folder of your own prompt files, with the names, variables and output of the packaged ones, "
+        "which are used for the rest.",
     )
     calibration: Path | None = Field(
         default=None,
@@ -402,7 +398,7 @@ class Settings(BaseSettings):
         return section.model_copy(update=below)
 
     def llm_for(self, role: Role) -> LlmSettings:
-        """The language model that plays a role; its ``provider`` is empty where none is configured."""
+        """The language model that plays a role; its ``provider`` is empty if none is configured."""
         llm = self.llm.named(self.model) if self.model else self.llm
         own = getattr(self.models, role)
         return llm.named(own) if own else llm
@@ -458,7 +454,7 @@ def read_settings() -> Settings:
 
 
 def config_file() -> Path:
-    """The settings file: the one that is named, else the nearest; it need not exist."""
+    """The settings file: the one that a variable names, or the nearest; it need not exist."""
     if CONFIG_FILE_VARIABLE in os.environ:
         return Path(os.environ[CONFIG_FILE_VARIABLE])
     here = Path.cwd()

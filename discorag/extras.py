@@ -1,6 +1,4 @@
-"""What only some installations have: the extras of the distribution."""
-
-from __future__ import annotations
+"""Optional packages: the extras of the distribution."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

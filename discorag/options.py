@@ -1,7 +1,5 @@
 """What a question and an ingest may choose: options with their help, names checked against the registries."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -82,41 +80,41 @@ IngestParserName = Annotated[str, Named(PARSERS, ("auto", "none"))]
 
 
 class Options(BaseModel):
-    """No other names than these; once made they stay as they are."""
+    """Frozen options; other names are refused."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", frozen=True)
 
 
 class AnswerOptions(Options):
-    """What a question may choose. With trees, graph and plan all off it is standard RAG."""
+    """The options of a question. With trees, graph and plan all off it is standard RAG."""
 
     preset: Preset = Field(
         default="default",
         description="default: graph, plan and answer as turns of one conversation. local: the same without a language "
         "model. standard: dense chunks, without tree, graph and plan. paper: Disco-RAG as printed, separate "
         "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
-        "raptor, htsir, rdr2: these papers' retrieval with their hyper-parameters, read without tree, graph and plan.",
+        "raptor, htsir, rdr2: these papers' retrieval, without tree, graph and plan.",
     )
     profile: Profile = Field(
         default="auto",
-        description="verbatim: the answer is sentences of the sources, and no language model is asked. written: a "
-        "language model writes it from the ten best chunks, and says itself where they do not answer; the verbatim "
-        "answer is there first, and stays if the model fails. auto: written where a language model is configured.",
+        description="verbatim: the answer is sentences of the sources; no language model is called. written: a "
+        "language model writes it from the ten best chunks, or says that they do not answer; the verbatim answer is "
+        "shown first, and stays if the model fails. auto: written if a language model is configured.",
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,
-        description="Over chunks: dense, hybrid and all. Over trees, which are built at ingest or when they are first "
-        "needed: the others. Where a language model writes and no option about trees is given: hybrid. Where only "
-        f"top_k is given, which is about chunks: dense. {RETRIEVERS.described()}.",
+        description="How evidence is found; dense, hybrid and all retrieve chunks, the others search trees. By default "
+        "snapped; hybrid if a language model writes; dense if top_k is given. "
+        f"{RETRIEVERS.described()}.",
     )
     search_documents: int = Field(default=20, ge=1, le=10_000, description="Documents whose trees are searched.")
     node_scores: NodeScores = Field(
         default="hybrid",
-        description="How nodes of trees are scored. dense: by their vectors; bm25: by the words of the sentences below "
-        "them; hybrid: both fused by rank (k = 60).",
+        description="How nodes of trees are scored. dense: by their vectors; bm25: by the words below them; hybrid: "
+        "both, fused by rank (k = 60).",
     )
     evidence_words: int = Field(
-        default=400, ge=1, le=100_000, description="Words of evidence that a retriever over trees gives."
+        default=400, ge=1, le=100_000, description="Most words of evidence from a retriever over trees."
     )
     evidence_tokens: int | None = Field(
         default=None,
@@ -126,36 +124,33 @@ class AnswerOptions(Options):
     )
     context: Literal["evidence", "nodes"] = Field(
         default="evidence",
-        description="What is read of the nodes that a retriever over trees chooses. evidence: source text only, of a "
-        "summary its best leaves; nodes: the nodes' own texts, summaries too, whose sentences are traced to what lies "
-        "below (RAPTOR, HTSIR).",
+        description="What is read of the chosen nodes of trees. evidence: only source text, for a summary the best "
+        "leaves below it; nodes: the nodes' own texts, summaries too; a sentence from a summary is traced to the "
+        "text below it (RAPTOR, HTSIR).",
     )
     node_k: int | None = Field(
         default=None,
         ge=1,
         le=1000,
-        description="The k of a retriever over trees that has one: leaves that an inner node gives (algorithm 1: 5), "
-        "nodes of a layer (raptor-traversal: 5), nodes that stay after reranking (htsir: 10), passages from which a "
-        "router starts (rdr2: 5). None: these.",
+        description="The k of a retriever over trees: leaves that an inner node contributes (algorithm 1: 5), nodes "
+        "of a layer (raptor-traversal: 5), nodes that stay after reranking (htsir: 10), passages from which a router "
+        "starts (rdr2: 5). None: these numbers.",
     )
-    pool: int = Field(default=POOL, ge=1, le=1000, description="Over htsir: nodes among which the reranker chooses.")
+    pool: int = Field(default=POOL, ge=1, le=1000, description="Of htsir: nodes among which the reranker chooses.")
     unfold: int = Field(
-        default=UNFOLD, ge=0, le=100, description="Over rdr2: headings that the router may unfold in a document."
+        default=UNFOLD, ge=0, le=100, description="Of rdr2: headings that the router may unfold in a document."
     )
-    top_k: int = Field(
-        default=TOP_K, ge=1, le=200, description="Chunks to retrieve, by a retriever over chunks (Disco-RAG uses 10)."
-    )
+    top_k: int = Field(default=TOP_K, ge=1, le=200, description="Number of chunks to retrieve (Disco-RAG uses 10).")
     rerank: bool = Field(
         default=False,
-        description="Put what was retrieved into the order of the configured reranker. On by default where a language "
-        "model reads whole chunks.",
+        description="Order what was retrieved by the configured reranker. On by default if a language model reads "
+        "whole chunks.",
     )
     abstain: Literal["auto", "never"] = Field(
         default="auto",
-        description="auto: where nothing is found, what is found does not seem to answer (`answerable` in the result "
-        "is the probability), a router refuses every document, or the language model says that the passages do not "
-        "answer, the answer is that the documents do not say, with the nearest passages. "
-        "never: something is always answered.",
+        description="auto: the question is refused, with the closest passages, if nothing is found, what is found "
+        "does not seem to answer it (`answerable` in the result is the probability), a router refuses every "
+        "document, or the language model says that the passages do not answer. never: always answer.",
     )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
@@ -164,15 +159,15 @@ class AnswerOptions(Options):
         default=None,
         min_length=1,
         max_length=20_000,
-        description="Follow this plan instead of making one: a paragraph, whose sentences are the steps; [2.3] "
-        "cites the third unit of the second chunk.",
+        description="Follow this plan instead of making one: a paragraph whose sentences are the steps; [2.3] cites "
+        "the third unit of the second chunk.",
     )
     compress_to: int | None = Field(
         default=None,
         ge=1,
         le=MOST_TOKENS,
-        description="Tokens that each chunk is shortened to by its tree, satellites first, never one that changes what "
-        "its nucleus means. None: whole chunks.",
+        description="Shorten each chunk to this number of tokens by its tree: satellites first, but none whose removal "
+        "changes the meaning. None: whole chunks.",
     )
     parser: ParserName = Field(
         default="auto", description=f"Parser for chunks without a tree. auto: as configured. {PARSERS.described()}."
@@ -188,8 +183,8 @@ class AnswerOptions(Options):
     )
     layout: Layout = Field(
         default="auto",
-        description="How a language model is shown trees. inline: marked in the text; indented: sentences set in by "
-        "their depth; plain: not at all. auto: as configured, there by what one call finds out.",
+        description="How trees are shown to a language model. inline: marks in the text; indented: sentences "
+        "indented by their depth; plain: not at all. auto: as configured, or as one test call finds out.",
     )
     planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
     generator: Engine = Field(
@@ -197,15 +192,15 @@ class AnswerOptions(Options):
     )
     detail: Detail = Field(
         default="enough",
-        description="How long an answer without a language model is. enough: until a further sentence adds nothing; "
-        "full: all that is relevant, within its limit, for questions that want a survey.",
+        description="Length of an answer without a language model. enough: the few sentences that answer best; full: "
+        "all that is relevant, up to a limit, for questions that need a survey.",
     )
     refine: int = Field(
         default=0,
         ge=0,
         le=3,
         description="Rounds in which the language model checks its answer against the passages and rewrites it, until "
-        "it changes nothing (HTSIR, feedback-driven refinement). Each costs one call.",
+        "nothing changes (HTSIR, feedback-driven refinement). Each costs one call.",
     )
     temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of the language model.")
     beam_width: int = Field(default=1, ge=1, le=16, description="Beam search width on servers that have it; 1 is off.")
@@ -213,12 +208,12 @@ class AnswerOptions(Options):
         default=None,
         ge=16,
         le=MOST_TOKENS,
-        description="Output limit of the answer call, in tokens. None: by the number of chunks.",
+        description="Most tokens of the answer. None: grows with the number of chunks.",
     )
 
     @property
     def tree_options(self) -> TreeOptions:
-        """What of this is about retrievers over trees."""
+        """The options of retrievers over trees."""
         return TreeOptions(
             documents=self.search_documents,
             scored_by=self.node_scores,
@@ -233,7 +228,7 @@ class AnswerOptions(Options):
     @model_validator(mode="before")
     @classmethod
     def _preset(cls, given: Any) -> Any:
-        """What the caller sets goes before what the preset sets, and that before the retriever that an option needs."""
+        """The caller's options come first, then those of the preset, then the retriever that an option needs."""
         if not isinstance(given, dict):
             return given
         options = cast("dict[str, Any]", given)
@@ -243,7 +238,7 @@ class AnswerOptions(Options):
         return {**needed, **PRESETS.get(str(options.get("preset")), {}), **options}
 
     def with_profile(self, *, has_model: bool) -> Self:
-        """These options with those of their profile, which is no longer ``auto``; what was given explicitly stays.
+        """These options with those of their profile, which is no longer ``auto``; explicit options stay.
 
         Args:
             has_model: Whether a language model is configured.
@@ -264,7 +259,7 @@ class AnswerOptions(Options):
         if (self.profile, self.generator) in {("verbatim", "llm"), ("written", "local")}:
             raise ValueError(f"profile={self.profile!r} and generator={self.generator!r} exclude each other.")
         if self.compress_to is not None and (not self.use_tree or self.preset == "paper"):
-            raise ValueError("compress_to goes by the chunks' trees: it needs use_tree=True and no preset='paper'.")
+            raise ValueError("compress_to uses the chunks' trees: it needs use_tree=True and no preset='paper'.")
         if self.top_k != TOP_K and tree_retriever(self.retriever):
             raise ValueError(
                 f"top_k counts chunks, but {self.retriever!r} retrieves over trees: set evidence_words, or "
@@ -277,14 +272,14 @@ class AnswerOptions(Options):
             )
         if self.refine and (self.profile == "verbatim" or self.generator == "local" or self.preset == "paper"):
             raise ValueError(
-                "refine has the language model improve its own answer: it needs generator='llm' or 'auto', "
+                "refine lets the language model improve its own answer: it needs generator='llm' or 'auto', "
                 "and no preset='paper'."
             )
         return self
 
 
 class IngestOptions(Options):
-    """What an ingest may choose."""
+    """The options of an ingest."""
 
     parser: IngestParserName = Field(
         default="auto",
@@ -293,7 +288,7 @@ class IngestOptions(Options):
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,
-        description="Whose trees are built now; others are when a question first needs them. Retrievers over chunks, "
-        "such as dense, need none.",
+        description="Build the trees of this retriever now; others are built when a question first needs them. "
+        "Retrievers over chunks, such as dense, need none.",
     )
-    refresh: bool = Field(default=False, description="Store every document again, also unchanged ones.")
+    refresh: bool = Field(default=False, description="Store every document again, even unchanged ones.")

@@ -5,8 +5,6 @@ are asked for, so that knowing the names costs nothing. Another package adds a p
 point of the registry's group, or by calling the kind's ``register_*`` function before the part is asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,21 +82,23 @@ class Registry(Mapping[str, P]):
         return cast(P, resolve_name(part.name)) if isinstance(part, _Where) else part
 
     def check(self, name: str, also: tuple[str, ...] = ()) -> str:
-        """The name again. Raises `UnknownNameError` with the known ones if it is neither of them nor one ``also``."""
+        """Return the name. Raises `UnknownNameError`, which lists the known names, if it is neither one of them nor of
+        ``also``.
+        """
         if name not in self and name not in also:
             known = ", ".join((*also, *self)) or "none"
             raise UnknownNameError(f"There is no {self.kind} {name!r}.", hint=f"Known names: {known}.")
         return name
 
     def help(self, name: str) -> str:
-        """A line on the part; of another package's, which package it is of."""
+        """The line of help; for a part of another package, with the name of the package."""
         if name in self._offers:
             return self._offers[name].help
         dist = self._foreign[name].dist
         return f"of {dist.name}" if dist else "of another package"
 
     def described(self) -> str:
-        """All names with their lines, for help and schemas."""
+        """All names with their lines of help, for help texts and schemas."""
         return "; ".join(f"{name}: {text}" if (text := self.help(name)) else name for name in self)
 
     def __contains__(self, name: object) -> bool:

@@ -1,7 +1,5 @@
 """The evaluation's command line: ``python -m eval --help``."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from contextlib import closing

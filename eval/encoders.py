@@ -1,7 +1,5 @@
 """An encoder for experiments only: DPR (Karpukhin et al. 2020) has one model for questions, another for passages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from discorag.config import EncoderSettings, read_settings

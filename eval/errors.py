@@ -1,7 +1,5 @@
 """Errors of the evaluation, under the core's tree."""
 
-from __future__ import annotations
-
 from pydantic import ValidationError
 
 from discorag.schema.errors import ConfigError, DiscoRagError, InputError

@@ -1,7 +1,5 @@
 """Where the data is, and the judge, as the command line is told."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Every change is a pure function of a structure, a random generator and a rate. `
 it to the state of a finished run and resumes that run after it; the nodes of the graph know nothing of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

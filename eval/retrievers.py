@@ -1,7 +1,5 @@
 """Retrievers for experiments alone: other forms of algorithm 1, single layers, summaries without a tree, ablations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,8 +1,7 @@
 """What a benchmark is made of: documents with offsets, and questions with references and gold evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
+from typing import Self
 
 from pydantic import BaseModel, Field
 
@@ -98,7 +97,7 @@ class Benchmark(BaseModel, frozen=True):
     samples: tuple[Sample, ...] = Field(repr=False)
     dropped: dict[str, int] = {}
 
-    def narrow(self, samples: Iterable[Sample]) -> Benchmark:
+    def narrow(self, samples: Iterable[Sample]) -> Self:
         """These questions, over their own documents only."""
         kept = tuple(samples)
         wanted = {d for s in kept for d in s.documents}

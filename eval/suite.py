@@ -1,7 +1,5 @@
 """Suites and systems: what is run on what, and how it is scored (``eval/suites/*.yaml``, ``eval/systems.yaml``)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path

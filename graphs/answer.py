@@ -2,8 +2,6 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

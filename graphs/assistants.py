@@ -1,7 +1,5 @@
 """The answer graph once for each preset, for `langgraph.json`: an assistant of its own in Studio."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from pydantic import model_validator

@@ -1,12 +1,10 @@
 """The baselines that Disco-RAG is compared with (its tables 2, 4 and 9), as graphs of the same state and options.
 
-Standard RAG is no graph of its own: it is the answer graph with trees, graph and plan switched off.
+Standard RAG has no graph of its own: it is the answer graph with trees, graph and plan switched off.
 """
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from typing import Any
@@ -45,13 +43,9 @@ retrieve_and_plan = _chain("retrieve-and-plan", generate=baselines.plan_and_answ
 """A free-form plan and the answer in one call over the chunks (fig. 15)."""
 
 plan_and_retrieve = _chain(
-    "plan-and-retrieve",
-    retrieves=False,
-    plan=baselines.hint,
-    retrieve=baselines.gather,
-    generate=baselines.after_hint,
+    "plan-and-retrieve", retrieves=False, plan=baselines.hint, retrieve=baselines.gather, generate=baselines.after_hint
 )
-"""A free-form plan and search queries from the question, then the answer from what they bring (fig. 16)."""
+"""A free-form plan and search queries from the question, then the answer from what they find (fig. 16)."""
 
 markers = _chain("markers", relate=baselines.find_markers, generate=baselines.answer_with_markers)
 """Discourse markers between chunks instead of relations (fig. 17, appendix F)."""

@@ -2,8 +2,6 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -15,7 +13,7 @@ from nodes.context import AnswerContext
 
 
 def build(**compile_options: Any) -> Graph:
-    """The compiled graph; the answer graph is one of its nodes, and keeps its checkpoints in the thread."""
+    """The compiled graph. The answer graph is one of its nodes, and stores its checkpoints in the thread."""
     graph: Any = StateGraph(ChatState, context_schema=AnswerContext, input_schema=ChatInput)
     graph.add_node("listen", listen)
     graph.add_node("answer", answer.graph)

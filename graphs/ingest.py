@@ -5,8 +5,6 @@ A document itself goes through a plain pipeline: `nodes.ingest.document`.
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import cache, partial
@@ -97,11 +95,7 @@ async def ingest_one(uri: str, context: IngestContext) -> Json:
 
 
 async def run_ingest(
-    path: str,
-    context: IngestContext,
-    progress: Callable[[dict[str, Any]], None] | None = None,
-    *,
-    by: Graph = graph,
+    path: str, context: IngestContext, progress: Callable[[dict[str, Any]], None] | None = None, *, by: Graph = graph
 ) -> dict[str, Any]:
     """Run the graph, or one `build_around` another engine. What an interrupted run has stored is found unchanged.
 

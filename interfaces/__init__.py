@@ -1,1 +1,1 @@
-"""The ways in: the facade, command line, HTTP API, MCP server, LangChain parts and views."""
+"""The interfaces: facade, command line, HTTP API, MCP server, LangChain parts and views."""

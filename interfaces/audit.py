@@ -1,22 +1,21 @@
 """The audit of a corpus: which documents changed since the last one, what disagrees, and what a reader has settled."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
 from discorag.conflicts.audit import RULES, audit, sort_findings
 from discorag.conflicts.identity import DocumentIdentity, identify_document
 from discorag.conflicts.statements import AuditDocument
-from discorag.conflicts.verdicts import Finding, Tier, Verdict
+from discorag.conflicts.verdicts import Finding, Side, Tier, Verdict
 from discorag.ingest.segment.sentence_table import sentence_table
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
-from discorag.schema.document import Chunk, Scope
+from discorag.schema.document import Chunk, Scope, name_sources
 from discorag.schema.errors import NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import Manifest
@@ -59,15 +58,15 @@ class AuditReport(BaseModel):
 
     @property
     def open(self) -> tuple[Finding, ...]:
-        """The findings that nobody has settled."""
+        """The findings that are not settled."""
         return tuple(f for f in self.findings if f.id not in self.settled)
 
     @property
     def contradictions(self) -> tuple[Finding, ...]:
-        """Open, sure contradictions: what sets the exit code."""
+        """Open, sure contradictions; they set the exit code."""
         return tuple(f for f in self.open if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS)
 
-    def since(self, day: date) -> AuditReport:
+    def since(self, day: date) -> Self:
         """Only findings that touch a document stored on or after a date, in local time."""
         recent = {d.doc_id for d in self.documents if d.written and d.written.astimezone().date() >= day}
         kept = tuple(f for f in self.findings if {f.left.doc_id, f.right.doc_id} & recent)
@@ -102,7 +101,7 @@ def stored_audit(store: Store, scope: Scope) -> AuditReport:
     return AuditReport(
         corpus=scope.corpus,
         documents=_documents_of(manifests),
-        findings=findings,
+        findings=_with_names(findings, manifests),
         settled={f.id: notes[f.id] for f in findings if f.id in notes},
         changed=len({doc_id for doc_id, _ in rows.fingerprints(scope).items() ^ current.items()}),
     )
@@ -119,8 +118,20 @@ async def compare_corpora(
     return AuditReport(
         corpus=f"{scope.corpus} against {against.corpus}",
         documents=_documents_of([*own[1], *other[1]]),
-        findings=tuple(found),
+        findings=_with_names(found, [*own[1], *other[1]]),
     )
+
+
+def _with_names(findings: Iterable[Finding], manifests: Sequence[Manifest]) -> tuple[Finding, ...]:
+    """The findings, with names of their documents by which a reader can tell those of one title apart."""
+    titles = {m.uri: m.title for m in manifests}
+    names = name_sources(titles, titles)
+    titles = {m.doc_id: names[m.uri] for m in manifests}
+
+    def named(side: Side) -> Side:
+        return side.model_copy(update={"title": titles.get(side.doc_id, side.title)})
+
+    return tuple(f.model_copy(update={"left": named(f.left), "right": named(f.right)}) for f in findings)
 
 
 async def read_documents(
@@ -153,11 +164,9 @@ def _documents_of(manifests: Iterable[Manifest]) -> tuple[AuditedDocument, ...]:
     return tuple(map(AuditedDocument.model_validate, manifests))
 
 
-def identify_documents(store: Store, scope: Scope) -> dict[str, DocumentIdentity]:
-    """Who and when each document of a scope speaks for, by its id."""
-    found: dict[str, DocumentIdentity] = {}
+def identify_documents(store: Store, scope: Scope) -> Iterator[tuple[Manifest, DocumentIdentity]]:
+    """The documents of a scope, each with whom and what time it speaks for."""
     for manifest in store.manifests(scope):
         with suppress(NotFoundError):  # deleted meanwhile
             document = store.document(scope, manifest.doc_id)
-            found[manifest.doc_id] = identify_document(document.uri, document.title, document.text, document.metadata)
-    return found
+            yield manifest, identify_document(document.uri, document.title, document.text, document.metadata)

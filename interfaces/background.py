@@ -1,7 +1,5 @@
 """Background work: an event loop in its own thread, and tasks that close what they have open."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from threading import Thread
@@ -11,7 +9,7 @@ from anyio import move_on_after
 
 T = TypeVar("T")
 CLOSING_S = 5.0
-"""How long a task that is given up is waited for, in seconds, until it has closed what it had open."""
+"""Seconds to wait until a task that was given up has closed what it had open."""
 
 
 async def end_task(task: asyncio.Task[Any]) -> None:

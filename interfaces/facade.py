@@ -1,4 +1,4 @@
-"""The pipeline as one object: ingest, ask, look; async methods and their sync twins."""
+"""The pipeline as one object: ingest, ask, audit; async methods and their sync twins."""
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from discorag.config import Settings
 from discorag.conflicts.audit import RULES
-from discorag.ingest.survey import NOT_MADE, DocumentOutcome
+from discorag.ingest.survey import NOT_MADE
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.options import OF_RETRIEVAL
@@ -32,7 +32,7 @@ from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
 from interfaces.audit import AuditReport, audit_corpus, compare_corpora, stored_audit
 from interfaces.background import BackgroundLoop
-from interfaces.results import AskResult, IngestResult, ledger_of
+from interfaces.results import AskResult, IngestResult
 from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
 from nodes.state import AnswerInput
@@ -173,9 +173,7 @@ class DiscoRAG:
         """
         context, start = self.context(IngestContext, {**options}), perf_counter()
         state = await run_ingest(_checked_path(path), context, progress)
-        outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
-        ledger = ledger_of(state["ledger"])
-        return IngestResult(outcomes=outcomes, ledger=ledger, seconds=perf_counter() - start)
+        return IngestResult.of(state, perf_counter() - start)
 
     async def aadd_texts(self, texts: Iterable[str | GivenText], **options: Any) -> IngestResult:
         """Store texts that a program has; those that stay as they were are ``unchanged``.
@@ -209,7 +207,7 @@ class DiscoRAG:
         tenant: str | None = None,
         progress: Progress | None = None,
     ) -> IngestResult:
-        """Read a folder into a corpus of its name, without trees unless they are there already. Raises as `aingest`."""
+        """Read a folder into a corpus of its name; trees are made only if the corpus has some. Raises as `aingest`."""
         name = corpus or Path(_checked_path(path)).resolve().name
         stored = await asyncio.to_thread(self.backends.store.manifests, self.scope(tenant=tenant, corpus=name))
         parser = "auto" if any(m.versions.get("parser", NOT_MADE) != NOT_MADE for m in stored) else NOT_MADE
@@ -330,8 +328,7 @@ class DiscoRAG:
             name = ".".join(str(p) for p in first["loc"])
             place = " in section [answer] of the settings" if name in from_settings else ""
             raise InputError(
-                f"Option {name}{place}: {first['msg']}.",
-                hint="docs/options.md lists the options.",
+                f"Option {name}{place}: {first['msg']}.", hint="docs/options.md lists the options."
             ) from error
 
 

@@ -2,8 +2,6 @@
 
 # LangGraph and LangChain leave their own generics open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from typing import Any
@@ -62,7 +60,7 @@ class DiscoRetriever(BaseRetriever):
     switches: dict[str, Any] = Field(default_factory=dict[str, Any])
 
     def tool(self, description: str = "Finds passages of the documents.") -> BaseTool:
-        """A tool that searches like this, for agents; every passage stands under its document's title."""
+        """A tool for agents that searches like this retriever; every passage follows the title of its document."""
         return create_retriever_tool(self, TOOL, description, document_prompt=_PASSAGE)
 
     async def _aget_relevant_documents(

@@ -1,7 +1,5 @@
 """Files of questions: JSON, one a line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TypeVar
 

@@ -1,6 +1,4 @@
-"""What `interfaces.facade.DiscoRAG` returns, and the same as HTTP and MCP send it."""
-
-from __future__ import annotations
+"""What `interfaces.facade.DiscoRAG` returns, and how HTTP and MCP send it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -54,7 +52,7 @@ class AskResult(BaseModel):
             evidence=_parts(state.get("evidence") or {}),
             graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
             draft=state.get("draft", ""),
-            ledger=ledger_of(state["ledger"]),
+            ledger=_ledger_of(state["ledger"]),
             seconds=seconds,
         )
 
@@ -81,22 +79,27 @@ class IngestResult(BaseModel):
     ledger: Ledger
     seconds: float
 
+    @classmethod
+    def of(cls, state: Mapping[str, Any], seconds: float) -> Self:
+        """The result that a finished run of the ingest graph left in its state."""
+        outcomes = tuple(map(DocumentOutcome.model_validate, state["outcomes"]))
+        return cls(outcomes=outcomes, ledger=_ledger_of(state["ledger"]), seconds=seconds)
+
 
 def _parts(evidence: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, tuple[Span, ...]]:
     return {chunk: tuple(Span(start=start, end=end) for start, end in spans) for chunk, spans in evidence.items()}
 
 
-def ledger_of(records: list[dict[str, Any]]) -> Ledger:
-    """The ledger of a run's records."""
+def _ledger_of(records: list[dict[str, Any]]) -> Ledger:
     return Ledger.merged(StageRecord.model_validate(r) for r in records)
 
 
 class NumberedAnswer(BaseModel):
-    """An answer; ``text`` is its sentences as running text, ``steps`` its plan's.
+    """An answer with the numbers that clients should show.
 
-    ``sources`` are the passages that sentences rest on in the order of first citation, ``citations`` the numbers of
-    each sentence's sources, from 1; clients should show these numbers. ``differences`` are the words to mark in the two
-    texts of each disagreement, in characters of the text.
+    ``text`` is its sentences as running text, ``steps`` its plan. ``sources`` are the passages that its sentences rest
+    on, in the order of first citation; ``citations`` are each sentence's numbers in this list, from 1. ``differences``
+    are the words that differ between the two texts of each disagreement, in characters of each text.
     """
 
     answer: Answer

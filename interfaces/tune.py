@@ -6,8 +6,6 @@ gain holds for questions of the same kind that it has not seen. The best of many
 questions by which it was chosen.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +30,7 @@ from interfaces.questions import Question
 
 Options = Mapping[str, Any]
 FEWEST = 10
-"""Questions; with fewer, chance decides."""
+"""The fewest questions; with fewer, chance decides."""
 FOLDS, REPEATS, RESAMPLES = 5, 40, 4000
 
 
@@ -51,7 +49,7 @@ class Example(Question):
 
 @dataclass(frozen=True)
 class Candidate:
-    """Options with what they gave: the mean score, 0 to 1, and the mean number of words that were read."""
+    """Options with their mean score, 0 to 1, and the mean number of words that were read."""
 
     options: Options
     score: float
@@ -64,10 +62,10 @@ class Tuning:
 
     Args:
         candidates: All of them; the first are the present settings.
-        chosen: Index of the best: of those within one standard error of the highest score the one that reads least.
-        gain: Expected of the choice over the present settings, on new questions of the same kind, in score.
+        chosen: Index of the choice: of those within one standard error of the best score, the one that reads least.
+        gain: Expected gain of the choice over the present settings, on new questions of the same kind, in score.
         low, high: Its 95 % bootstrap interval.
-        apparent: The gain of the chosen one on the questions by which it was chosen, for comparison.
+        apparent: For comparison, the gain on the questions by which it was chosen.
     """
 
     candidates: tuple[Candidate, ...]
@@ -137,7 +135,9 @@ async def find_settings(
 def choose(
     scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options], most_words: int | None = None
 ) -> Tuning:
-    """The choice by scores and words read, both of shape (questions, candidates); the present settings are first."""
+    """The choice, by scores and words read, both of shape (questions, candidates). The first candidate is the present
+    one.
+    """
     means, read = scores.mean(axis=0), words.mean(axis=0)
     if most_words is not None:
         read[1:][read[1:] > most_words] = np.inf  # the present settings may stay
@@ -169,7 +169,9 @@ def _expected_gains(scores: NDArray[np.float64], words: NDArray[np.float64]) -> 
 
 
 def score(example: Example, answer: str, read: Sequence[str]) -> float:
-    """From 0 to 1: how much of the expected passages was read, and the F1 of the best expected answer; their mean."""
+    """The mean of two values from 0 to 1: how much of the expected passages was read, and the F1 of the best expected
+    answer.
+    """
     known = Counter(pair for text in read for pair in _pairs(text))
     wanted = [_pairs(passage) for passage in example.passages]
     parts = [sum(pair in known for pair in pairs) / len(pairs) for pairs in wanted if pairs]

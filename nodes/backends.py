@@ -1,4 +1,4 @@
-"""What a run needs of the outside world: settings, store, encoder, language model; opened once, shared by all runs."""
+"""What a run needs from the outside world: settings, store, encoder, language model. Opened once, shared."""
 
 from __future__ import annotations
 
@@ -49,16 +49,12 @@ class Backends:
         self._making = Lock()
 
     @classmethod
-    def open(
-        cls,
-        settings: Settings | None = None,
-        *,
-        llm: str | BaseChatModel | None = None,
-    ) -> Backends:
-        """Open what the settings name, by default environment and ``disco-rag.toml``; blocks while it reads files.
+    def open(cls, settings: Settings | None = None, *, llm: str | BaseChatModel | None = None) -> Backends:
+        """Open what the settings name; by default these are the environment and ``disco-rag.toml``. Blocks while it
+        reads files.
 
-        ``llm``, a name as DISCO_RAG_MODEL has it or a chat model of LangChain, is used instead of the configured model.
-        Raises `ConfigError`, `StoreError`, `ModelError`.
+        ``llm`` replaces the configured model: a name as in DISCO_RAG_MODEL, or a chat model of LangChain. Raises
+        `ConfigError`, `StoreError`, `ModelError`.
         """
         settings = settings or read_settings()
         if isinstance(llm, str):
@@ -88,7 +84,7 @@ class Backends:
         model = self.model_for(role)
         if model is None:
             raise ConfigError(
-                "The llm engine was asked for, but no language model is configured.",
+                "An option needs a language model, but no language model is configured.",
                 hint=f"{HOW_TO_NAME_A_MODEL} Or choose the local engine.",
             )
         return model
@@ -119,7 +115,9 @@ class Backends:
             return self._parsers[name]
 
     def tree_tools(self, parser: str) -> TreeTools:
-        """What builders are made of; a parser that only reads chunks leaves sentences and paragraphs to ``local``."""
+        """The models and the parser for builders. If the configured parser reads only chunks, ``local`` reads sentences
+        and paragraphs.
+        """
         chosen = self.parser("local" if parser in PROMPTED else parser)
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
         assert isinstance(units, UnitParser)
@@ -151,7 +149,7 @@ class Backends:
 
     @property
     def reranker(self) -> Reranker:
-        """The configured one, for all questions."""
+        """The configured reranker, the same for all questions."""
         return self._reranker
 
     @cached_property

@@ -1,7 +1,5 @@
 """The steps around the answer graph in a conversation: messages become a question, the answer a message."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, AnyMessage
@@ -26,7 +24,7 @@ class ChatInput(TypedDict):
 
 
 class ChatState(AnswerInput, total=False):
-    """The conversation, what was asked of the answer graph, and what came of it."""
+    """The conversation, the input of the answer graph, and its result."""
 
     messages: Messages
     answer: Annotated[Json, Field(description="discorag.schema.answer.Answer as JSON: sentences with evidence spans.")]
@@ -34,7 +32,7 @@ class ChatState(AnswerInput, total=False):
 
 
 async def listen(state: ChatState) -> Json:
-    """The question of the conversation, how to answer it, and what was said before. Raises as `Conversation.of`."""
+    """Take the question, its instruction and its history from the conversation. Raises as `Conversation.of`."""
     turns = [(_ROLES.get(m.type, m.type), str(m.text)) for m in state.get("messages", [])]
     talk = Conversation.of(turns)
     history = [message.model_dump() for message in talk.history]

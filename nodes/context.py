@@ -70,7 +70,7 @@ class AnswerContext(AnswerOptions, _Scoped):
         self._cache = new
 
     async def in_profile(self) -> AnswerContext:
-        """These options with those of their profile: the same object for all nodes, since it holds the evidence."""
+        """These options with those of their profile. All nodes get the same object, which holds the evidence."""
         if self._in_profile is None:
             has_model = (await self.open_backends()).model is not None
             self._in_profile = self.with_profile(has_model=has_model)
@@ -83,11 +83,11 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     @property
     def structured(self) -> bool:
-        """False when everything is off: standard RAG."""
+        """Whether trees, graph or plan are on; without any of them this is standard RAG."""
         return self.use_tree or self.use_graph or self.use_plan
 
     async def readable(self, inputs: AnswerInputs) -> int:
-        """How many of the chunks fit the context of the language model that will read them in our conversation."""
+        """How many of the chunks fit into the context of the language model that will read them in our conversation."""
         if self.profile == "verbatim" or self.preset == "paper" or self.retriever == "all":
             return len(inputs.chunks)
         backends = await self.open_backends()
@@ -101,7 +101,7 @@ class AnswerContext(AnswerOptions, _Scoped):
         )
 
     async def room(self, backends: Backends) -> int | None:
-        """Tokens of evidence that fit the language model's context; None if none will read it."""
+        """The most tokens of evidence that fit into the language model's context; None if no model reads it."""
         if self.profile == "verbatim" or backends.model is None:
             return None
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
@@ -114,7 +114,7 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     @property
     def limits(self) -> Limits:
-        """How a language model that parses is asked."""
+        """Parameters of a language model's calls when it parses."""
         return Limits(self.temperature, self.beam_width)
 
     async def llm(self, choice: str, stage: str = "generate") -> LlmEngine | PaperEngine | None:
@@ -135,17 +135,13 @@ class AnswerContext(AnswerOptions, _Scoped):
         return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
 
     def paper_engine(self, backends: Backends) -> PaperEngine:
-        """The engine of Disco-RAG as printed. Raises `ConfigError` where no language model is configured."""
+        """The engine of Disco-RAG as printed. Raises `ConfigError` if no language model is configured."""
         return PaperEngine(backends.require_model(), paper_templates(backends.settings.prompts_dir), self.sampling)
 
     @property
     def sampling(self) -> Sampling:
         """How the language model is asked."""
-        return Sampling(
-            temperature=self.temperature,
-            beam_width=self.beam_width,
-            answer_tokens=self.answer_tokens,
-        )
+        return Sampling(temperature=self.temperature, beam_width=self.beam_width, answer_tokens=self.answer_tokens)
 
 
 class IngestContext(IngestOptions, _Scoped):

@@ -1,14 +1,12 @@
 """Rebuild the core's `AnswerInputs` from ids and JSON in the state."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 
 from discorag.generation.compression import compress, narrow
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
-from discorag.schema.document import Chunk, name_sources
+from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 from discorag.store.retrieval import check_query
 from nodes.context import AnswerContext, EvidenceCache
@@ -49,7 +47,7 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
     ids = [h["chunk_id"] for h in state.get("hits", [])]
     is_read = all(i in found for i in ids)
     chunks = [found[i] for i in ids] if is_read else await asyncio.to_thread(backends.store.chunks, scope, ids)
-    names = name_sources({chunk.uri: chunk.title for chunk in chunks})
+    names = await asyncio.to_thread(backends.store.source_names, scope, chunks)
     trees, copies, evidence = state.get("trees", {}), state.get("copies", {}), state.get("evidence", {})
 
     def as_read(chunk: Chunk) -> Chunk:

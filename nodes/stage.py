@@ -1,7 +1,5 @@
 """What every node of the answer graph does around its one core call: time it, stream it, record it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -45,7 +43,9 @@ class Stage:
         get_stream_writer()(event)
 
     def failed(self, error: DiscoRagError, *, fallback: str, of: str = "") -> None:
-        """Count an error of this stage, or ``of`` an earlier one, with what is used instead; paid tokens are kept."""
+        """Count an error of this stage, or ``of`` an earlier one, with what is used instead; tokens already paid for
+        still count.
+        """
         self.failures.append(Failure.of(of or self.name, error, fallback=fallback))
         self.decisions.append(f"{fallback} instead: {error.kind}")
         usage = getattr(error, "usage", None)
@@ -54,7 +54,9 @@ class Stage:
         self.emit({"event": "failure", **self.failures[-1].model_dump()})
 
     def failed_model(self, error: ModelError, *, fallback: str) -> Json:
-        """Count a language model's error; the update, by which one that could not be asked is not asked again."""
+        """Count a language model's error. After the returned update, a model that could not be reached is not called
+        again.
+        """
         self.failed(error, fallback=fallback)
         return {"unavailable": not isinstance(error, ContextTooLongError | InvalidOutputError | OutputTruncatedError)}
 
@@ -94,7 +96,7 @@ class Stage:
         return [record.model_dump(mode="json")]
 
     def record(self, *, engine: str, model: str = "", outcome: Outcome[Any] | None = None) -> StageRecord:
-        """The stage's line of the ledger as it is now."""
+        """The stage's line of the ledger so far."""
         return StageRecord(
             stage=self.name,
             engine=engine,

@@ -1,7 +1,5 @@
 """State of the two graphs: ids and JSON values only, because checkpoints copy it."""
 
-from __future__ import annotations
-
 import operator
 from typing import Annotated, Any, NotRequired
 
@@ -17,14 +15,12 @@ class AnswerInput(TypedDict):
     query: Annotated[str, Field(description="The question.")]
     filters: NotRequired[
         Annotated[
-            dict[str, list[str]],
-            Field(description="Metadata key -> accepted values; stays in a thread until changed."),
+            dict[str, list[str]], Field(description="Metadata key -> accepted values; stays in a thread until changed.")
         ]
     ]
     instruction: NotRequired[
         Annotated[
-            str,
-            Field(description="How to answer (format, length, options); not searched for; stays in a thread."),
+            str, Field(description="How to answer (format, length, options); not searched for; stays in a thread.")
         ]
     ]
     history: NotRequired[
@@ -43,7 +39,7 @@ class AnswerOutput(TypedDict, total=False):
 
 
 class AnswerState(AnswerInput, total=False):
-    """Everything the answer graph knows; chunk texts stay in the store."""
+    """The state of the answer graph; chunk texts stay in the store."""
 
     question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]

@@ -1,6 +1,4 @@
-"""The prompt files, checked and loaded once; those of the user's own folder where it has them."""
-
-from __future__ import annotations
+"""The prompt files, checked and loaded once; a user's own folder comes first."""
 
 from dataclasses import fields
 from functools import cache
@@ -22,7 +20,7 @@ def templates(folder: Path | None = None) -> Templates:
 
 @cache
 def paper_templates(folder: Path | None = None) -> PaperTemplates:
-    """Those of Disco-RAG as printed, and of its baselines."""
+    """The prompts of Disco-RAG as printed, and of its baselines."""
     return _load_all(PaperTemplates, folder, prefix="paper-")
 
 

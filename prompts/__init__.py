@@ -7,8 +7,6 @@ A user's own folder may hold files of the same names with other wording, the pap
 variables, and ask for the same form of output.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass
@@ -28,7 +26,7 @@ class PromptError(ValueError):
 
 
 class FrontMatter(BaseModel):
-    """What stands above the text of a prompt file."""
+    """The fields above the text of a prompt file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -59,11 +57,11 @@ class Prompt:
 
 @cache
 def load(name: str, folder: Path | None = None) -> Prompt:
-    """The prompt ``<name>.md`` of a user's ``folder`` if it has one, else ours.
+    """The prompt ``<name>.md`` from a user's ``folder`` if it is there, otherwise the packaged one.
 
     Raises:
-        PromptError: No such prompt, bad front matter, placeholders that differ from the variables it names, or
-            variables or output that differ from ours.
+        PromptError: There is no such prompt, its front matter is not valid, its placeholders are not its variables, or
+            its variables or output are not those of the packaged prompt.
     """
     if name not in names():
         raise PromptError(f"No prompt is named {name!r}; there are {', '.join(names())}.")

@@ -1,7 +1,5 @@
 """Fixtures that the whole suite shares: real parts, opened once where they are slow."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Generator, Iterator

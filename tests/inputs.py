@@ -1,7 +1,5 @@
 """Cases over the example corpora, made without a store: read, cut, parse, rank."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from discorag import DiscoRAG

@@ -1,7 +1,5 @@
 """Writes `docs/settings.md`: every setting with its default, as `discorag.config` declares it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Hypothesis strategies for the core's types."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 
 from hypothesis import strategies as st
@@ -92,18 +90,19 @@ def parsed_texts(draw: st.DrawFn, *, max_edus: int = 10) -> tuple[str, RstTree, 
     return text, draw(trees_over(shifted(units, offset))), offset
 
 
+def chunk_over(
+    text: str, tree: RstTree | None = None, offset: int = 0, *, sentences: tuple[Span, ...] = (), id: str = "c"
+) -> Chunk:
+    """A chunk of the text, from character ``offset`` of its document; one sentence, unless others are given."""
+    span = Span(start=offset, end=offset + len(text))
+    return Chunk(id=id, doc_id="d", order=0, span=span, text=text, sentences=sentences or (span,), tree=tree)
+
+
 @st.composite
 def chunks(draw: st.DrawFn, *, max_sentences: int = 10) -> Chunk:
     """A chunk without a tree, its sentences, and any of them the start of a paragraph."""
     text, units = draw(segmented(max_units=max_sentences))
     offset = draw(st.integers(0, 10_000))
     starts = draw(st.sets(st.integers(1, len(units)))) - {len(units)}
-    return Chunk(
-        id="c",
-        doc_id="d",
-        order=0,
-        span=Span(start=offset, end=offset + len(text)),
-        text=text,
-        sentences=shifted(units, offset),
-        paragraph_starts=tuple(sorted(starts)),
-    )
+    chunk = chunk_over(text, None, offset, sentences=shifted(units, offset))
+    return chunk.model_copy(update={"paragraph_starts": tuple(sorted(starts))})

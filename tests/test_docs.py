@@ -1,7 +1,5 @@
 """What the documentation says exists and happens: links, commands, graphs, names, promises, examples."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib

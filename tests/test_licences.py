@@ -1,7 +1,5 @@
 """What users install may be used in any product: no GPL, no AGPL. Tools of development are exempt."""
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import metadata
 

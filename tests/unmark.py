@@ -1,7 +1,5 @@
 """The inverse of `discorag.discourse.parse.inline.mark`: nothing of a text or its tree is lost between marks."""
 
-from __future__ import annotations
-
 from itertools import accumulate, pairwise
 
 from discorag.discourse.parse.inline import MARK, unescape

@@ -2,8 +2,6 @@
 
 # torch and onnx are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import json
 import re
 import struct

@@ -6,8 +6,6 @@ says where each of them is in the package's own file.
 
 # torch and transformers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from transformers import AutoModel

@@ -6,8 +6,6 @@ prompts have trees, graph and plan, with ``--system paper-standard`` they have n
 and rates here are customary.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -4,8 +4,6 @@ It prints how the model does on a quarter of the documents, held out, and writes
 ``discorag/ingest/segment/verbs.json``, trained on the other three quarters.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

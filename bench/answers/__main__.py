@@ -8,8 +8,6 @@ outcome is in ``outcomes.jsonl`` below ``--home``. Running some keys keeps the o
 same version.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

@@ -3,8 +3,6 @@
 They choose among the same sentences over the same documents as the product, without anything of its selection.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

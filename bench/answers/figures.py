@@ -1,7 +1,5 @@
 """The figures of each key, from the outcomes of its runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

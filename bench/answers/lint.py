@@ -1,7 +1,5 @@
 """What a reader stumbles over in an answer, by signs that need no model; some of what they mark reads well."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Asks the questions of a run and stores each reply as a line, so that a stopped run can be resumed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

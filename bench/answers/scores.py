@@ -1,7 +1,5 @@
 """From replies to outcomes, one a question: what a reply is worth, without its text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The questions of each set on which nothing was fitted or chosen, and the documents over which they are asked."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

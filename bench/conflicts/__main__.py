@@ -14,8 +14,6 @@ other sets only score.
 - ``cost``: processor time for a million words.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import time

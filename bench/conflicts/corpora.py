@@ -1,7 +1,5 @@
 """The corpora of the benchmark, stored once, so that a second run encodes nothing."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path, PurePath

@@ -5,8 +5,6 @@ SECOND`` adds the items with both readers' marks (JSON lines ``{"id": 1, "mark":
 round.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ sentences that a project reworded between its versions while every value stayed;
 by a rule. Unedited, the same pairs must not be reported.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

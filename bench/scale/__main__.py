@@ -4,8 +4,6 @@ The servers are real: PostgreSQL, ``disco-rag serve --workers 2``; searches are 
 work, so times are upper bounds and ratios are of the same run. Every experiment is written as by `bench.trust`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A catalogue of many documents: how long it takes to open it, and to find what changed in a folder of 1,000 files."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from pathlib import Path

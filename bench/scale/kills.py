@@ -1,7 +1,5 @@
 """Workers and PostgreSQL killed while files are sent: see `bench.trust.server_kills`."""
 
-from __future__ import annotations
-
 import random
 import time
 

@@ -1,7 +1,5 @@
 """Ingests on Ray: actors and drivers killed, and what Ray costs."""
 
-from __future__ import annotations
-
 import random
 import re
 import time

@@ -1,7 +1,5 @@
 """Several processes that use one database at a time."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections import Counter

@@ -4,8 +4,6 @@ Usage: ``python -m bench.trust [NAME ...] [--count N] [--out FILE]``. Without ``
 into `bench/results/trust.json` and the table of `docs/reliability.md` as soon as it is done.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

@@ -4,8 +4,6 @@ As a program (``python -m bench.trust.content STORE QUERIES``) it opens the stor
 process of its own, because reading what is damaged may end one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -4,8 +4,6 @@ A damaged index must not show at all. A damaged database may be refused, or its 
 may be read as if it were right.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -18,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bench.product import Ended, command, environment, write_texts
 from bench.promises import Figures, Trial
@@ -102,7 +100,7 @@ class Intact:
     content: Content
 
     @classmethod
-    def of(cls, store: Path, reading: Path) -> Intact:
+    def of(cls, store: Path, reading: Path) -> Self:
         """A store that was made. Raises `InvariantError` if it cannot be read."""
         found = read(store, reading)
         if isinstance(found, Ended):
@@ -110,7 +108,7 @@ class Intact:
         return cls(store, reading, found)
 
     @classmethod
-    def create(cls, folder: Path) -> Intact:
+    def create(cls, folder: Path) -> Self:
         """A new one of `DOCUMENTS` texts."""
         store, reading = folder / "intact" / "store", folder / "reading.json"
         store.parent.mkdir(parents=True)

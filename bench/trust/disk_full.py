@@ -4,8 +4,6 @@ The store is on a tmpfs of its own. What is already stored must stay readable, a
 be as in a store whose disk was never full. Needs root, to mount.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess
@@ -14,6 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
+from typing import Self
 
 from bench.product import Ended, command, write_texts
 from bench.promises import Figures, Trial
@@ -52,7 +51,7 @@ class Filler:
         self._part = rng.choice(_PARTS)
         self._thread = Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> Filler:
+    def __enter__(self) -> Self:
         self._fill()
         self._thread.start()
         return self

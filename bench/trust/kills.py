@@ -1,7 +1,5 @@
 """SIGKILL of ingest and asks at random moments; at the end the store must be that of a run that was never killed."""
 
-from __future__ import annotations
-
 import os
 import random
 import time

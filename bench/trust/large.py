@@ -4,8 +4,6 @@
 ``search_ms`` is the median of hybrid searches by the index, ``exact_ms`` of those without one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from resource import RUSAGE_CHILDREN, getrusage

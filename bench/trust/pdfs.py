@@ -1,7 +1,5 @@
 """Small PDFs that are much work to read, written by hand: no library would make most of them."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@
 file takes alone; ``crashes``: whether the server died.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Sequence

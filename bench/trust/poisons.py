@@ -1,7 +1,5 @@
 """Files below 50 kB that cause too much work: for the reader of their format, or for what comes after it."""
 
-from __future__ import annotations
-
 import io
 import random
 import zipfile

@@ -5,8 +5,6 @@
 - ``server_errors``: responses of 500 and above other than 503 and 504, which say that something is busy or late.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A server, a worker or the database killed while files are sent: what was accepted is stored once, nothing else."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter

@@ -4,8 +4,6 @@
 tenth, of the server with its children.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Sequence

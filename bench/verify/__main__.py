@@ -5,8 +5,6 @@ labelled "entailment". MODEL is named as in ``DISCO_RAG_MODEL``; its replies are
 Of the held-out pairs only those of ``heldout-score.jsonl`` are measured.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The pairs that are ours: sentences with one small edit, and sentences stitched from two documents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -1,10 +1,8 @@
-"""Pairs of statements that say one thing of one subject in almost the same words, found over a whole corpus.
+"""Pairs of statements that say one thing about one subject in almost the same words, found over a whole corpus.
 
 Two statements are a pair if each is the other's nearest neighbour among the statements of the other document, neither
 stands word for word in the other document, and their words, values left out, can be aligned.
 """
-
-from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
@@ -35,11 +33,11 @@ class Alignment:
     """Two statements of different documents, word by word.
 
     Args:
-        left: Of the document that comes first.
-        right: Of the other.
+        left: The statement of the document that comes first.
+        right: The other statement.
         overlap: Share of their words in common, weighted by idf.
-        slots: Values that stand in the same place of both.
-        only: Words of the left one alone, and of the right one alone.
+        slots: Values at the same place in both.
+        only: Words that only the left one has, and words that only the right one has.
         names: Those of them that are names or identifiers, inside the sentence.
     """
 
@@ -52,12 +50,12 @@ class Alignment:
 
     @property
     def has_other_subject(self) -> bool:
-        """Whether names differ on both sides: then the two speak of different things."""
+        """Whether names differ on both sides, so that the two speak of different things."""
         return all(self.names)
 
     @cached_property
     def common(self) -> frozenset[str]:
-        """Words that say something and stand in both."""
+        """Content words that occur in both."""
         return frozenset(_content(self.left.tokens)) & frozenset(_content(self.right.tokens))
 
 
@@ -72,7 +70,7 @@ class Words:
             self._counts[s.document].update(set(s.frame))
 
     def weigh(self, words: Iterable[str], one: int, other: int) -> float:
-        """Sum of ``log(1 + statements / statements with the word)``, of the statements of two documents."""
+        """The sum of ``log(1 + statements / statements with the word)`` over these words, in two documents."""
         size, left, right = self._sizes[one] + self._sizes[other], self._counts[one], self._counts[other]
         return sum(math.log(1 + size / max(1, left[word] + right[word])) for word in words)
 

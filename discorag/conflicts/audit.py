@@ -1,7 +1,5 @@
 """Where documents disagree, and why: from documents to findings, best first."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np

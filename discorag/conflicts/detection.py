@@ -1,7 +1,5 @@
 """Which sentences of a question's chunks disagree: the same comparison as an audit's, over what was retrieved."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

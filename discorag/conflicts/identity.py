@@ -4,8 +4,6 @@ Read from front matter first (keys of `FIELDS`; a sidecar file adds to it), then
 first lines. What is not found stays empty, and an empty field never separates two documents.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import PurePath

@@ -3,8 +3,6 @@
 Not compared: headings, tables, code, links, directives and fields of reStructuredText, questions.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -94,7 +92,7 @@ class Statement:
 
     @cached_property
     def frame(self) -> tuple[str, ...]:
-        """Its tokens in lower case, each value replaced by its kind and unit: what two statements are aligned by."""
+        """Its tokens in lower case, with each value replaced by its kind and unit; statements are aligned by it."""
         return tuple(f"<{t.kind}>" if isinstance(t, Value) else t.casefold() for t in self.tokens)
 
     @cached_property
@@ -158,7 +156,7 @@ class AuditDocument:
 
     @cached_property
     def texts(self) -> frozenset[str]:
-        """Everything that it says, sentence by sentence, normalised."""
+        """All its sentences, normalised."""
         return frozenset(normalise(s.body) for s in self.sentences)
 
     @cached_property
@@ -169,7 +167,7 @@ class AuditDocument:
 
     @cached_property
     def page(self) -> str:
-        """Its address without its version ("knot-/usage.md"): the same in all releases that have the page."""
+        """Its path without the version ("knot-/usage.md"): the same in all releases that have the page."""
         return re.sub(rf"{re.escape(self.identity.version)}[^/]*", "", self.chunks[0].uri)
 
     @cached_property
@@ -193,7 +191,7 @@ class AuditDocument:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Words that it writes with a capital inside sentences, and never without one."""
+        """Words that it capitalises inside sentences, and never writes in lower case."""
         inside = {w for s in self.sentences if s.kind in _KINDS for w in _TOKEN.findall(s.text)[1:] if w[0].isupper()}
         return frozenset(w for w in inside if w.casefold() not in self.words)
 
@@ -232,7 +230,7 @@ def is_name(word: str) -> bool:
 
 
 def normalise(text: str) -> str:
-    """A sentence as it is compared word for word: letters and digits only, in lower case."""
+    """A sentence reduced to letters and digits in lower case, for comparison word by word."""
     return " ".join(_TOKEN.findall(text.casefold()))
 
 

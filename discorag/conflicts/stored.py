@@ -1,6 +1,4 @@
-"""What the last audit found about an answer's sources: the other side, also where it was not retrieved."""
-
-from __future__ import annotations
+"""What the last audit found about an answer's sources: the other side, even if it was not retrieved."""
 
 from collections.abc import Iterable
 
@@ -8,7 +6,7 @@ from discorag.conflicts.audit import RULES, sort_findings
 from discorag.conflicts.detection import RELATIONS
 from discorag.conflicts.verdicts import Finding, Side, Verdict
 from discorag.schema.answer import Disagreement, EvidenceSpan
-from discorag.schema.document import Scope, name_sources
+from discorag.schema.document import Scope
 from discorag.store.findings import Findings
 from discorag.store.store import Store
 
@@ -17,7 +15,7 @@ MOST = 5
 
 
 def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: Scope) -> list[Disagreement]:
-    """The open findings of which one side is among the evidence of an answer; blocks.
+    """The open findings that have a side among an answer's evidence. Blocks.
 
     Explained differences are left out: that another company or year has another value says nothing about the answer.
 
@@ -31,7 +29,7 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
     found = [f for f in relevant if any(_holds(e, side) for e in spans for side in (f.left, f.right))]
     ids = list(dict.fromkeys(side.chunk_id for f in found[:MOST] for side in (f.left, f.right)))
     read = store.chunks(scope, ids) if ids else ()
-    names = name_sources({c.uri: c.title for c in read})
+    names = store.source_names(scope, read)
     chunks = {c.id: c.model_copy(update={"source": names[c.uri]}) for c in read}
     return [
         Disagreement(

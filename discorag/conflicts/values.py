@@ -71,7 +71,7 @@ class Value:
         return (self.kind, self.unit) == (other.kind, other.unit)
 
     def is_among(self, others: Iterable[Value]) -> bool:
-        """Whether one of them is this value, perhaps rounded or less precise."""
+        """Whether one of these values is the same, perhaps rounded or less precise."""
         return any(self.is_comparable(other) and not self.excludes(other) for other in others)
 
     def excludes(self, other: Value) -> bool:

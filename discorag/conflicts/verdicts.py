@@ -4,8 +4,6 @@ Entity, period and version of the *documents* decide, and explicit times in the 
 hedges are shown with a finding and never hide it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from enum import StrEnum
@@ -90,7 +88,7 @@ class Finding(BaseModel, frozen=True):
 
     @property
     def stated_reason(self) -> str:
-        """The reason as an answer gives it, which shows no tier."""
+        """The reason as an answer gives it: an answer does not show the tier."""
         return self.reason if self.tier is Tier.SURE else f"Possibly: {self.reason}"
 
 

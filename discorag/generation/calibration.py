@@ -4,8 +4,6 @@ The numbers were fitted on questions with labelled evidence (``python -m trainin
 reranker that they were fitted on and are not used with another.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,23 +38,23 @@ class Logistic(BaseModel):
     threshold: float
 
     def probability(self, inputs: Sequence[float]) -> float:
-        """Probability of yes, 0 to 1."""
+        """The probability of yes, 0 to 1."""
         odds = float(np.dot(self.weights, inputs)) + self.bias
         return float(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
 
 
 class Calibration(BaseModel):
-    """The decisions that rest on the logits of one reranker.
+    """The decisions that are based on the logits of one reranker.
 
     Args:
-        fitted_on: Its version, under its role: ``{"reranker": "ms-marco-MiniLM-L-12-v2@1225ccd6"}``.
+        fitted_on: The reranker's version: ``{"reranker": "ms-marco-MiniLM-L-12-v2@1225ccd6"}``.
         answers: Whether the evidence answers the question; its inputs are the logit of
             `discorag.generation.relevance.read_evidence` and the `absent_share`. Below its ``threshold`` the question
             is refused.
         sure: Probability of ``answers`` below which an answer is shown as unsure.
-        gap: How far below a best logit of 0 that of a further sentence may be.
-        narrowing: By how much that shrinks for each unit that the best logit is higher: a sure answer is short.
-        relevant: Logit from which a sentence is about the question at all.
+        gap: If the best logit is 0, how far below it the logit of a further sentence may be.
+        narrowing: How much this distance shrinks for each unit of the best logit: sure answers are short.
+        relevant: The lowest logit of a sentence that is about the question at all.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,7 +67,7 @@ class Calibration(BaseModel):
     relevant: float
 
     def lowest(self, best: float) -> float:
-        """The lowest logit with which a sentence joins an answer, given the logit of its best sentence."""
+        """The lowest logit at which a sentence joins an answer whose best sentence has this logit."""
         return best - self.gap + self.narrowing * best
 
 
@@ -88,7 +86,7 @@ class Assessment:
 def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration) -> Assessment:
     """Refuse, answer, or answer as unsure, by the logit of `discorag.generation.relevance.read_evidence`.
 
-    There is at least one chunk, and the calibration is that of the reranker that gave the logit.
+    There is at least one chunk, and the calibration belongs to the reranker that gave the logit.
     """
     probability = calibration.answers.probability([logit, absent_share(inputs)])
     if probability >= calibration.answers.threshold:

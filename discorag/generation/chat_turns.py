@@ -1,9 +1,8 @@
 """A conversation becomes a question: chats over HTTP and LangGraph's messages are read alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from discorag.models.protocol import Message
 from discorag.schema.errors import InputError
@@ -18,7 +17,7 @@ class Conversation:
     question: str
 
     @classmethod
-    def of(cls, turns: Sequence[tuple[str, str]]) -> Conversation:
+    def of(cls, turns: Sequence[tuple[str, str]]) -> Self:
         """Read turns (role, text): the last is the question, those of ``system`` and ``developer`` are instructions.
 
         Turns of other roles than these, ``user`` and ``assistant`` (such as tools) are ignored.

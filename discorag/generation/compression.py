@@ -7,8 +7,6 @@ Source: Marcu (2000), "The Theory and Practice of Discourse Parsing and Summariz
 fewer satellite links lie above it).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,4 @@
-"""The draft of an answer: by a language model or, without one or when it fails, of sentences of the sources."""
-
-from __future__ import annotations
+"""The draft of an answer: by a language model or, without one or if it fails, from sentences of the sources."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -115,7 +113,7 @@ def emit_token(progress: Progress, text: str) -> None:
 
 
 def replace_tokens(progress: Progress, text: str) -> None:
-    """Declare what was sent void, and send ``text`` in its place."""
+    """Declare the tokens sent so far void, and send ``text`` instead."""
     void_tokens(progress)
     emit_token(progress, text)
 

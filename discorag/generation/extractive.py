@@ -3,8 +3,6 @@
 Nothing is changed in a sentence of a source, and no connective is put before it: how sentences relate is in the plan.
 """
 
-from __future__ import annotations
-
 from discorag.generation.relevance import Floats
 from discorag.generation.selection import Selector, select_sentences
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
@@ -75,7 +73,7 @@ def _resolve(reference: Reference, table: SentenceTable, relevance: Floats, used
 def _sentences(table: SentenceTable, order: list[int]) -> list[str]:
     """Each unit in its passage with its citation, and with its prefix unless the unit before it has the same.
 
-    A heading is quoted only where its place is known, and what an earlier line quotes is not quoted again.
+    What an earlier line quotes is not quoted again.
     """
     lines, quoted = list[str](), set[int]()
     before: Sentence | None = None
@@ -85,9 +83,7 @@ def _sentences(table: SentenceTable, order: list[int]) -> list[str]:
         unit, whole = table.sentences[i], table.passage(i)
         passage = range(max((j + 1 for j in whole if j < i and j in quoted), default=whole.start), whole.stop)
         is_same = before is not None and (before.chunk, before.prefix) == (unit.chunk, unit.prefix)
-        is_unplaced_heading = unit.kind is not UnitKind.TURN and not unit.read_with
-        prefix = "" if is_same or is_unplaced_heading else unit.prefix
-        text = escape_references(prefix + table.quote(passage))
+        text = escape_references(("" if is_same else unit.shown_prefix) + table.quote(passage))
         lines.append(with_citation(text, f"[{unit.chunk}.{unit.number}]"))
         quoted.update(passage)
         before = unit

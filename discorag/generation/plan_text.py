@@ -1,7 +1,5 @@
 """The plan by rules: a paragraph, English or Chinese, that cites the selected sentences and says what each is for."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -143,7 +141,7 @@ class RulePlanEngine:
 
 
 def missing_references(plan: Plan, inputs: AnswerInputs, table: SentenceTable) -> dict[Reference, str]:
-    """References of the plan to what does not exist, in its order, each with an error message."""
+    """References of the plan to passages that do not exist, in order, each with an error message."""
     found: dict[Reference, str] = {}
     cited = [r for step in steps(plan) for r in step.references]
     unknown = unknown_passages(cited, [chunk.text for chunk in inputs.chunks])

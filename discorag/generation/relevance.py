@@ -4,8 +4,6 @@ Source of the fusion: Cormack, Clarke and Büttcher, SIGIR 2009 (k = 60). Source
 "Passage Re-ranking with BERT".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ from discorag.text.bm25 import Bm25, Runs, TermCounts
 Floats = NDArray[np.float64]
 
 PAIRS = 12
-"""Sentences that the reranker reads. With 24 no more first sentences are right, and F1 is half a point higher."""
+"""Sentences that the reranker reads; 24 would not put more gold sentences first."""
 SENTENCES = 3
 """How many of the best are read once more to decide whether anything answers the question."""
 _BEGINNING = 24  # characters of a sentence within which a code is what it is about
@@ -57,7 +55,7 @@ class Relevance:
 
     @property
     def best(self) -> float:
-        """The highest logit; minus infinity where nothing was read."""
+        """The highest logit; minus infinity if nothing was read."""
         return float(self.logits.max(initial=-np.inf))
 
 
@@ -86,15 +84,16 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
     """The sentences about a code of the question: they rank above sentences that share more words with it.
 
     A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047"). A
-    sentence is about it ("v8.1.4" too) if it begins with it or is under a heading that holds it. A code that most
-    sentences are about does not say which one answers.
+    sentence is about it ("v8.1.4" too) if it begins with it or is under a heading that holds it. A code that names a
+    document, or that most sentences are about, does not say which one answers.
     """
 
     def subject(unit: Sentence) -> str:
         return " ".join((*unit.headings, unit.body[:_BEGINNING]))
 
     statements, found = statements_of(table), list[int]()
-    for code in dict.fromkeys(_CODE.findall(inputs.query)):
+    titles = " ".join(chunk.title for chunk in inputs.chunks).casefold()
+    for code in (c for c in dict.fromkeys(_CODE.findall(inputs.query)) if c[0] == "-" or c.casefold() not in titles):
         pattern = re.compile(rf"(?<![\w-])v?{re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
         about = [i for i in statements if pattern.search(subject(table.sentences[i]))]
         if 2 * len(about) <= len(statements):
@@ -103,17 +102,19 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
 
 
 async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:
-    """The mean logit of the best sentence and of the passage around it, both read without title and headings.
+    """The mean logit of the best sentence and of the passage around it.
 
-    Under a title that names the subject of the question, sentences that do not answer it look as if they did. There is
-    at least one chunk; without a statement, the first chunk's logit counts alone.
+    Under a title that names the subject of the question, sentences that do not answer it look as if they did. So both
+    are read without title and headings, a sentence with a heading only if that asks. There is at least one chunk;
+    without a statement, the first chunk's logit counts alone.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.
     """
     best = [table.sentences[i] for i in relevance.ranked[:SENTENCES]]
     passage = inputs.chunks[best[0].chunk - 1 if best else 0].text
-    *sentences, around = await reranker.scores(inputs.query, [*(unit.plain for unit in best), passage])
+    texts = [f"{unit.question} {unit.plain}".strip() for unit in best]
+    *sentences, around = await reranker.scores(inputs.query, [*texts, passage])
     return (max(sentences) + around) / 2 if sentences else around
 
 
@@ -141,7 +142,7 @@ def statements_of(table: SentenceTable) -> list[int]:
 def find_candidates(
     inputs: AnswerInputs, table: SentenceTable, units: Sequence[int], text: str, vector: Vectors, limit: int = PAIRS
 ) -> dict[int, float]:
-    """Of ``units`` the ``limit`` with the highest sum of reciprocal ranks by cosine and by BM25, with that sum.
+    """The ``limit`` of ``units`` with the highest sum of reciprocal ranks by cosine and by BM25, with these sums.
 
     They are compared with ``text`` and its vector, shape (d,).
     """

@@ -1,7 +1,5 @@
 """Content selection without a language model: which sentences an extractive answer consists of, and in which order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ LIMIT = 5
 FULL_LIMIT = 12
 """The same for ``detail="full"``."""
 UNCALIBRATED = 3
-"""Sentences of an answer where nothing says what the reranker's logits mean."""
+"""Sentences of an answer if the reranker has no calibration."""
 
 
 class Role(StrEnum):
@@ -95,8 +93,8 @@ def select_sentences(
 ) -> Selection:
     """Select what answers, then what opposes it, what supports it, and what adds to it.
 
-    A conflict counts when one of its sides is relevant; its other side is then selected too. Without a calibration of
-    the reranker that gave ``relevance`` the answer has `UNCALIBRATED` sentences.
+    A conflict counts if one of its sides is relevant; its other side is then selected too. If the reranker of
+    ``relevance`` has no calibration, the answer has `UNCALIBRATED` sentences.
     """
     limit = FULL_LIMIT if inputs.detail == "full" else LIMIT
     conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)))
@@ -140,9 +138,9 @@ def _answering(
 
 
 def _repeats(i: int, chosen: Iterable[int], table: SentenceTable) -> bool:
-    """Whether a chosen sentence consists of the same words. Negations and figures are words too."""
-    words = set(terms(table.sentences[i].plain))
-    return any(words == set(terms(table.sentences[j].plain)) for j in chosen)
+    """Whether a chosen sentence is quoted with the same words. Negations and figures are words too."""
+    words = [set(terms(unit.shown_prefix + unit.body)) for unit in (table.sentences[j] for j in (i, *chosen))]
+    return words[0] in words[1:]
 
 
 def _with_companions(
@@ -150,9 +148,10 @@ def _with_companions(
 ) -> tuple[SelectedSentence, ...]:
     """The chosen sentences, best first, each followed by those that belong to it."""
     selected: dict[int, SelectedSentence] = {}
-    # a lead-in comes first, then the chosen items of its list or code in text order
-    same_list = (j for i in chosen for j in sorted(j for j in chosen if _lead_in(j, table) == _lead_in(i, table)))
-    for i in same_list:
+    # a lead-in comes first, then the chosen items of its list or code in text order; so do sentences below a question
+    whole = {i: _belongs_to(i, inputs, table) for i in chosen}
+    in_text_order = sorted(chosen, key=lambda i: (table.sentences[i].span.start, i))
+    for i in (j for i in chosen for j in in_text_order if whole[j] == whole[i]):
         if i in selected:
             continue
         selected[i] = SelectedSentence(i, Role.ADDS if selected else Role.ANSWER)
@@ -163,8 +162,11 @@ def _with_companions(
     return tuple(selected.values())
 
 
-def _lead_in(i: int, table: SentenceTable) -> int:
+def _belongs_to(i: int, inputs: AnswerInputs, table: SentenceTable) -> int | tuple[str, str]:
+    """What the sentences that are quoted in text order have in common: a lead-in, or a question of their document."""
     unit = table.sentences[i]
+    if unit.question:
+        return inputs.chunks[unit.chunk - 1].doc_id, unit.question
     return unit.lead if unit.lead is not None and unit.kind in {UnitKind.ITEM, UnitKind.CODE} else i
 
 
@@ -195,9 +197,9 @@ def _conflicts(inputs: AnswerInputs, table: SentenceTable, relevant: set[int]) -
 
 
 def locate_conflict(edge: Edge, table: SentenceTable, target: int, source: int) -> tuple[int, int]:
-    """Indices of the sentences that disagree: of the edge's target chunk, then of its source chunk, by their numbers.
+    """Indices of the two sentences that disagree, the target chunk's first; chunks are given by number.
 
-    They are those that the edge names; a language model names none, then the two most similar statements.
+    The edge names them. A language model's edge does not: then they are the two most similar statements.
     """
     named = (_sentence_at(table, target, edge.target_span), _sentence_at(table, source, edge.source_span))
     if named[0] is not None and named[1] is not None:

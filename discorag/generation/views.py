@@ -4,8 +4,6 @@ The terminal, notebooks, chat, MCP and files show the Markdown; the page takes n
 `AnswerView` too, so that a source has the same number everywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +26,7 @@ class AnswerView:
 
     @cached_property
     def sources(self) -> list[EvidenceSpan]:
-        """The passages that sentences rest on, each once, in the order of their numbers; headings have none."""
+        """The passages that sentences rest on, each once, in the order of their numbers; headings have no number."""
         return list(dict.fromkeys(e for s in self.answer.sentences for e in s.evidence if not e.is_context))
 
     def numbers(self, sentence: AnswerSentence) -> list[int]:

@@ -1,6 +1,6 @@
 """Documents in S3, or in a store that speaks its protocol: listed, known by ``s3://bucket/key``, read one at a time.
 
-Region and credentials are taken from where the tools of AWS take them (``AWS_REGION``, profiles, the role of the
+Region and credentials come from the usual AWS configuration (``AWS_REGION``, profiles, the role of the
 machine), another endpoint from ``AWS_ENDPOINT_URL``.
 """
 
@@ -30,7 +30,7 @@ def is_bucket(path: str) -> bool:
 
 
 def list_objects(path: str) -> list[str]:
-    """The object ``s3://bucket/key``, or all below the prefix but hidden ones, as such names, sorted.
+    """The object ``s3://bucket/key``, or all objects below a prefix that are not hidden; names of this form, sorted.
 
     Raises:
         ConfigError: No bucket is named.

@@ -1,7 +1,5 @@
 """From files to documents: check them, read or convert them."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from functools import cache
@@ -44,7 +42,7 @@ _MAX_FRONT_MATTER = 65_536
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read; ``uri`` is what its document will be known by."""
+    """A file to read; ``uri`` will identify its document."""
 
     path: Path
     uri: str
@@ -52,7 +50,7 @@ class Source:
 
 @cache
 def converter_version(suffix: str) -> str:
-    """Version of what turns files of this suffix into canonical text: another one makes such documents stale."""
+    """Version of what turns files of this suffix into canonical text; if it changes, such documents are read again."""
     libraries = LIBRARIES.get(suffix.lower())
     if libraries is None:
         return _TEXT_VERSION
@@ -160,7 +158,7 @@ def reading_note(document: Document) -> str:
 
 
 def unknown_format(suffix: str) -> str:
-    """Why files of a suffix that is none of `SUFFIXES` are not read, and what to do."""
+    """The error for a file whose suffix is not one of `SUFFIXES`."""
     other = _SAVE_AS.get(suffix.lower())
     hint = f"save it as {other}" if other else "if it is text, name it .txt"
     return f"unknown format {suffix or 'without suffix'}; {hint}"

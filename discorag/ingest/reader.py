@@ -1,11 +1,10 @@
-"""Reading files for an ingest: text in this process, all else in children, and nothing for ever."""
-
-from __future__ import annotations
+"""Reads files for an ingest: text in this process, everything else in child processes, and all within limits."""
 
 import asyncio
 import hashlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Self
 
 from discorag.config import ReadingSettings
 from discorag.ingest.bucket import download, is_bucket
@@ -86,7 +85,7 @@ class Reader:
         """Stop the converters."""
         self._converters.close()
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

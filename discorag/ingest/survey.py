@@ -1,7 +1,5 @@
 """What a path holds, what is stored of it under which key, and what becomes of it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable
@@ -36,7 +34,7 @@ class Status(StrEnum):
 
 
 class DocumentOutcome(BaseModel):
-    """The fate of one document; ``note``: the error, the uri of which it is a duplicate, how it had to be read."""
+    """What became of one document. ``note``: the error, the URI of its duplicate, or how it had to be read."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,7 +48,7 @@ class DocumentOutcome(BaseModel):
 class IngestedDocument:
     """A document on its way through the ingest; every step adds its part.
 
-    ``replaces``: the store has it in another form; ``unchanged``: it has it in this form, so that no step is needed.
+    ``replaces``: another version of it is stored. ``unchanged``: this version is stored, so no step is needed.
     """
 
     document: Document
@@ -116,11 +114,11 @@ def below(path: str) -> str:
 
 
 def survey(path: str, *, emptied: Callable[[], bool] = lambda: False) -> Survey:
-    """What is at a path on disk or in S3 (``s3://bucket``, ``s3://bucket/prefix``, one object), under absolute uris.
+    """List what is at a path on disk or in S3 (``s3://bucket``, ``s3://bucket/prefix``, one object), by absolute URI.
 
-    Hidden entries are left out. Set aside are files of unknown formats, links to folders (never followed) and out of
-    the folder, and on disk repeated files. ``emptied`` is called if there is nothing to read; it says whether
-    documents from below ``path`` are stored.
+    Hidden entries are left out. Reported separately are files of unknown formats, links to folders (never followed),
+    links out of the folder, and, on disk, repeated files. ``emptied`` is called if there is nothing to read; it says
+    whether documents from below ``path`` are stored.
 
     Raises:
         MissingPathError: Nothing is there.

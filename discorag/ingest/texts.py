@@ -1,7 +1,5 @@
 """Texts that are handed over instead of files: written with their metadata, so that an ingest reads them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Replies on disk: the same request to the same model is paid for once."""
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 from contextlib import closing
@@ -16,14 +14,15 @@ _PATIENCE_S = 30.0
 class ReplyCache:
     """Checked output texts by key, in an SQLite file that several processes may use. All methods block.
 
-    A cache that fails is a miss, logged: it must not cost an answer that the model could give.
+    A cache that fails is a miss, logged once: it must not cost an answer that the model could give.
 
     Args:
-        folder: Made on first use.
+        folder: Created on first use.
     """
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "replies.sqlite"
+        self._warned = False
 
     def get(self, key: str) -> tuple[str, bool] | None:
         """The stored text, and whether it was cut off at its limit; None if there is none."""
@@ -42,5 +41,7 @@ class ReplyCache:
                 database.execute("CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, text TEXT, cut INTEGER)")
                 return database.execute(statement, values).fetchone()
         except (OSError, sqlite3.Error) as error:
-            _LOG.warning("The cache of replies (DISCO_RAG_LLM__CACHE) cannot be used: %s: %s", self._file, error)
+            if not self._warned:
+                _LOG.warning("The cache of replies (DISCO_RAG_LLM__CACHE) cannot be used: %s: %s", self._file, error)
+            self._warned = True
             return None

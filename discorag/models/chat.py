@@ -1,7 +1,5 @@
 """Calls of a chat model, limited in number, time and length of the output. The text is not checked here."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
@@ -29,7 +27,7 @@ class Draft:
     """The unchecked output of a model; it grows piece by piece while it is streamed.
 
     Args:
-        max_characters: What is longer is cut off, and ``finish_reason`` is ``length``. None: no limit.
+        max_characters: Longer output is cut off, and ``finish_reason`` is ``length``. None: no limit.
     """
 
     text: str = ""

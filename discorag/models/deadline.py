@@ -3,8 +3,6 @@
 A call that misses it fails like a timeout, early enough for the fallback to be used.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, contextmanager
@@ -16,14 +14,14 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _limit: ContextVar[tuple[float, str]] = ContextVar("limit", default=(inf, ""))
-"""When the time ends, and the setting that says so."""
+"""When the time ends, and the setting that sets it."""
 
 
 @contextmanager
 def models_within(seconds: float, *, setting: str = "") -> Generator[None]:
-    """Give the language model ``seconds`` for all its calls inside this block, tasks started in it included.
+    """Limit all calls of language models inside this block, and in tasks started in it, to ``seconds`` together.
 
-    An error of a call that the limit ends names the ``setting``.
+    The error of a call that the limit ends names the ``setting``.
     """
     before = _limit.get()
     _limit.set((monotonic() + seconds, setting))

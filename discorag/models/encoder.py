@@ -2,8 +2,6 @@
 
 # onnxruntime is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import asyncio
 from abc import ABC, abstractmethod
 from collections import defaultdict
@@ -26,7 +24,7 @@ from discorag.schema.values import Vectors, digest
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Texts that an encoder puts before queries and passages; some models were trained with them."""
+    """Texts that are put before queries and passages, as some encoders were trained."""
 
     query: str = ""
     passage: str = ""
@@ -164,7 +162,7 @@ def _batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 async def packaged_encoder(settings: EncoderSettings) -> Encoder:
-    """For the registry. Raises `ConfigError` if another model is named."""
+    """The encoder ``packaged``. Raises `ConfigError` if another model is named."""
     prefixes = Prefixes(settings.query_prefix, settings.passage_prefix)
     if settings.model == MINILM.name:
         return await asyncio.to_thread(PackagedEncoder, prefixes)

@@ -4,8 +4,6 @@ Retries are the openai client's: on timeout, connection error, 408, 409, 429 and
 twice as long each time.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Awaitable, Callable, Generator

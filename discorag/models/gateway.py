@@ -4,8 +4,6 @@ Of an output that hit its token limit the usable part is kept; if there is none,
 limit.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -43,7 +41,7 @@ _TRUNCATED = (
     "Write it again from the start, much shorter but complete, in the form asked for before, and nothing else."
 )
 _REPAIR_TOKENS = 1024
-"""Room for the two turns by which a repair is asked for."""
+"""Tokens for the two turns that request a repair."""
 
 
 class Gateway:
@@ -78,7 +76,7 @@ class Gateway:
         return await self._settle(request, await self._chat.send(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
-        """See `discorag.models.protocol.LanguageModel.stream`. Beam search comes as one piece."""
+        """See `discorag.models.protocol.LanguageModel.stream`. The result of a beam search comes as one piece."""
         if cached := await self._read_cache(request):
             yield cached.text
             yield cached

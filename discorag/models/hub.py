@@ -5,8 +5,6 @@ Only ``disco-rag models`` downloads; a question or an ingest never does.
 
 # huggingface_hub is typed in part only.
 # pyright: reportUnknownVariableType=false
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass

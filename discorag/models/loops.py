@@ -1,7 +1,5 @@
 """What event loops and threads share: a value for each loop, a fair lock, and cancellation."""
 
-from __future__ import annotations
-
 import asyncio
 from asyncio import CancelledError
 from collections import deque

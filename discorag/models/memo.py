@@ -3,8 +3,6 @@
 An ingest stores its vectors with the chunks (`pack_vectors`); a question loads them (`MemoEncoder.remember`).
 """
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """Models of natural language inference: whether a premise entails a hypothesis, contradicts it, or does neither."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
@@ -31,7 +29,7 @@ class NliModel(Protocol):
 
     @property
     def version(self) -> str:
-        """Model and revision; numbers that are fitted on its probabilities carry it."""
+        """Model and revision. Numbers that were fitted on its probabilities name it."""
         ...
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
@@ -72,8 +70,8 @@ def _make(settings: NliSettings) -> NliModel | None:
     return NLI_MODELS[kind](settings) if kind else None
 
 
-def named_nli(settings: NliSettings) -> CrossEncoderNli:
-    """For the registry. Raises `ConfigError` if no model is named."""
+def named_nli(settings: NliSettings) -> NliModel:
+    """The NLI model ``cross-encoder``. Raises `ConfigError` if no model is named."""
     if settings.model is None:
         raise ConfigError("No NLI model is named.", hint=f"Set {VARIABLES}__MODEL.")
     return CrossEncoderNli(settings.model)

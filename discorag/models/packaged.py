@@ -2,8 +2,6 @@
 
 # onnxruntime is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import hashlib
 import os
 import tomllib

@@ -1,7 +1,5 @@
 """What the pipeline needs of models: an encoder, and (optionally) a language model behind the gateway."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -105,9 +103,9 @@ class Request(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class Reply(Generic[T]):
-    """A checked output: ``text`` verbatim as the model wrote it, ``value`` as ``parse`` returned it.
+    """A checked output: ``text`` as the model wrote it, ``value`` as ``parse`` returned it.
 
-    ``cut`` tells that the output ran into its limit, and ``text`` is what was kept of it.
+    ``cut`` means that the output reached its limit; ``text`` is then the part that was kept.
     """
 
     text: str

@@ -43,11 +43,11 @@ class Connection:
 
 
 def connect(settings: LlmSettings) -> Connection:
-    """Open the configured model for the running event loop; blocks while it asks a server what it has.
+    """Open the configured model for the running event loop. Blocks while it asks a server which models it has.
 
     Raises:
         ModelError: Ollama does not answer, or a server has no such model; and what clients raise.
-        ConfigError: There is no such provider, its package or key is missing.
+        ConfigError: There is no such provider, or its package or key is missing.
     """
     if settings.base_url:
         return _compatible_server(settings, settings.base_url)

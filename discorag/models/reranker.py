@@ -3,8 +3,6 @@
 Source: HTSIR section "Reranking and Response Generation" (BGE-Reranker, Cohere).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -28,7 +26,7 @@ class Reranker(Protocol):
 
     @property
     def version(self) -> str:
-        """Model and revision; numbers that are fitted on its scores carry it."""
+        """Model and revision. Numbers that were fitted on its scores name it."""
         ...
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
@@ -44,7 +42,7 @@ class Reranker(Protocol):
         ...
 
 
-MakeReranker = Callable[[RerankerSettings], "Reranker"]
+MakeReranker = Callable[[RerankerSettings], Reranker]
 
 RERANKERS = Registry[MakeReranker]("reranker", "disco_rag.rerankers")
 """Rerankers by name, as ``DISCO_RAG_RERANKER__KIND`` knows them."""
@@ -68,8 +66,8 @@ def reranker_from(settings: RerankerSettings) -> Reranker:
     return RERANKERS[auto if settings.kind == "auto" else settings.kind](settings)
 
 
-def packaged_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
-    """For the registry. Raises `ConfigError` if another model is named."""
+def packaged_reranker(settings: RerankerSettings) -> Reranker:
+    """The reranker ``packaged``. Raises `ConfigError` if another model is named."""
     if settings.model not in (None, MS_MARCO_MINILM.name):
         raise ConfigError(
             f"There is no packaged reranker '{settings.model}'.",
@@ -84,8 +82,8 @@ def _packaged_model() -> OnnxCrossEncoder:
     return OnnxCrossEncoder(packaged_folder(MS_MARCO_MINILM.name))
 
 
-def named_reranker(settings: RerankerSettings) -> CrossEncoderReranker:
-    """For the registry: a folder with ``model.onnx`` is read without torch.
+def named_reranker(settings: RerankerSettings) -> Reranker:
+    """The reranker ``cross-encoder``; a folder with ``model.onnx`` is read without torch.
 
     Raises:
         ConfigError: No model is named, or it is not on this machine.
@@ -129,8 +127,7 @@ class CrossEncoderReranker:
         logits = await asyncio.to_thread(self._model.logits, [(query, text) for text in texts])
         if logits.shape[1] != 1:
             raise ConfigError(
-                f"'{self.version}' gives {logits.shape[1]} numbers for a pair.",
-                hint="Name a reranker, with one label.",
+                f"'{self.version}' gives {logits.shape[1]} numbers for a pair.", hint="Name a reranker, with one label."
             )
         if not np.isfinite(logits).all():
             raise InvalidOutputError(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 async def opened(settings: EncoderSettings) -> SentenceEncoder:
-    """For the registry."""
+    """The encoder ``sentence-transformers``."""
     return await asyncio.to_thread(SentenceEncoder, settings)
 
 

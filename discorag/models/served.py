@@ -1,9 +1,8 @@
 """Models behind endpoints: encoders, rerankers and NLI models, each by the protocol of its usual servers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter
@@ -23,12 +22,12 @@ ENCODER = "DISCO_RAG_ENCODER"
 
 
 class ServerEncoder(BaseEncoder):
-    """An encoder over an OpenAI-compatible ``/v1/embeddings``; make it with `connect`, which learns the dimension.
+    """An encoder over an OpenAI-compatible ``/v1/embeddings``; create it with `connect`, which finds out the dimension.
 
-    Its tokenizer is the one that the settings name; without one the packaged MiniLM's, as an estimate.
+    Its tokenizer is the one that the settings name; without one, the packaged MiniLM's, as an estimate.
 
-    Texts are sent as text, whole: a server that finds one too long answers 400, which is raised, or cuts it by its
-    own settings, which no client can see.
+    Texts are sent as text, whole: a server that finds one too long answers 400, which is raised, or cuts it by its own
+    settings, which no client can see.
     """
 
     def __init__(self, endpoint: Endpoint, settings: EncoderSettings, dimension: int, tokens: FastTokens) -> None:
@@ -37,7 +36,7 @@ class ServerEncoder(BaseEncoder):
         super().__init__(f"{settings.model}@server/{dimension}{prefixes.version}", tokens, dimension, prefixes)
 
     @classmethod
-    async def connect(cls, settings: EncoderSettings) -> ServerEncoder:
+    async def connect(cls, settings: EncoderSettings) -> Self:
         """Ask the endpoint for one vector, to learn the dimension.
 
         Args:

@@ -42,19 +42,19 @@ class FastTokens:
         return [len(encoding.ids) + self.special_tokens for encoding in found]
 
     def ids(self, text: str) -> list[int]:
-        """What the encoder is given for a text, special tokens included."""
+        """The token ids that the encoder reads for a text, special tokens included."""
         return self._tokenizer.encode(text).ids
 
     def less(self, tokens: int) -> FastTokens:
-        """The same with a smaller window: ``tokens`` are put before every text."""
+        """The same tokenizer with a smaller window, because ``tokens`` are put before every text."""
         return FastTokens(self._tokenizer, self.max_tokens - tokens)
 
 
 class PackagedTokens(FastTokens):
     """The tokens of the packaged MiniLM, whose window is 256.
 
-    WordPiece turns any run of more than 100 letters or digits without a break into one ``[UNK]`` token that covers
-    all of it: such a text counts few tokens, and the encoder sees as little of it.
+    WordPiece turns any run of more than 100 letters or digits into one ``[UNK]`` token: such a text counts few tokens,
+    and the encoder sees as little of it.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,5 @@
 """What the factories of registered parts may use: settings, models and prompts of the running pipeline."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from discorag.config import Role, Settings

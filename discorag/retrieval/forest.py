@@ -1,7 +1,5 @@
 """The retrieval trees of several documents as one, with the vectors and scores of their nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -50,7 +48,7 @@ class Forest:
         return TreeArrays.join(self._trees)
 
     def node(self, number: int) -> RetrievalNode:
-        """A node of `tree` as it stands in its document's tree, if texts were read."""
+        """A node of `tree` as its document's tree has it, if texts were read."""
         return self.of(int(self.owners[number])).nodes[self.local(number)]
 
     def text(self, node: int) -> str:
@@ -87,8 +85,8 @@ class Forest:
 class Scores:
     """The nodes of some documents with their scores for a question, shape (nodes,); higher is better.
 
-    ``sizes`` are words or tokens of every node's text, shape (nodes,); ``keys`` those of each document's tree in the
-    store, in the order of ``forest.documents``.
+    ``sizes`` are the words or tokens of every node's text, shape (nodes,); ``keys`` are the keys of the documents'
+    trees in the store, in the order of ``forest.documents``.
     """
 
     forest: Forest

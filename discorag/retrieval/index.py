@@ -3,8 +3,6 @@
 Source: DISRetrieval section 3.3 for one document.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 
@@ -27,7 +25,7 @@ from discorag.text.bm25 import Bm25, TermCounts
 BEST_CHUNKS = 20
 """Chunks whose documents are searched too."""
 ATTEMPTS = 10
-"""How often nodes are scored again where their trees were being replaced."""
+"""How often nodes are scored again if their trees were being replaced."""
 
 
 class TreeIndex:
@@ -93,9 +91,9 @@ class TreeIndex:
         return Source(document, build_hierarchy(document))
 
     async def scores(self, query: SearchQuery, doc_ids: Sequence[str], *, by: NodeScores, texts: bool) -> Scores:
-        """All nodes of these documents, which have their trees, in the order in which they are read.
+        """The scores of all nodes of these documents, whose trees exist, in the order in which they are read.
 
-        ``texts``, which take much longer to read, are those of the nodes.
+        ``texts``: also read the nodes' texts, which takes much longer.
 
         Raises:
             StoreError: Trees are replaced faster than they can be read.

@@ -4,8 +4,6 @@ To add one: a `ChunkRetriever` or a `TreeRetriever`, in `discorag.retrieval.retr
 name: here, by `register_retriever`, or by an entry point of the group ``disco_rag.retrievers``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -41,7 +39,7 @@ class TreeQuery:
     """A question over the scored nodes of the documents that are searched.
 
     ``words`` is the budget of evidence, in the unit of the sizes; ``k`` the retriever's own, None for its paper's.
-    HTSIR's reranker is given ``pool`` nodes; RDR²'s router may ``unfold`` so many headings in a document.
+    HTSIR's reranker is given ``pool`` nodes; RDR²'s router may ``unfold`` this many headings in a document.
     """
 
     question: str
@@ -59,7 +57,7 @@ class SelectedNodes:
     """Nodes whose text is evidence, and what selecting them cost.
 
     ``refused``: the router says that no document answers the question (RDR²'s [REFUSE] in all of them); the nodes are
-    those nearest to it then, which are not evidence.
+    then the nearest ones, and not evidence.
     """
 
     nodes: Sequence[int]
@@ -96,7 +94,7 @@ class TreeRetriever:
 
 @dataclass(frozen=True)
 class ChunkRetriever:
-    """A retriever over chunks: finds the best ``query.top_k``, and blocks. None: every chunk, in document order."""
+    """A search over chunks for the best ``query.top_k``; it blocks. None: every chunk, in document order."""
 
     search: Callable[[Store, Scope, SearchQuery], list[Hit]] | None
 

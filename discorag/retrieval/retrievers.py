@@ -1,7 +1,5 @@
 """The retrievers: for chunks, how they are searched; for trees, which builder makes them and how nodes are selected."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

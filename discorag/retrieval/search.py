@@ -3,8 +3,6 @@
 Sources: DISRetrieval section 3.3 for the trees of one document; documents first, for a corpus, is ours.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +71,7 @@ async def search_chunks(
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
-    """The trees of a retriever's builder; inner nodes are encoded by their summaries where a model writes them."""
+    """The trees of a retriever's builder; if a language model writes summaries, inner nodes are encoded by them."""
     vectors = "text" if tools.backends.model_for("summariser") and retriever.summaries else retriever.vectors
     return TreeIndex(store, scope, tools.backends.encoder, retriever.build(tools), vectors)
 
@@ -96,7 +94,7 @@ async def search_trees(
     filters: Filters,
     options: TreeOptions,
 ) -> TreeSearch:
-    """Documents first, then the scores of their trees' nodes; trees that are missing are built.
+    """Search for documents, then score the nodes of their trees; missing trees are built.
 
     Raises:
         QueryError: The question is longer than the encoder's window.
@@ -135,11 +133,11 @@ def passages_with(
 
 
 def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePlaces:
-    """What the selected nodes say, as characters of the documents; the document of the best node comes first.
+    """What the selected nodes say, as spans of the documents; the document of the best node comes first.
 
-    All of it is source text (see `passages_of` for summaries). An inner node's own text, such as a summary, is replaced
-    by the leaves below it that are most like the question, as many as fit its length, and at least one. The best leaf
-    is kept even if it is longer than the ``budget`` of all evidence.
+    All of it is source text (see `passages_of` for summaries). The text of an inner node, such as a summary, is
+    replaced by the leaves below it that are most similar to the question, as many as fit its length, and at least one.
+    The best leaf is kept even if it is longer than the ``budget`` of all evidence.
     """
 
     def best_leaves(node: int) -> Sequence[int]:
@@ -157,9 +155,10 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
 
 
 def chunks_with(store: Store, scope: Scope, evidence: EvidencePlaces) -> tuple[list[Hit], Inside]:
-    """The chunks that hold the evidence: documents in the order of ``evidence``, chunks in text order; blocks.
+    """The chunks that hold the evidence, and the evidence of each by its id. Blocks.
 
-    An earlier document's chunks have the higher score. Also the evidence of each chunk by its id.
+    Documents are in the order of ``evidence``, chunks in text order; an earlier document's chunks have the higher
+    score.
     """
     hits: list[Hit] = []
     inside = Inside()

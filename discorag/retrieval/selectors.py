@@ -8,8 +8,6 @@ Sources: DISRetrieval, section 3.3, algorithm 1, figure 4 (the variants) and sec
 (querying) and appendix F.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
@@ -29,10 +27,10 @@ def leaf_ranking(scores: Floats) -> list[int]:
 
 
 def within_budget(order: Iterable[int], sizes: Ints, limit: int) -> Nodes:
-    """The longest beginning of ``order`` (nodes, best first) whose sizes, shape (nodes,), keep to the limit.
+    """The longest beginning of ``order`` (nodes, best first) whose sizes, shape (nodes,), stay within the limit.
 
-    It stops before the first node that would exceed the limit and does not look for smaller ones behind it. The best
-    node is kept even if it alone exceeds the limit, on which the papers are silent: an answer needs some evidence.
+    It stops before the first node that would exceed the limit, even if a smaller one follows. The best node is kept
+    even if it alone exceeds the limit, which the papers do not mention: an answer needs some evidence.
     """
     chosen: list[int] = []
     spent = 0
@@ -60,18 +58,13 @@ class Variant(StrEnum):
 
 
 def algorithm1(
-    tree: TreeArrays,
-    scores: Floats,
-    sizes: Ints,
-    limit: int,
-    *,
-    k: int = 5,
-    variant: Variant = Variant.ORIGINAL_ORDER,
+    tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5, variant: Variant = Variant.ORIGINAL_ORDER
 ) -> Nodes:
-    """Go through all nodes by score: a leaf is chosen, an inner node gives its k best leaves not chosen yet.
+    """Go through all nodes by score: a leaf is chosen; an inner node contributes its k best leaves that are not chosen
+    yet.
 
-    The printed algorithm counts evidence and looks at the count after each node; the paper's experiments, and this
-    function, bound its length and look after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
+    The printed algorithm counts evidence and tests the count after each node; the paper's experiments, and this
+    function, limit its length and test after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
     """
     if variant is Variant.LEAVES:
         order: Iterable[int] = leaf_ranking(scores[: tree.leaves])
@@ -115,8 +108,8 @@ def _leaves_by_node(tree: TreeArrays, ranked: Iterable[int], scores: Floats, k: 
 def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
     """RAPTOR's collapsed tree: the best nodes of all layers until the budget, which the paper sets to 2,000 tokens.
 
-    Nodes are given by rank. A node and one above it may both be chosen, as in the paper. Appendix F has the sum stay
-    below the limit, its text has it not exceed the limit: the latter is done here.
+    Nodes are given by rank. A node and one above it may both be chosen, as in the paper. The sum may reach the limit,
+    as in the paper's text; in its appendix F it stays below.
     """
     return within_budget(ranking(tree, scores), sizes, limit)
 

@@ -75,7 +75,7 @@ class Outcome(Generic[T_co]):
 class EvidenceSpan(BaseModel, frozen=True):
     """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
 
-    ``title`` is the document's, after the end of its path where another source has the same title. ``page`` is the
+    ``title`` is the document's, after the end of its path where another document has the same title. ``page`` is the
     one-based page on which it starts, None where the source has no pages; ``also_in``, the names of other files with
     the same content.
     """
@@ -121,9 +121,9 @@ class AnswerSentence(BaseModel, frozen=True):
     Args:
         text: Without citations.
         support: What the verifier found out.
-        evidence: Where a supported sentence stands; for one that is not verified, the places to compare it with: the
-            closest of each chunk that it cites, else the closest of all. Empty if it is not supported.
-        step: Index of the plan step that it carries out, None where no step matches.
+        evidence: What supports the sentence. If it is not verified, the closest place in each chunk that it cites, or
+            the closest of all; if it is not supported, empty.
+        step: Index of the plan step that it carries out; None if no step matches.
         reason: Why it has this state, in one plain sentence: it is quoted, something is missing, nothing checked it.
         confidence: Probability that it is supported, from the model that judged it; None if none did.
     """
@@ -158,13 +158,13 @@ NOT_SURE = "Not sure that the documents answer this. Closest passages:"
 
 
 class Answer(Drawn, BaseModel, frozen=True):
-    """A verified answer; or none, where ``abstained`` says why, and ``nearest`` what the documents say instead.
+    """A verified answer; or none: then ``abstained`` says why, and ``nearest`` are the closest passages.
 
-    ``answerable`` is the probability that the evidence answers the question; None where it is not known. Between a
-    refusal and an answer an answer is ``unsure``: its sentences are the closest passages, and shown as such.
+    ``answerable`` is the probability that the evidence answers the question; None if it is not known. If the answer is
+    ``unsure``, its sentences are the closest passages, and shown as such.
 
-    ``notes`` say what a language model was asked for and did not do, and why, a sentence each: what others wrote may
-    be quoted in them.
+    ``notes`` say what a language model was asked for and did not do, and why, in one sentence each; they may quote what
+    others wrote.
     """
 
     query: str
@@ -179,7 +179,7 @@ class Answer(Drawn, BaseModel, frozen=True):
 
     @property
     def text(self) -> str:
-        """The sentences as running text; `NO_ANSWER` where it abstained."""
+        """The sentences as running text; `NO_ANSWER` if it abstained."""
         return NO_ANSWER if self.abstained else " ".join(s.text for s in self.sentences)
 
     @property

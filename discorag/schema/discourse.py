@@ -1,11 +1,10 @@
 """Discourse structure: RST trees inside chunks, the rhetorical graph between chunks, and the plan of an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import cached_property
 from pkgutil import resolve_name
+from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -80,7 +79,7 @@ class Nuclearity(StrEnum):
 class Split(BaseModel, frozen=True):
     """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation.
 
-    ``confidence`` says how likely it is that cut, nuclearity and relation are right; None where the parser does not.
+    ``confidence`` is the probability that split, nuclearity and relation are right; None if the parser gives none.
     """
 
     start: int = Field(ge=0)
@@ -91,7 +90,7 @@ class Split(BaseModel, frozen=True):
     confidence: float | None = Field(default=None, ge=0, le=1)
 
     @model_validator(mode="after")
-    def _check(self) -> Split:
+    def _check(self) -> Self:
         if not self.start < self.mid < self.end:
             raise InvariantError(f"Split [{self.start}, {self.mid}, {self.end}) has an empty side.")
         if self.relation is Relation.JOINT and self.nuclearity is not Nuclearity.NN:
@@ -117,7 +116,7 @@ class RstTree(Drawn, BaseModel, frozen=True):
     splits: tuple[Split, ...] = ()
 
     @model_validator(mode="after")
-    def _check(self) -> RstTree:
+    def _check(self) -> Self:
         for a, b in zip(self.edus, self.edus[1:], strict=False):
             if b.start < a.end:
                 raise InvariantError(f"EDU at {b.start} overlaps the one that ends at {a.end}.")
@@ -181,7 +180,7 @@ class RstTree(Drawn, BaseModel, frozen=True):
 
 
 def from_splits(edus: tuple[Span, ...], splits: dict[tuple[int, int], Split]) -> RstTree:
-    """The tree over ``edus`` whose splits, in any order, are ``splits`` keyed by ``(start, end)``."""
+    """The tree over ``edus`` with these splits, given by ``(start, end)`` in any order."""
     return RstTree(edus=edus, splits=tuple(_preorder(splits, len(edus))))
 
 
@@ -231,8 +230,8 @@ DISAGREEMENTS = frozenset({ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WI
 class Edge(BaseModel, frozen=True):
     """A directed relation from chunk ``source`` to chunk ``target`` (chunk ids).
 
-    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, where the engine knows;
-    ``reason`` says why in one plain sentence, where the engine gives it: the local one does for conflicts.
+    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, if the engine knows them.
+    ``reason`` says why in one plain sentence, if the engine does: the local one does for conflicts.
     """
 
     source: str
@@ -265,7 +264,7 @@ class RhetoricalGraph(Drawn, BaseModel, frozen=True):
     edges: tuple[Edge, ...] = ()
 
     @model_validator(mode="after")
-    def _check(self) -> RhetoricalGraph:
+    def _check(self) -> Self:
         known = set(self.chunks)
         if len(known) != len(self.chunks):
             raise InvariantError("A chunk appears twice in the graph.")

@@ -1,10 +1,9 @@
 """Documents: canonical text, the hierarchy of its parts, and the chunks that are embedded and found."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -22,7 +21,7 @@ class Markup(StrEnum):
 
 
 class Scope(BaseModel, frozen=True):
-    """Whose data: a named set of documents of a tenant. Every call to the store carries one; also part of every id."""
+    """A named set of documents of a tenant. Every call to the store carries one; it is also part of every id."""
 
     tenant: str = Field(default="default", min_length=1)
     corpus: str = Field(default="default", min_length=1)
@@ -80,17 +79,23 @@ class Document(BaseModel, frozen=True):
         return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))
 
 
-def name_sources(titles: Mapping[str, str]) -> dict[str, str]:
-    """The name of each source by its URI: its title; equal titles follow the shortest end of the path that differs.
+def name_sources(titles: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    """What to call sources, by URI: their titles, after the end of the path where one of ``others`` has the same title.
 
-    >>> name_sources({"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"})
-    {'/a/v1/weld.md': 'v1/weld.md: Weld', '/a/v2/weld.md': 'v2/weld.md: Weld', '/a/tides.md': 'Tides'}
+    >>> every = {"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"}
+    >>> name_sources({"/a/v1/weld.md": "Weld", "/a/tides.md": "Tides"}, every)
+    {'/a/v1/weld.md': 'v1/weld.md: Weld', '/a/tides.md': 'Tides'}
     """
+    paths = {title: list[list[str]]() for title in titles.values()}
+    for uri, title in others.items():
+        if title in paths:
+            paths[title].append(uri.split("/"))
     names: dict[str, str] = {}
     for uri, title in titles.items():
-        parts, others = uri.split("/"), [u.split("/") for u, t in titles.items() if t == title and u != uri]
-        depth = next((n for n in range(1, len(parts)) if all(parts[-n:] != other[-n:] for other in others)), 0)
-        names[uri] = f"{'/'.join(parts[-depth:])}: {title}" if others else title
+        parts = uri.split("/")
+        same = [path for path in paths[title] if path != parts]
+        depth = next((n for n in range(1, len(parts)) if all(parts[-n:] != path[-n:] for path in same)), 0)
+        names[uri] = f"{'/'.join(parts[-depth:])}: {title}" if same else title
     return names
 
 
@@ -150,7 +155,9 @@ class Hierarchy(BaseModel, frozen=True):
         return tuple((i, n) for i, n in enumerate(self.nodes) if n.kind is kind)
 
     def headings(self, index: int) -> tuple[str, ...]:
-        """Headings around node ``index``, outermost first, its own included: of its sections, then those by layout."""
+        """The headings above node ``index``, outermost first, with its own: those of its sections, then those by
+        layout.
+        """
         path: list[str] = list(reversed(self.nodes[index].under))
         at: int | None = index
         while at is not None:
@@ -217,7 +224,7 @@ class Chunk(Drawn, BaseModel, frozen=True):
     unit_vectors: str = Field(default="", exclude=True, repr=False)
 
     @model_validator(mode="after")
-    def _check(self) -> Chunk:
+    def _check(self) -> Self:
         if len(self.text) != self.span.end - self.span.start:
             raise InvariantError(f"Chunk text has {len(self.text)} characters, its span {self.span} does not.")
         if not self.sentences or not all(self.span.contains(s) for s in self.sentences):

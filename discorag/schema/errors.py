@@ -35,7 +35,8 @@ class Usage(BaseModel, frozen=True):
 
 
 class DiscoRagError(RuntimeError):
-    """Base of all errors raised on purpose. LangGraph's server shows the messages of a `RuntimeError`, not of others.
+    """Base of all errors raised on purpose. It is a `RuntimeError` because LangGraph's server shows only their
+    messages.
 
     Args:
         message: What happened, with the offending value.

@@ -1,8 +1,7 @@
 """The ledger: what every stage of a run cost, and what went wrong in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
+from typing import Self
 
 from pydantic import BaseModel, Field
 
@@ -20,13 +19,13 @@ STAGES = {
     "generate": "answer",
     "verify": "",
 }
-"""The stages of an answer in their order, each with what a language model makes there, as a reader is told."""
+"""The stages of an answer in order, each with what a language model makes in it, as notes call it."""
 
 
 class Failure(BaseModel, frozen=True):
-    """One thing that went wrong, counted and shown; never an empty success.
+    """One thing that went wrong; it is counted and shown.
 
-    ``fallback`` says what was used instead; empty means that nothing was.
+    ``fallback`` is what was used instead; empty: nothing.
     """
 
     stage: str
@@ -35,7 +34,7 @@ class Failure(BaseModel, frozen=True):
     fallback: str = ""
 
     @classmethod
-    def of(cls, stage: str, error: DiscoRagError, *, fallback: str = "") -> Failure:
+    def of(cls, stage: str, error: DiscoRagError, *, fallback: str = "") -> Self:
         """The record of ``error`` in ``stage``."""
         return cls(stage=stage, kind=error.kind, message=str(error), fallback=fallback)
 
@@ -43,9 +42,9 @@ class Failure(BaseModel, frozen=True):
 class StageRecord(BaseModel, frozen=True):
     """One line of the ledger.
 
-    ``seconds`` is wall time; ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` where the local engine stood
-    in for some pieces; ``counts`` has what else was counted, by its name: trees that were built, say; ``decisions`` say
-    where the run went from here and why.
+    ``seconds`` is wall time. ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` if the local engine made
+    some parts. ``counts`` are further counts by name, for example of trees built. ``decisions`` say where the run went
+    next, and why.
     """
 
     stage: str
@@ -81,11 +80,11 @@ class Ledger(BaseModel, frozen=True):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What an answer says of its failures: which stage, why, and what was used instead."""
+        """The failures in sentences, for the answer: which stage, why, and what was used instead."""
         return tuple(dict.fromkeys(_note(s, f) for s in self.stages for f in s.failures))
 
     @classmethod
-    def merged(cls, records: Iterable[StageRecord]) -> Ledger:
+    def merged(cls, records: Iterable[StageRecord]) -> Self:
         """Sum the records of each stage and engine into one line (an ingest has one per document)."""
         lines: dict[tuple[str, str], StageRecord] = {}
         for r in records:

@@ -3,9 +3,8 @@
 Builders differ in how they make inner nodes, selectors in how they choose among nodes; both know only this type.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -54,7 +53,7 @@ class RetrievalTree(BaseModel):
     nodes: tuple[RetrievalNode, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _check(self) -> RetrievalTree:
+    def _check(self) -> Self:
         at = 0
         for i, node in enumerate(self.nodes):
             if i < self.leaves:
@@ -72,14 +71,6 @@ class RetrievalTree(BaseModel):
     def leaves(self) -> int:
         """How many of the nodes are leaves: the first ones."""
         return next((i for i, n in enumerate(self.nodes) if n.children), len(self.nodes))
-
-    @cached_property
-    def leaves_of(self) -> tuple[tuple[int, ...], ...]:
-        """For each node the leaves at or below it, in text order."""
-        below: list[tuple[int, ...]] = []
-        for i, node in enumerate(self.nodes):
-            below.append(tuple(sorted({leaf for c in node.children for leaf in below[c]})) or (i,))
-        return tuple(below)
 
     @cached_property
     def parents(self) -> tuple[tuple[int, ...], ...]:

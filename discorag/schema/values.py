@@ -36,7 +36,7 @@ class Span(BaseModel, frozen=True):
         return text[self.start : self.end]
 
     def shifted(self, offset: int) -> Span:
-        """The span so many characters further on."""
+        """The span shifted by this many characters."""
         return Span(start=self.start + offset, end=self.end + offset)
 
     def contains(self, other: Span) -> bool:

@@ -1,7 +1,5 @@
 """A store in one file, and back: a database of its documents, followed by the file's checksum."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -53,7 +51,7 @@ def backup(database: Database, file: Path, progress: Progress = lambda _: None) 
         part.replace(file)
     except OSError as error:
         raise StoreError(
-            f"{file} cannot be written: {error.strerror}.", hint="Check the place and its disk."
+            f"{file} cannot be written: {error.strerror}.", hint="Check the folder and its disk."
         ) from error
     finally:
         with suppress(OSError):
@@ -62,11 +60,11 @@ def backup(database: Database, file: Path, progress: Progress = lambda _: None) 
 
 
 def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: None) -> int:
-    """Put all that `backup` wrote into an empty or a new store, all of it or nothing; how many documents there are.
+    """Restore a backup into an empty or a new store, all of it or nothing; returns how many documents there are.
 
     Raises:
         MissingPathError: There is no such file.
-        StoreDamagedError: The file is not as it was written.
+        StoreDamagedError: The file is damaged, or not a backup.
         InputError: The store has documents.
         EncoderMismatchError: The store is of another encoder.
         StoreError: The disk fails or is full.

@@ -1,7 +1,5 @@
 """Whether all that is stored can be read, and whether the index has it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
@@ -18,7 +16,7 @@ Part = Literal["document", "chunks", "tree", "database", "index"]
 
 
 class Difference(BaseModel, frozen=True):
-    """One thing that is not as it should be, and in which way; the document's fields are empty where it is not one."""
+    """One thing that is wrong, and what it is; if it is not about a document, the document's fields are empty."""
 
     part: Part
     tenant: str = ""

@@ -1,7 +1,5 @@
 """Conversations with the server: threads, and the questions that were answered in them."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -55,7 +53,7 @@ class Threads:
         row = {"id": thread.id, "tenant": tenant, "touched": _now(), "body": thread.model_dump_json()}
         with self._database.write(tenant) as db:
             if (db.scalar(select(func.count()).where(T.c.tenant == tenant)) or 0) >= MAX_THREADS:
-                raise InputError(f"There are {MAX_THREADS} threads.", hint="Delete some: DELETE /threads/ID.")
+                raise InputError(f"There are already {MAX_THREADS} threads.", hint="Delete some: DELETE /threads/ID.")
             db.execute(insert(T), row)
         return thread
 

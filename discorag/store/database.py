@@ -1,7 +1,5 @@
 """The database that is the truth: how it is opened, read and written. Indexes are made from it."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -96,7 +94,7 @@ class Database:
 
     @property
     def is_nearly_full(self) -> bool:
-        """Whether its disk is; that of a server is not looked at."""
+        """Whether its disk is nearly full; the disk of a server is not checked."""
         return isinstance(self.place, SqliteFile) and self.place.room < 0
 
     def check_room(self) -> None:
@@ -106,7 +104,9 @@ class Database:
 
     @contextmanager
     def read(self) -> Generator[Connection]:
-        """A connection that sees one state of the database; within `write` or another `read` the one of that block."""
+        """A connection that sees one state of the database; inside `write` or another `read`, the connection of that
+        block.
+        """
         current: Connection | None = getattr(self._thread, "current", None)
         with self.place.errors():
             if current is not None:
@@ -142,7 +142,7 @@ class Database:
 
 
 def is_in(scope: Scope, table: Table = tables.documents) -> ColumnElement[bool]:
-    """Whether a row is one of the scope's."""
+    """The condition that a row belongs to the scope."""
     return and_(table.c.tenant == scope.tenant, table.c.corpus == scope.corpus)
 
 
@@ -152,5 +152,5 @@ def named(scope: Scope) -> str:
 
 
 def no_document(scope: Scope, doc_id: str) -> NotFoundError:
-    """What is raised where a document is missing."""
+    """The error for a missing document."""
     return NotFoundError(f"There is no document {doc_id!r} in {named(scope)}.", hint=STALE)

@@ -1,28 +1,13 @@
 """Documents, their manifests and their chunks, in the database."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    and_,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, update
 
-from discorag.schema.document import Chunk, Document, Scope
+from discorag.schema.document import Chunk, Document, Scope, name_sources
 from discorag.schema.values import Span, Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
@@ -45,6 +30,8 @@ from discorag.text.terms import sparse
 
 T = TypeVar("T")
 _PLACES = 10_000  # documents whose chunks' places are kept in memory
+_SCOPES = 100  # scopes whose documents' titles are kept in memory
+_TITLES = 10_000  # documents of a scope, at most, whose titles are read
 _MANY = 10_000  # ids that one statement names
 _READ = 100  # documents that an index reads at a time
 
@@ -57,6 +44,7 @@ class Documents:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._places = Recent[Sequence[tuple[str, Span]]](_PLACES)
+        self._titles = Recent[tuple[dict[str, str], int]](_SCOPES)
 
     def put(
         self, scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors
@@ -125,12 +113,12 @@ class Documents:
             return [manifest_from(m) for m in db.scalars(every.offset(offset).limit(limit))], total
 
     def under(self, scope: Scope, folder: str) -> list[Manifest]:
-        """The documents of the scope whose uri begins with this."""
+        """The documents of the scope whose URI begins with ``folder``."""
         with self.database.read() as db:
             return [manifest_from(m) for m in db.scalars(select(D.c.manifest).where(is_in(scope), _begins(folder)))]
 
     def has(self, scope: Scope, folder: str = "") -> bool:
-        """Whether there is any document in the scope whose uri begins with this."""
+        """Whether the scope has a document whose URI begins with ``folder``."""
         with self.database.read() as db:
             return db.execute(select(D.c.number).where(is_in(scope), _begins(folder)).limit(1)).first() is not None
 
@@ -143,6 +131,26 @@ class Documents:
             Corpus(name=name, documents=count, chunks=chunks, written=datetime.fromisoformat(at) if at else None)
             for name, count, chunks, at in sorted(row.tuple() for row in found)
         ]
+
+    def source_names(self, scope: Scope, chunks: Iterable[Chunk]) -> dict[str, str]:
+        """What to call the documents of these chunks, by uri: see `discorag.schema.document.name_sources`.
+
+        They are compared with all documents of the scope; if there are too many, with each other.
+        """
+        titles = {chunk.uri: chunk.title for chunk in chunks}
+        known, newest = self._titles.get(scope.folder, (dict[str, str](), 0))
+        query = select(D.c.number, D.c.uri, D.c.manifest).where(is_in(scope))
+        with self.database.read() as db:
+            count = db.scalar(select(func.count()).select_from(D).where(is_in(scope))) or 0
+            if count > _TITLES:
+                return name_sources(titles, titles)
+            rows = db.execute(query.where(D.c.number > newest)).all()
+            if len(known) + sum(row.uri not in known for row in rows) != count:  # documents were deleted
+                known, rows = dict[str, str](), db.execute(query).all()
+        if rows:
+            known = known | {row.uri: manifest_from(row.manifest).title for row in rows}
+            self._titles[scope.folder] = known, max(row.number for row in rows)
+        return name_sources(titles, known)
 
     def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:
         """The manifest of one document, None if it is not stored."""

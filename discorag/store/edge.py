@@ -46,7 +46,7 @@ FOLDER, LOCK = "index", "index.lock"
 HNSW_EF = 128
 """Candidates kept while the graph is searched; recall@10 was 0.98 at 100,000 points (commit 921071b)."""
 UNINDEXED = 20_000
-"""Points that are searched exactly before it is worth while to build a graph."""
+"""Points that are searched exactly; above this number a graph is built."""
 _FORMAT = 1
 _POINTS, _ABOUT = "points", "about.json"
 _COMMON = ("tenant", "corpus")
@@ -55,7 +55,7 @@ _ZEROS = bytes(_BLOCK)
 
 
 def open_edge(place: IndexPlace, *, fresh: bool) -> EdgeIndex:
-    """For the registry."""
+    """The index ``edge``."""
     folder = place.folder / FOLDER
     lock = _acquire_lock(place.folder / LOCK)
     try:

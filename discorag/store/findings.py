@@ -1,7 +1,5 @@
 """What audits found, as rows of the store's database, and which findings a reader has settled."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 An index is built from the database, can be built again, and makes searches faster.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ Filters = Mapping[str, Sequence[str]]
 
 
 class IndexUnusableError(Exception):
-    """The index cannot be used, for a reason in a few words; ``lost``: it has to be built again."""
+    """The index cannot be used, for a reason in a few words; ``lost``: it must be rebuilt."""
 
     def __init__(self, reason: str, *, lost: bool = False) -> None:
         super().__init__(reason)
@@ -96,11 +94,11 @@ class Index(Searcher, Protocol):
     """Whether other processes write to it too: then it may have what is not in the database any more."""
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
-        """Bring one document up to date; None removes it. Doing so again changes nothing."""
+        """Bring one document up to date; None removes it. Repeating a call changes nothing."""
         ...
 
     def count(self) -> int:
-        """How many chunks and documents it holds together."""
+        """How many points it holds: chunks and documents."""
         ...
 
     def flush(self) -> None:
@@ -122,7 +120,7 @@ class Index(Searcher, Protocol):
 
 @dataclass(frozen=True)
 class IndexPlace:
-    """Where an index lies, the id of the database that it is made from, and the length of its vectors."""
+    """Where an index is, the id of its database, and the length of its vectors."""
 
     settings: StoreSettings
     folder: Path
@@ -139,7 +137,7 @@ class OpenIndex(Protocol):
 
 
 def open_none(place: IndexPlace, *, fresh: bool) -> Index:
-    """For the registry."""
+    """The index ``none``."""
     del place, fresh
     raise IndexUnusableError("there is none: name a Qdrant server (DISCO_RAG_STORE__URL)")
 

@@ -1,7 +1,5 @@
 """Keeps the index up to date with the database; searches exactly where the index cannot be used."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +22,7 @@ FLUSHED = 2_000
 FEED_S = 2.0
 """How long a search waits, in seconds, while another process brings the index up to date."""
 RETRY_S = 30.0
-"""How long an index that could not be used is left alone, in seconds."""
+"""Seconds before an index that could not be used is tried again."""
 _LOG = logging.getLogger("disco_rag.store")
 _FEEDER = "index"
 _FULL = "the disk is nearly full"
@@ -61,7 +59,7 @@ class LiveIndex:
 
     @property
     def is_exact(self) -> bool:
-        """Whether what is found is in the database: it is searched itself, or only this process writes the index."""
+        """Whether every hit is in the database: it is searched itself, or only this process writes the index."""
         return self._index is None or not self._index.shared
 
     def search(self, find: Callable[[Searcher], T]) -> T:
@@ -77,7 +75,7 @@ class LiveIndex:
         return find(self._exact)
 
     def changed(self) -> None:
-        """Bring the index up to date after a change. If it has to be built again, that is done now."""
+        """Bring the index up to date after a change. If it must be rebuilt, that is done now."""
         with self._turn, self._given_up_on_error():
             index = self._usable()
             if index is None and self.lost and not self._is_full() and not self._database.read_only:
@@ -100,12 +98,12 @@ class LiveIndex:
         with self._turn:
             self._release(damaged=False)
             if self._is_full():
-                raise StoreFullError(f"The index cannot be made: {_FULL}.", hint="Make room, and run it again.")
+                raise StoreFullError(f"The index cannot be built: {_FULL}.", hint="Free disk space, and run it again.")
             try:
                 with self._locked():
                     return self._fill()
             except IndexUnusableError as error:
-                raise StoreError(f"The index cannot be made: {error}.", hint="Stop that process, or wait.") from error
+                raise StoreError(f"The index cannot be built: {error}.", hint="Stop that process, or wait.") from error
 
     def count(self) -> int | None:
         """How many points the index has when it is up to date; None if it cannot be used."""

@@ -1,12 +1,10 @@
 """Retrieval trees as arrays, without their texts: what choosing evidence needs, quick to read, join and score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +39,7 @@ class TreeArrays:
     below: Runs
 
     @classmethod
-    def of(cls, tree: RetrievalTree) -> TreeArrays:
+    def of(cls, tree: RetrievalTree) -> Self:
         """The structure of a tree."""
         inner = tree.nodes[tree.leaves :]
         spans = [(n.spans[0].start, n.spans[0].end) for n in tree.nodes[: tree.leaves]]
@@ -55,7 +53,7 @@ class TreeArrays:
         return cls(_ints(words), _ints(spans), _ints(ends), _ints(children), below)
 
     @classmethod
-    def join(cls, trees: Sequence[TreeArrays]) -> TreeArrays:
+    def join(cls, trees: Sequence[Self]) -> Self:
         """That of several documents: first all leaves, then each document's inner nodes."""
         leaves = _before([t.leaves for t in trees])
         inner = _before([t.inner for t in trees]) + sum(t.leaves for t in trees)
@@ -79,7 +77,7 @@ class TreeArrays:
 
     @property
     def inner(self) -> int:
-        """How many are not."""
+        """How many nodes are not leaves."""
         return len(self.child_ends) - 1
 
     @cached_property
@@ -94,7 +92,7 @@ class TreeArrays:
 
     @cached_property
     def first_leaf(self) -> Ints:
-        """The first leaf at or below every node: where it begins, in text order; shape (nodes,)."""
+        """The first leaf at or below every node, in text order; shape (nodes,)."""
         return self.groups.starts[self.groups.first].astype(np.int64)
 
     @property
@@ -142,8 +140,8 @@ class Outline:
     key: str = ""
 
     @classmethod
-    def of(cls, tree: RetrievalTree, vectors: Vectors) -> Outline:
-        """That of a tree with the unit vectors of all its nodes or of its leaves alone, see `lengths`."""
+    def of(cls, tree: RetrievalTree, vectors: Vectors) -> Self:
+        """The outline of a tree with the unit vectors of all its nodes, or of its leaves alone (see `lengths`)."""
         arrays = TreeArrays.of(tree)
         lengths = _lengths(arrays, vectors) if len(vectors) == arrays.leaves else None
         return cls(tree.builder, arrays, leaf_terms(tree), lengths)
@@ -164,7 +162,7 @@ class Outline:
         return pack_arrays([*(array.astype(np.uint32) for array in integers), lengths])
 
     @classmethod
-    def unpack(cls, builder: str, packed: bytes, key: str) -> Outline:
+    def unpack(cls, builder: str, packed: bytes, key: str) -> Self:
         """The packed outline. Raises `StoreDamagedError` if the bytes have changed."""
         *structure, ends, ids, counts, lengths = unpack_arrays(packed)
         words, spans, child_ends, children, *runs = (array.astype(np.int64) for array in structure)

@@ -11,17 +11,7 @@ from time import monotonic, sleep
 from typing import Any, Final
 
 from pydantic import SecretStr
-from sqlalchemy import (
-    Connection,
-    Delete,
-    Select,
-    Table,
-    create_engine,
-    func,
-    make_url,
-    select,
-    text,
-)
+from sqlalchemy import Connection, Delete, Select, Table, create_engine, func, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -38,9 +28,9 @@ from discorag.schema.errors import (
 
 DRIVER = "postgresql+psycopg"
 BUSY_S = 60
-"""How long a change waits for another one of the same, in seconds."""
+"""Seconds that a change waits for another change of the same thing."""
 CONNECTIONS = 16
-"""Of one process, at most; PostgreSQL has 100 by default."""
+"""The most of one process; PostgreSQL has 100 by default."""
 _PAUSE_S = 0.05
 _DEFAULTS: Final = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """Of connections, unless the URL says otherwise; a server that is cut off is noticed after a minute."""
@@ -103,7 +93,7 @@ class PostgresServer:
 
     @contextmanager
     def writing(self, what: str) -> Generator[Connection]:
-        """A transaction; those that change the same wait, and then see what this one wrote."""
+        """A transaction. Others that change the same thing wait for its end, and then see what it wrote."""
         with self.engine.begin() as db:
             db.execute(_LOCK, {"what": what})
             yield db
@@ -126,7 +116,7 @@ class PostgresServer:
 
     @contextmanager
     def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
-        """Whether this block alone has the lock of this name, of all processes, after waiting so long at most."""
+        """Whether this block alone, of all processes, gets the lock of this name within the time given."""
         with self.errors():
             db = self.engine.connect()  # the lock ends with its transaction, also when this process dies
         try:
@@ -171,11 +161,11 @@ class PostgresServer:
         return StoreError(f"{self.name} cannot be used: {message}.", hint="Check that the server runs, and its log.")
 
     def integrity(self, connection: Connection) -> list[str]:
-        """Nothing: PostgreSQL tests its pages itself when it reads them (data checksums), and foreign keys always."""
+        """Always empty: PostgreSQL checks its pages (data checksums) and foreign keys itself."""
         return []
 
     def number_after(self, connection: Connection, table: Table) -> None:
-        """Let the next row of a table get a number above all that were copied into it."""
+        """Number the next row of a table above all that were copied into it."""
         number = table.c.number
         sequence = func.pg_get_serial_sequence(table.name, number.name)
         connection.execute(select(func.setval(sequence, func.coalesce(func.max(number), 0) + 1, False)))

@@ -1,7 +1,5 @@
 """The index on a Qdrant server, or in memory (which tests use), through qdrant-client."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from math import ceil
@@ -19,6 +17,7 @@ from discorag.store.index import (
     KEYWORDS,
     Conditions,
     Filters,
+    Index,
     IndexedDocument,
     IndexPlace,
     IndexUnusableError,
@@ -32,14 +31,14 @@ from discorag.text.terms import SparseVector
 _BATCH = 256  # points in one request
 
 
-def open_memory(place: IndexPlace, *, fresh: bool) -> ServerIndex:
-    """For the registry."""
+def open_memory(place: IndexPlace, *, fresh: bool) -> Index:
+    """The index ``memory``."""
     if not fresh:
         raise IndexUnusableError("it is missing", lost=True)
     return ServerIndex(QdrantClient(":memory:"), place, fresh=True)
 
 
-def open_server(place: IndexPlace, *, fresh: bool) -> ServerIndex:
+def open_server(place: IndexPlace, *, fresh: bool) -> Index:
     """For the registry. Raises `ConfigError` for an address that cannot be one."""
     client = _client(place.settings)
     try:
@@ -53,10 +52,10 @@ def open_server(place: IndexPlace, *, fresh: bool) -> ServerIndex:
 
 
 class ServerIndex:
-    """One collection, named after the database that it is made from; the client is closed with it.
+    """One collection, named after its database; the client is closed with it.
 
     Raises:
-        IndexUnusableError: There is no such collection, and no ``fresh`` one is to be created.
+        IndexUnusableError: There is no such collection, and ``fresh`` does not ask for a new one.
     """
 
     shared = True

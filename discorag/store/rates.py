@@ -1,6 +1,4 @@
-"""How often something happens in a minute, counted in a PostgreSQL database over all servers that share it."""
-
-from __future__ import annotations
+"""How often something happened in the last minute, counted in PostgreSQL over all servers that share the database."""
 
 from sqlalchemy import ColumnElement, Integer, case, cast, func, text
 from sqlalchemy.dialects.postgresql import insert

@@ -1,7 +1,5 @@
 """A memory of the last values, for several threads: reading takes no lock, unlike with `cachetools`."""
 
-from __future__ import annotations
-
 from threading import Lock
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """What the store takes and returns, and checks that what it takes belongs together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

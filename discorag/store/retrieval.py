@@ -1,6 +1,4 @@
-"""Around a search: checks of the question, sources of the same content, and the search that leaves nothing out."""
-
-from __future__ import annotations
+"""Around a search: checks of the question, sources with the same content, and the search that returns everything."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ def check_query(query: str) -> str:
 
 
 def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
-    """Why nothing was found in a scope, and which corpora there are where it is empty. Blocks."""
+    """Why nothing was found in a scope; if it is empty, the error names the corpora that are not. Blocks."""
     if store.has(scope):
         message = f"Nothing in corpus {scope.corpus!r} matches the question and its filters."
         return EmptyCorpusError(message, hint="Check the filters.")
@@ -40,19 +38,21 @@ def nothing_in(store: Store, scope: Scope) -> EmptyCorpusError:
     named = [f"{c.name} ({amount(c.documents, 'documents')})" for c in others[:_NAMED]]
     more = [f"{len(others) - _NAMED} more"] if len(others) > _NAMED else []
     there = ", ".join([*named, *more])
-    return EmptyCorpusError(f"{nothing}; there are: {there}.", hint="Name one of them as the corpus.")
+    return EmptyCorpusError(f"{nothing}. Corpora with documents: {there}.", hint="Name one of them as the corpus.")
 
 
 @dataclass(frozen=True)
 class Distinct(Generic[T]):
-    """The best of what was found, documents of one content as one; ``copies``: document -> names of the other files."""
+    """The best of what was found, with documents of the same content as one. ``copies``: document -> names of the other
+    files.
+    """
 
     best: list[T]
     copies: Mapping[str, list[str]]
 
 
 def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T, str]]], wanted: int) -> Distinct[T]:
-    """The best ``wanted``, where documents of one text count as one: the first by uri of those found. Blocks.
+    """The best ``wanted``; documents with the same text count once, as the first of them by URI. Blocks.
 
     ``find`` returns the best n, each with its document.
     """
@@ -74,7 +74,7 @@ def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T,
 def distinct_chunks(
     store: Store, scope: Scope, find: Callable[[int], list[Hit]], wanted: int
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """`distinct` over chunks: the hits, and their chunks by id, as they had to be read for it. Blocks."""
+    """`distinct` over chunks: the hits, and by id the chunks, which had to be read anyway. Blocks."""
     read: dict[str, Chunk] = {}
 
     def with_documents(n: int) -> list[tuple[Hit, str]]:
@@ -87,12 +87,7 @@ def distinct_chunks(
 
 
 def everything(
-    store: Store,
-    scope: Scope,
-    filters: Mapping[str, Sequence[str]],
-    *,
-    counter: TokenCounter,
-    room: int | None = None,
+    store: Store, scope: Scope, filters: Mapping[str, Sequence[str]], *, counter: TokenCounter, room: int | None = None
 ) -> Distinct[Hit]:
     """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
 

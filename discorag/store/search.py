@@ -1,12 +1,10 @@
 """How hits are ranked, and the search that needs no index because it compares everything."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,15 +50,15 @@ def nearest_documents(query: SearchQuery, searcher: Searcher, scope: Scope, coun
 
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:
-    """Best first, equal scores by chunk id."""
+    """Hits ordered by score, best first; equal scores by chunk id."""
     return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
 
 def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
     """The first ``depth`` hits by score, rounded, and chunk id.
 
-    ``fetch`` returns up to so many hits, best first, equal scores in any order. It is asked for more until no hit left
-    out can tie with one kept.
+    ``fetch`` returns up to this many hits, best first, equal scores in any order. It is called for more until no hit
+    left out can tie with one kept.
     """
     limit = depth + 1
     hits = _rounded(fetch(limit))
@@ -71,7 +69,7 @@ def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
 
 
 def find_enough(find: Callable[[int], Sequence[T]], keep: Callable[[Sequence[T]], list[U]], wanted: int) -> list[U]:
-    """The first ``wanted`` of what is kept of the best n that are found, for n as large as that takes."""
+    """The first ``wanted`` hits that are kept; ever more are searched until there are enough."""
     n = wanted
     while True:
         hits = find(n)
@@ -133,7 +131,7 @@ class _Corpus:
     term_owners: NDArray[np.int64]
 
     @classmethod
-    def of(cls, stamp: tuple[int, int, int], documents: Mapping[int, IndexedDocument]) -> _Corpus:
+    def of(cls, stamp: tuple[int, int, int], documents: Mapping[int, IndexedDocument]) -> Self:
         parts = list(documents.values())
         counts = np.concatenate([d.term_counts for d in parts])
         return cls(
@@ -163,7 +161,7 @@ class _Corpus:
 
 
 class ExactSearch:
-    """Ranks by comparing everything. What was read of a scope is remembered until the scope changes."""
+    """Ranks by comparing every vector. It remembers what it has read of a scope until the scope changes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

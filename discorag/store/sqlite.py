@@ -1,4 +1,4 @@
-"""The database as a SQLite file: how it is opened, also where nothing can be written, and what its errors mean.
+"""The database as a SQLite file: how it is opened, even if nothing can be written, and what its errors mean.
 
 Everything specific to SQLite is in this module; what is specific to PostgreSQL is in `discorag.store.postgres`.
 """
@@ -86,7 +86,7 @@ class SqliteFile:
 
     @contextmanager
     def writing(self, what: str) -> Generator[Connection]:
-        """A transaction; all others wait, whatever they change."""
+        """A transaction; all others wait for its end, whatever they change."""
         with self._writers, self.engine.execution_options(**{WRITES: True}).begin() as db:
             yield db
 
@@ -96,7 +96,7 @@ class SqliteFile:
 
     @contextmanager
     def lock(self, name: str, wait_s: float = 0.0) -> Generator[bool]:
-        """One process serves a folder: it has all locks."""
+        """Always granted: one process serves a folder."""
         yield True
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class SqliteFile:
             raise StoreError(message, hint=_READ_ONLY_HINT) from error
 
     def number_after(self, connection: Connection, table: Table) -> None:
-        """Nothing: SQLite numbers above all rows that ever were."""
+        """Does nothing: SQLite never reuses a number."""
 
     def integrity(self, connection: Connection) -> list[str]:
         """What SQLite itself finds wrong with the file."""

@@ -78,7 +78,7 @@ class Store(DocumentTrees):
 
     @property
     def index_note(self) -> str:
-        """How searches are done where that is not by the index; else empty."""
+        """How searches are done if not by the index; otherwise empty."""
         return f"exact ({self.index.reason})" if self.index.reason else ""
 
     def changed(self) -> None:

@@ -3,8 +3,6 @@
 What is SQLite's or PostgreSQL's own is in `discorag.store.sqlite` and `discorag.store.postgres`.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Sequence
@@ -242,7 +240,7 @@ def unpack(packed: bytes) -> memoryview:
 
 
 def pack_text(text: str | bytes) -> bytes:
-    """Text, or its UTF-8, compressed."""
+    """Compress a text as UTF-8."""
     return pack(zlib.compress(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text, 1))
 
 
@@ -274,7 +272,7 @@ def unpack_places(packed: bytes) -> list[tuple[str, int, int]]:
 
 
 def pack_arrays(arrays: Sequence[NDArray[Any]]) -> bytes:
-    """Pack arrays of 4-byte numbers: how many arrays, the length of each, then the numbers."""
+    """Pack arrays of 4-byte numbers: the number of arrays, the length of each, then their numbers."""
     parts = [array.astype(array.dtype.newbyteorder("<"), copy=False).view("<u4") for array in arrays]
     return pack(np.concatenate([np.array([len(arrays), *map(len, arrays)], "<u4"), *parts]).tobytes())
 

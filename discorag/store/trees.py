@@ -1,7 +1,5 @@
 """Retrieval trees of stored documents, in the database."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Uploaded files, the jobs that ingest them, and conversions that failed: rows of the store's database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,10 +14,10 @@ from discorag.store.sqlite import FileHold
 
 _ENDLESS = 2**31 - 1
 TRIES = 2
-"""How often a file is converted that runs into a limit or ends its process."""
+"""How often a file that exceeds a limit or crashes its process is converted."""
 
 Hold = FileHold | RowHold
-"""Of a file in the queue, by the server that reads it."""
+"""The hold of a server on the file in the queue that it reads."""
 
 J, Q, U, V = tables.jobs, tables.queue, tables.uploads, tables.conversions
 
@@ -51,9 +49,9 @@ Edit = Callable[[str], tuple[JobRow, Sequence[tuple[int, str]]] | None]
 
 
 class JobTable:
-    """Jobs, their files that wait, and uploaded files. All methods block, and raise `StoreError` if the database fails.
+    """Jobs, their waiting files, and uploaded files. All methods block, and raise `StoreError` if the database fails.
 
-    Any number of servers may share them, if the database is a PostgreSQL server.
+    If the database is a PostgreSQL server, any number of servers may share them.
     """
 
     def __init__(self, database: Database) -> None:
@@ -165,16 +163,16 @@ def _queue(db: Connection, scope: Scope, job_id: str, files: Iterable[tuple[int,
 
 
 class Conversions:
-    """How often the conversion of each file failed, by its content."""
+    """How often the conversion of each file has failed. Files are known by their content."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def check(self, file: str) -> None:
-        """Raises `RefusedFileError` for a file that failed too often.
+        """Raises `RefusedFileError` for a file whose conversion failed too often.
 
         Args:
-            file: Digest of its content and of what will convert it.
+            file: Digest of its content and of the converter.
         """
         with self._database.read() as db:
             row = db.execute(select(V).where(V.c.file == file)).one_or_none()
@@ -183,14 +181,14 @@ class Conversions:
             raise RefusedFileError(message, hint="To try again, refresh it (--refresh), or retry its job.")
 
     def failed(self, file: str, reason: str) -> None:
-        """Count a failure."""
+        """Count a failure of a file."""
         with self._database.write(file) as db:
             counted = update(V).where(V.c.file == file).values(failures=V.c.failures + 1, reason=reason)
             if not db.execute(counted).rowcount:
                 db.execute(insert(V), {"file": file, "failures": 1, "reason": reason})
 
     def succeeded(self, file: str) -> None:
-        """Forget what was counted."""
+        """Forget earlier failures of a file."""
         with self._database.read() as db:
             known = db.scalar(select(V.c.file).where(V.c.file == file))
         if known:

@@ -1,1 +1,1 @@
-"""Reading: loaders, headings, sentences, chunks, all with exact offsets."""
+"""Text: sentences, terms, BM25, citations, escaping."""

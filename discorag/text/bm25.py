@@ -5,12 +5,10 @@ An inner node of a retrieval tree is such a group, whatever its own text is.
 Source of the formula: Robertson and Zaragoza 2009, section 3.4.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +33,8 @@ class Runs:
     stops: Ints
 
     @classmethod
-    def join(cls, parts: Sequence[Runs], leaves: Ints) -> Runs:
-        """Groups of several texts' leaves; ``leaves`` says how many lie before each text."""
+    def join(cls, parts: Sequence[Self], leaves: Ints) -> Self:
+        """The groups of leaves of several texts as one; ``leaves`` is how many leaves come before each text."""
         before = np.cumsum([0, *(len(p.starts) for p in parts)])[:-1]
         return cls(
             np.concatenate([p.first + at for p, at in zip(parts, before, strict=True)]),
@@ -68,7 +66,7 @@ class TermCounts:
     counts: NDArray[np.uint32]
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> TermCounts:
+    def of(cls, texts: Sequence[str]) -> Self:
         """The terms of texts (`discorag.text.terms.terms`)."""
         found = [Counter(map(term_id, terms(text))) for text in texts]
         ids, counts = ([n for c in found for n in part(c)] for part in (Counter[int].keys, Counter[int].values))
@@ -76,7 +74,7 @@ class TermCounts:
         return cls(ends, np.array(ids, np.uint32), np.array(counts, np.uint32))
 
     @classmethod
-    def join(cls, parts: Sequence[TermCounts]) -> TermCounts:
+    def join(cls, parts: Sequence[Self]) -> Self:
         """Those of several sequences of texts, one after another."""
         before = np.cumsum([0, *(len(p.ids) for p in parts)], dtype=np.uint32)
         ends = [np.zeros(1, np.uint32), *(p.ends[1:] + at for p, at in zip(parts, before[:-1], strict=True))]
@@ -86,7 +84,7 @@ class TermCounts:
 
     @property
     def lengths(self) -> Floats:
-        """Terms, repetitions included, of the texts before each, and of all; shape (texts + 1,)."""
+        """How many terms the first i texts have together, repetitions included; shape (texts + 1,)."""
         return np.concatenate([[0.0], np.cumsum(self.counts, dtype=np.float64)])[self.ends]
 
     def table(self, ids: NDArray[np.uint32]) -> Floats:

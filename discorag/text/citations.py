@@ -1,7 +1,5 @@
 """Citations in plans and drafts: ``[2]`` for a chunk, ``[2.3]`` or ``[2.3-5]`` for units of it (one-based)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -32,7 +30,7 @@ def format_reference(reference: Reference) -> str:
 
 
 def unknown_passages(found: Iterable[Reference], passages: Sequence[str]) -> list[Reference]:
-    """References to passages that do not exist, each once; one that a passage itself contains does not count."""
+    """References to passages that do not exist, each once; those that a passage itself contains do not count."""
     beyond = dict.fromkeys(r for r in found if r.chunk > len(passages))
     return [r for r in beyond if not any(format_reference(r) in passage for passage in passages)]
 
@@ -50,7 +48,7 @@ def without_references(text: str, *, chunks: int) -> str:
 
 
 def split_at_references(text: str) -> list[str]:
-    """``text`` in pieces, cut at its references, which are left out."""
+    """The pieces of ``text`` between its references."""
     at = [0, *(place for m in _REFERENCE.finditer(text) for place in m.span()), len(text)]
     return [text[start:end] for start, end in zip(at[::2], at[1::2], strict=True)]
 

@@ -1,7 +1,5 @@
 """Words that deny or attribute a statement, and words that say nothing about its subject; English and Chinese."""
 
-from __future__ import annotations
-
 import re
 
 from discorag.text.terms import terms

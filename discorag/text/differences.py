@@ -1,7 +1,5 @@
 """Which words differ between two sentences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -9,16 +7,16 @@ from difflib import SequenceMatcher
 from discorag.schema.values import Span
 
 ALIKE = 0.6
-"""Sentences with so large a share of words in common are the same but for some words."""
+"""The least share of common words of two sentences that are the same but for some words."""
 _WORD = re.compile(r"\d[\d.,:/-]*(?:\s?%)?|\w+(?:['’-]\w+)*")
 _TELLING = re.compile(r"^\d|^(?:no|not|never|none|nor|neither|without|cannot)$|n['’]t$", re.IGNORECASE)
 
 
 def differing_words(one: str, other: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """The words in which two sentences differ, as spans of each, neighbours together.
+    """The words that differ between two sentences, as spans of each; neighbouring words make one span.
 
-    Of sentences that are not `ALIKE`, only figures and negations that the other lacks: to mark nearly every word would
-    say nothing.
+    If the sentences are not `ALIKE`, only figures and negations that the other one lacks: otherwise nearly every word
+    would be marked.
     """
     first, second = (list(_WORD.finditer(text)) for text in (one, other))
     words = [[word[0].casefold() for word in found] for found in (first, second)]

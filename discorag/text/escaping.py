@@ -5,8 +5,6 @@ The project's citations differ from brackets of a source by style: bold in Markd
 HTML pages are templates that escape by themselves; JSON carries texts as they are, and clients escape them.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

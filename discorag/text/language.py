@@ -2,8 +2,6 @@
 
 # py3langid is not typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

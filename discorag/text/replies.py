@@ -3,8 +3,6 @@
 JSON that was cut off is closed, prose ends at its last whole sentence.
 """
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -17,7 +15,7 @@ _FILLER = r"(?:(?:\d[.)]|here|is|are|the|my|final|rst|elementary|discourse|units
 
 
 def parts_of(reply: str, *names: str) -> dict[str, str]:
-    r"""What stands under each name, as far as the reply has it; of two parts of one name the last counts.
+    """The parts of a reply by their names, as far as it has them; of two parts with one name, the last counts.
 
     A name, here in capitals as the prompt writes it, begins a line and ends with a colon, fills its line, or is in
     capitals. It may be a heading, in bold, in a list, in any case, in the plural; "Here is the" and the like may

@@ -1,7 +1,5 @@
 """Sentences with exact offsets, in English and Chinese (sentencex, corrected where it breaks citations and lists)."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Stop words are those of bm25s; Chinese and Japanese, which put no spaces between
 Qdrant stores is the term-frequency half of BM25; it multiplies the inverse document frequency itself.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """What counts the tokens of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -20,5 +18,5 @@ class TokenCounter(Protocol):
         ...
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """For each text the character range of each of its tokens, special tokens left out."""
+        """For each text, the character range of each of its tokens, without special tokens."""
         ...

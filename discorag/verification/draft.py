@@ -4,8 +4,6 @@ RAPTOR and HTSIR let summaries reach the reader (RAPTOR section 3, HTSIR "Rerank
 summary is not a source, so a sentence that cites one is compared with the chunks below it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import defaultdict
@@ -35,8 +33,8 @@ UNSUPPORTED = "The documents support no sentence of the answer that was written.
 def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
     """Where an answer goes after verification, and why. Sentences that are not verified are shown as such.
 
-    ``rounds`` are those of refinement so far, and requested; 0 where no language model wrote the draft.
-    ``may_abstain``: whether an answer is withheld if all of its sentences are unsupported.
+    ``rounds`` are the rounds of refinement so far, and those requested; 0 if no language model wrote the draft.
+    ``may_abstain``: whether to withhold an answer if no source supports any of its sentences.
     """
     done, requested = rounds
     if done < requested:

@@ -3,8 +3,6 @@
 A failed lookup shows that the evidence does not support the sentence; a successful one proves nothing.
 """
 
-from __future__ import annotations
-
 import re
 from math import isclose
 
@@ -34,8 +32,8 @@ _FEW = 12  # counts up to here are often expressed in another way: "one out of e
 def missing_detail(sentence: str, evidence: str) -> str:
     """Say in one plain sentence which detail of a sentence the evidence lacks; empty if it has all.
 
-    The sentence has no citations, and its first word is not taken for a name. The evidence is all text that it may rest
-    on, titles and headings included.
+    The sentence has no citations, and its first word is not taken for a name. The evidence is all text that may support
+    it, titles and headings included.
     """
     for kind, details in (
         ("number", _missing_figures(sentence, evidence)),

@@ -1,7 +1,5 @@
 """The judges: an NLI model, and a language model that decides about all sentences in one call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -22,7 +20,7 @@ _NLI_UNSAID = "The NLI model finds no passage that says so."
 
 
 def auto_verifier(tools: Toolbox) -> TracingVerifier:
-    """For the registry: written sentences are judged if an NLI model is configured, else not verified."""
+    """The verifier ``auto``: judges written sentences if an NLI model is configured; else none is verified."""
     settings = tools.settings.nli
     model = nli_from(settings)
     judge = NliJudge(model, settings.threshold) if model else None
@@ -30,7 +28,7 @@ def auto_verifier(tools: Toolbox) -> TracingVerifier:
 
 
 def nli_verifier(tools: Toolbox) -> TracingVerifier:
-    """For the registry. Raises `ConfigError` if no model is named."""
+    """The verifier ``nli``. Raises `ConfigError` if no model is named."""
     verifier = auto_verifier(tools)
     if verifier.judge is None:
         raise ConfigError(
@@ -67,13 +65,13 @@ class NliJudge:
 
 
 _TOKENS = 40
-"""Of the output, for each sentence."""
+"""Output tokens for each sentence."""
 _SAID = "The language model finds a passage that says so."
 _UNSAID = "The language model finds no passage that says so."
 
 
 def llm_verifier(tools: Toolbox) -> TracingVerifier:
-    """For the registry. Raises `ConfigError` if no language model is configured."""
+    """The verifier ``llm``. Raises `ConfigError` if no language model is configured."""
     return TracingVerifier(
         tools.encoder, tools.reranker, LlmJudge(tools.require_model("judge"), tools.template("support"))
     )

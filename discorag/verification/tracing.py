@@ -1,7 +1,5 @@
 """Every sentence of a draft traced to its places in the sources, with the conflicts that its evidence is part of."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,10 +28,11 @@ PLACES = 3
 async def find_places(
     inputs: AnswerInputs, table: SentenceTable, cited: set[int], sentence: str, vector: Vectors, reranker: Reranker
 ) -> tuple[Place, ...]:
-    """Return places around the sentences that are closest to one of an answer: of the cited chunks, then of the others.
+    """Return places around the sentences that are closest to a sentence of an answer: of the cited chunks, then of
+    others.
 
-    The reranker reads at most `PAIRS` sentences, with the sentence as the query; if its endpoint fails, cosine to the
-    sentence's vector, shape (d,), decides.
+    The reranker reads at most `PAIRS` sentences, with the answer's sentence as the query; if its endpoint fails, the
+    cosine to that sentence's vector, shape (d,), decides.
     """
     parts = [part for part in _parts(table, cited) if part]
     groups = [[*find_candidates(inputs, table, part, sentence, vector, PAIRS // len(parts))] for part in parts]
@@ -216,7 +215,8 @@ def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTabl
         return None if table.sentences else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
     exact = {(r.chunk, r.first) for r in references(sentence.text)}
     unit, passage = min(same, key=lambda c: ((c[0].chunk, c[0].number) not in exact, c[0].chunk not in sentence.cited))
-    around = tuple(table.sentences[i].span for i in passage if table.sentences[i] is not unit)
+    others = (other for i in passage if (other := table.sentences[i]) is not unit)
+    around = tuple(other.span for other in others if other.kind is not UnitKind.FURNITURE)
     return _Traced(Support.SUPPORTED, QUOTED, (unit,), around=around)
 
 

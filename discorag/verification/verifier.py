@@ -1,7 +1,5 @@
 """The protocols of verifiers and judges, and the registry of verifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -49,13 +47,13 @@ class Place:
 
     @property
     def evidence(self) -> str:
-        """All that is looked up in it."""
+        """All of its text in which details are looked up."""
         return f"{self.context}\n{self.text}"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of an answer, without citations, and where its support may stand, the likeliest place first."""
+    """A sentence of an answer without citations, and the places that may support it, the likeliest first."""
 
     sentence: str
     places: tuple[Place, ...]

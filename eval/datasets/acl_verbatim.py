@@ -1,7 +1,5 @@
 """ACL-Verbatim (arXiv 2605.21102): evidence spans in chunks of papers, for queries that retrieved them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import BaseModel, Field

@@ -1,7 +1,5 @@
 """QAMPARI (Amouyal et al. 2023) and ELI5 (Fan et al. 2019) in ALCE's form: questions with retrieved passages."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """ASQA (Stelmakh et al. 2022): ambiguous questions with long answers; in ALCE's form, with retrieved passages."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

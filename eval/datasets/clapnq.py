@@ -1,7 +1,5 @@
 """CLAPNQ (Rosenthal et al. 2025): questions of Natural Questions with one passage, which answers half of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """FairytaleQA (Xu et al. 2022): questions on tales, each labelled with the sections that answer it."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter

@@ -1,7 +1,5 @@
 """HotpotQA (Yang et al. 2018), distractor setting: two-hop questions over Wikipedia paragraphs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Papers with lay summaries (PLOS author summaries, eLife digests), in the schema of Goldsack et al. (2022)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import BaseModel, Field

@@ -1,7 +1,5 @@
 """Loong (Wang et al. 2024): questions over many long documents; official ``loong.jsonl`` and ``doc/``."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

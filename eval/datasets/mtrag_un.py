@@ -1,7 +1,5 @@
 """MTRAG-UN (IBM): the last turns of conversations, answerable and not, over the passages of one collection."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Literal

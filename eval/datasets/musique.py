@@ -1,7 +1,5 @@
 """MuSiQue (Trivedi et al. 2022): questions of two to four hops over Wikipedia paragraphs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

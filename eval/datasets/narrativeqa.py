@@ -1,7 +1,5 @@
 """NarrativeQA (Kočiský et al. 2018): questions about whole books and film scripts, in LongBench's form."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import BaseModel, Field

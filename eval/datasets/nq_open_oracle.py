@@ -1,7 +1,5 @@
 """NQ-open with each question's gold Wikipedia paragraph (Liu et al. 2023, "Lost in the Middle")."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

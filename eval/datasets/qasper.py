@@ -1,7 +1,5 @@
 """QASPER (Dasigi et al. 2021): questions on research papers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """QMSum (Zhong et al. 2021): query-based summaries of meetings, with the turns that each query is about."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

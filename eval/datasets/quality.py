@@ -1,7 +1,5 @@
 """QuALITY (Pang et al. 2022): multiple-choice questions on long stories and articles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """What all loaders share: reading official files with errors that name file, place and field; building documents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from functools import cache

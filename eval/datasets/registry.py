@@ -1,7 +1,5 @@
 """The datasets by name: from a suite's ``dataset`` and ``path`` to a benchmark."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

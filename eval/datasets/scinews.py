@@ -1,7 +1,5 @@
 """SciNews (Pu et al. 2024): scientific papers with news reports about them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any

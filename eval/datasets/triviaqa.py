@@ -1,7 +1,5 @@
 """TriviaQA (Joshi et al. 2017) in FlashRAG's form, with passages that retrieval brought for each question."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

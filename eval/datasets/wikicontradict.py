@@ -1,7 +1,5 @@
 """WikiContradict (Hou et al. 2024): questions that two passages of Wikipedia answer differently."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Attention entropy (Disco-RAG appendix I, table 11): how widely a written token's attention is spread."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,12 +1,10 @@
 """Experiments: one table or figure of a paper each (``eval/experiments/*.yaml``), and what it takes to run them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel
 
@@ -116,7 +114,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
     sample: int = 0
     note: str = ""
 
-    def narrow(self, labels: Sequence[str]) -> Experiment:
+    def narrow(self, labels: Sequence[str]) -> Self:
         """The experiment with the points of these labels only, if any. Raises `ConfigError` for an unknown one."""
         known = [p.label for p in self.points]
         if unknown := sorted({*labels} - {*known}):

@@ -4,8 +4,6 @@ A form is a CSV file for a spreadsheet, one line a thing to rate; every rater fi
 line is of which system, and is not given to raters.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence

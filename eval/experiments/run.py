@@ -1,7 +1,5 @@
 """Run an experiment point by point over the sessions of suites, resumable, and table what came out."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Generator, Iterator, Sequence

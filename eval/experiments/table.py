@@ -1,7 +1,5 @@
 """The table of an experiment: the paper's column, ours, and what the reference gains over each row."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """The metrics of ALCE (Gao et al. 2023) for QAMPARI and ELI5."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

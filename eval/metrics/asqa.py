@@ -1,7 +1,5 @@
 """ASQA's metrics that need a reader: Disambig-F1, -EM and -Hit (Stelmakh et al. 2022)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a metric is given, and what it gives back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Accuracy of multiple-choice answers."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

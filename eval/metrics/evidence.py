@@ -3,8 +3,6 @@
 Systems retrieve stretches of different sizes, so all are cut to the same number of words before they are scored.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What the answer rests on: the spans that its verified sentences were traced to, against the gold evidence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from eval.metrics.base import Given

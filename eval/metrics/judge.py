@@ -4,8 +4,6 @@ Corpus means of ``judge_score`` and ``judge_perfect`` are the paper's average sc
 answers.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import defaultdict

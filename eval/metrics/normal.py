@@ -1,7 +1,5 @@
 """The answer normalisation of SQuAD, extended to Chinese."""
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata

@@ -1,7 +1,5 @@
 """Scores of QASPER: of the answer, and of the evidence over paragraphs (official) or tokens (DISRetrieval)."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass

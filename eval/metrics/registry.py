@@ -1,7 +1,5 @@
 """The metrics by name, as suites list them; ``name@N`` gives a budget of N words (documents: N chunks)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial

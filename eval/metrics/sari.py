@@ -1,7 +1,5 @@
 """SARI (Xu et al. 2016, section 3): which n-grams of the source are kept and deleted, and which are added."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass

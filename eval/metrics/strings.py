@@ -3,8 +3,6 @@
 A sample's ``short_answers`` has one entry for each asked point, with the strings that are accepted for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Whether a run still gives the numbers that were written down."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError

@@ -1,7 +1,5 @@
 """MAUVE (Pillutla et al. 2021): how near the texts of a system are to those of people, as a whole; not by question."""
 
-from __future__ import annotations
-
 import importlib
 import string
 from collections.abc import Sequence

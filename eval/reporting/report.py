@@ -1,7 +1,5 @@
 """The report of several runs as Markdown: no text of the data is in it, so it can be published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Is one system better than another on the same questions? Paired t-test and paired bootstrap."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

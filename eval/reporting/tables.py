@@ -1,7 +1,5 @@
 """Tables of the evaluation's command line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """One system's answer to one question: the answer graph under switches, or the lead baseline."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence
@@ -225,14 +223,7 @@ class Answerer:
         used = tuple(self._corpus.place(c.doc_id, s) for c, s in spans)
         text = " ".join(" ".join(c.slice(s).split()) for c, s in spans)
         seconds = time.perf_counter() - start
-        return Record(
-            sample=sample.id,
-            system=system.name,
-            answer=text,
-            evidence=used,
-            used=used,
-            seconds=seconds,
-        )
+        return Record(sample=sample.id, system=system.name, answer=text, evidence=used, used=used, seconds=seconds)
 
 
 def _thread(sample: Sample, system: System) -> str:

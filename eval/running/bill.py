@@ -1,13 +1,11 @@
 """What a run would cost, without asking a model: the real prompts are built and counted, replies are assumed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise, permutations
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -45,13 +43,13 @@ class Bill(BaseModel, frozen=True):
     tokens_out: int
 
     @classmethod
-    def of(cls, system: str, ledgers: Sequence[Ledger]) -> Bill:
+    def of(cls, system: str, ledgers: Sequence[Ledger]) -> Self:
         """The bill of a system's ledgers, one per question."""
         usage = sum((ledger.usage for ledger in ledgers), Usage())
         return cls.once(system, usage).model_copy(update={"questions": len(ledgers)})
 
     @classmethod
-    def once(cls, name: str, usage: Usage) -> Bill:
+    def once(cls, name: str, usage: Usage) -> Self:
         """The bill of what does not depend on the number of questions."""
         return cls(
             system=name,
@@ -62,11 +60,11 @@ class Bill(BaseModel, frozen=True):
             tokens_out=usage.tokens_out,
         )
 
-    def for_questions(self, n: int) -> Bill:
+    def for_questions(self, n: int) -> Self:
         """The bill scaled to ``n`` questions; what is paid once stays."""
         return self.scale(n / self.questions).model_copy(update={"questions": n}) if self.questions else self
 
-    def scale(self, by: float) -> Bill:
+    def scale(self, by: float) -> Self:
         """So many times the calls and tokens."""
         counts = ("calls", "tokens_in", "cached", "tokens_out")
         return self.model_copy(update={k: round(getattr(self, k) * by) for k in counts})

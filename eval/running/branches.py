@@ -2,8 +2,6 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 from time import perf_counter
 from typing import Any, cast
 

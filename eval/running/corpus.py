@@ -1,7 +1,5 @@
 """A benchmark's documents in the store: written as files, ingested by the ingest graph, ids mapped both ways."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

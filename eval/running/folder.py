@@ -1,7 +1,5 @@
 """A run's folder on disk: ``run.json``, and ``samples.jsonl`` with one record a line."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from math import isfinite

@@ -1,7 +1,5 @@
 """Nodes of retrieval trees: sizes, and the layers of those retrieved (RAPTOR tables 10, 18-21; DISRetrieval 5)."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One answered question as it is written to ``samples.jsonl``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """Runs a suite: every system on every question, resumable record by record."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

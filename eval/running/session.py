@@ -1,7 +1,5 @@
 """One session of one suite: data, store, run folder, the run, its summary."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
@@ -169,7 +167,7 @@ class Session:
                 systems=wanted,
                 metrics=self.metrics.ready,
                 folder=folder,
-                on_record=bar.advance,
+                on_record=bar.count,
                 concurrency=concurrency,
             )
             await runner.run()

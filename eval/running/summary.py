@@ -1,7 +1,5 @@
 """From one system's records to its summary."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod

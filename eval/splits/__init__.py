@@ -8,8 +8,6 @@ Sets that may not be trained on, by their licence or because nobody says that th
 QAMPARI, Loong, SummHay), are scored on as a whole and have no file.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What the command line is made of, apart from its main commands."""
+"""The command line."""

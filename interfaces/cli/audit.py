@@ -1,7 +1,5 @@
 """``disco-rag audit``: where a folder of documents disagrees, and why."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal

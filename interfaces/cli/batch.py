@@ -1,6 +1,4 @@
-"""A file of questions, answered into a file of replies; questions that have an answer there are not asked again."""
-
-from __future__ import annotations
+"""Answers a file of questions into a file of replies; questions that have an answer there are not asked again."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +14,7 @@ from interfaces.questions import Question
 from interfaces.results import AskResult
 
 _BEGINNING = '{"id":'
-"""Of the line of a reply."""
+"""How the line of a reply begins."""
 
 
 class Reply(BaseModel):
@@ -74,7 +72,7 @@ async def answer_file(
 
 
 class Replies:
-    """The open file of replies, without errors of an earlier run; what is done already is reported first.
+    """The open file of replies, without errors of an earlier run; replies that it already has are reported first.
 
     Raises:
         InputError, StoreError: As `answer_file`.
@@ -109,7 +107,7 @@ class Replies:
 
 
 async def reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]) -> Reply:
-    """The answer or the error."""
+    """Answer a question; the reply holds the answer or the error."""
     try:
         result = await rag.aask(question.question, filters=question.filters, **options)
     except DiscoRagError as error:

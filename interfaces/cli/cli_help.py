@@ -1,6 +1,4 @@
-"""The commands and what each says of itself, without importing what they do: ``disco-rag --help`` is quick."""
-
-from __future__ import annotations
+"""The commands and their help, without importing what they do: ``disco-rag --help`` is quick."""
 
 import os
 from pathlib import Path
@@ -15,8 +13,8 @@ COMMANDS = {
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question, with the source of every sentence; or answer a file of questions.",
     "show": "Show a document's trees.",
-    "audit": "Find where documents contradict each other. Exit code 1: one is sure, or a file cannot be read.",
-    "status": "List what is stored.",
+    "audit": "Find where documents contradict each other. Exit code 1: surely somewhere, or a file cannot be read.",
+    "status": "List the stored documents of all corpora, and the models in use.",
     "corpora": "List the corpora that hold documents.",
     "tune": "Find the settings that serve your own questions best, and what gain to expect from them.",
     "delete": "Delete a document from the store.",
@@ -25,7 +23,7 @@ COMMANDS = {
     "mcp": "Serve tools to one client of the Model Context Protocol, over standard input and output.",
     "key": "Create an API key. It is shown once, on standard error; its entry for the key file is on standard output.",
     "models": "List and download the models that the pipeline uses.",
-    "check": "Check that everything stored is complete and undamaged. Exit code 1: it is not. Changes nothing.",
+    "check": "Check that everything stored is complete and undamaged; changes nothing. Exit code 1: it is not.",
     "reindex": "Rebuild the index from the database, without encoding anything.",
     "backup": "Write all documents of all tenants, with chunks, trees and vectors, into one file.",
     "restore": "Restore a backup into an empty store: all of it, or nothing.",

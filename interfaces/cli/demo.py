@@ -1,7 +1,5 @@
 """``disco-rag demo``: three questions over the example documents, then the page."""
 
-from __future__ import annotations
-
 import tomllib
 from typing import Annotated
 
@@ -33,7 +31,7 @@ def demo(
             result = rag.ask(text, corpus=corpus)
             out.print(answer_text(result.answer), "")
             if number == 0:
-                out.print(plan_section(result.answer), "")
+                out.print(plan_section(result), "")
     first = questions[0]
     lines = (
         f"Stored in {settings.home}.",

@@ -1,7 +1,5 @@
 """Ingest, ask, show, status, corpora and delete; and all commands put together."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -76,8 +74,8 @@ Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured
 Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
-Engine = Annotated[Literal["plain", "ray"], typer.Option(help="In this process, or by actors on a Ray cluster.")]
-Llm = Annotated[str | None, typer.Option(help="ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
+Engine = Annotated[Literal["plain", "ray"], typer.Option(help="Work in this process, or by actors on a Ray cluster.")]
+Llm = Annotated[str | None, typer.Option(help="Language model: ollama:NAME, openai:NAME or http://HOST:PORT/v1#NAME.")]
 Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option, e.g. use_graph=false; repeatable.")]
 
 
@@ -117,7 +115,9 @@ def ask(
     tenant: Tenant = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
     assignments: Assignments = None,
-    baseline: Annotated[str | None, typer.Option(help="Use a baseline of the paper instead, e.g. markers.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Answer by a baseline of the Disco-RAG paper, e.g. markers.")
+    ] = None,
     llm: Llm = None,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
@@ -133,6 +133,7 @@ def ask(
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, llm, engine)
     with _pipeline(llm) as rag:
+        options |= _scope(rag, options.get("corpus"), options.get("tenant")).model_dump()
         result = asyncio.run(follow(rag.astream(question, **options)))
     if as_json:
         return print_json(result)
@@ -140,7 +141,7 @@ def ask(
     if result.answer.abstained:
         err.print("Try other words, or add --set abstain=never to get an answer anyway.")
     if show_plan:
-        out.print("", plan_section(result.answer))
+        out.print("", plan_section(result))
     if show_ledger:
         out.print(ledger_table(result.ledger, seconds=result.seconds))
     return None
@@ -150,16 +151,16 @@ def tune(
     questions: Annotated[Path, typer.Argument(help='JSONL of {"question": ..., "passages": [...], "answers": [...]}.')],
     corpus: Corpus = None,
     tenant: Tenant = None,
-    most_words: Annotated[int | None, typer.Option(min=1, help="Words of evidence a question, at most.")] = None,
+    most_words: Annotated[int | None, typer.Option(min=1, help="Most words of evidence per question.")] = None,
     write: Annotated[bool, typer.Option(help="Write better settings into disco-rag.toml.")] = True,
 ) -> None:
     """``disco-rag tune``."""
     examples = read_questions(questions, Example)
-    where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "most_words": most_words}
     with _pipeline() as rag:
+        where: dict[str, Any] = _scope(rag, corpus, tenant).model_dump() | {"most_words": most_words}
         options = candidates(examples, has_model=rag.backends.model is not None)
         with Bar("Ask", len(examples) * len(options)) as bar:
-            find = partial(find_settings, rag, examples, options, on_answer=bar.advance, **where)
+            find = partial(find_settings, rag, examples, options, on_answer=bar.count, **where)
             found = rag.run(find)
     out.print(tuning_table(found), tuning_verdict(found), sep="\n")
     if write and found.is_better:
@@ -178,7 +179,7 @@ def show_tree(
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
     with _pipeline() as rag:
-        scope = rag.scope(tenant=tenant, corpus=corpus)
+        scope = _scope(rag, corpus, tenant)
         manifest = _find_document(rag, scope, document)
         chunks = [c for c in rag.backends.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
     if not chunks:
@@ -188,20 +189,25 @@ def show_tree(
     return typer.echo(write_trees(chunks, format_), nl=False)
 
 
-def status(corpus: Corpus = None, tenant: Tenant = None, as_json: AsJson = False) -> None:
+def status(
+    corpus: Annotated[str | None, typer.Option(help="Only this corpus (default: all).")] = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
     """``disco-rag status``."""
     with _pipeline() as rag:
-        scope = rag.scope(tenant=tenant, corpus=corpus)
-        documents = rag.backends.store.manifests(scope)
-        identities = identify_documents(rag.backends.store, scope)
-        encoder, model = rag.backends.encoder.version, rag.backends.model
+        store, model = rag.backends.store, rag.backends.model
+        names = [corpus] if corpus else [found.name for found in rag.corpora(tenant=tenant)]
+        scopes = [rag.scope(tenant=tenant, corpus=name) for name in names]
+        documents = [(scope.corpus, *found) for scope in scopes for found in identify_documents(store, scope)]
+        if corpus and not documents:
+            raise nothing_in(store, *scopes)
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
-        others = [c.name for c in rag.corpora(tenant=tenant) if c.name != scope.corpus]
     if as_json:
-        known = {i: identity.model_dump(exclude_defaults=True) for i, identity in identities.items()}
-        return print_json([m.model_dump(mode="json") | {"identity": known[m.doc_id]} for m in documents])
+        dumped = ((name, m.model_dump(mode="json"), i.model_dump(exclude_defaults=True)) for name, m, i in documents)
+        return print_json([{"corpus": name, **manifest, "identity": identity} for name, manifest, identity in dumped])
     named = f"{model.name} ({ability})" if model else None
-    return out.print(status_table(documents, identities, encoder=encoder, model=named, others=others))
+    return out.print(status_table(documents, encoder=rag.backends.encoder.version, model=named))
 
 
 def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:
@@ -219,8 +225,9 @@ def delete(
 ) -> None:
     """``disco-rag delete``."""
     with _pipeline() as rag:
-        manifest = _find_document(rag, rag.scope(tenant=tenant, corpus=corpus), document)
-        rag.delete(manifest.doc_id, tenant=tenant, corpus=corpus)
+        scope = _scope(rag, corpus, tenant)
+        manifest = _find_document(rag, scope, document)
+        rag.delete(manifest.doc_id, **scope.model_dump())
     print_json({"deleted": manifest.doc_id}) if as_json else out.print(
         Text(f"Deleted {one_line(manifest.title)} ({amount(manifest.chunks, 'chunks')}).")
     )
@@ -246,6 +253,15 @@ def _pipeline(llm: str | None = None) -> DiscoRAG:
     return DiscoRAG(read_settings(), llm=llm)
 
 
+def _scope(rag: DiscoRAG, corpus: str | None, tenant: str | None) -> Scope:
+    """The named or the configured corpus; if none is named and that one is empty, the only one that is not."""
+    scope = rag.scope(tenant=tenant, corpus=corpus)
+    if corpus is None and not rag.backends.store.has(scope) and len(found := rag.corpora(tenant=tenant)) == 1:
+        scope = rag.scope(tenant=tenant, corpus=found[0].name)
+        err.print(Text(one_line(f"Corpus {scope.corpus}, the only one that holds documents.")))
+    return scope
+
+
 def _leave_soon(message: str) -> None:
     """Print the message, and exit after `PATIENCE_S` even if a thread is still at work: a kill loses nothing."""
     err.print(message)
@@ -255,18 +271,14 @@ def _leave_soon(message: str) -> None:
 
 
 def _ask_batch(
-    question: str | None,
-    batch: Path | None,
-    replies: Path,
-    options: dict[str, Any],
-    llm: str | None,
-    engine: str,
+    question: str | None, batch: Path | None, replies: Path, options: dict[str, Any], llm: str | None, engine: str
 ) -> None:
     """Answer a file of questions; exit code 1 if one failed."""
     if batch is None or question is not None:
         raise InputError("Give a question, or --batch FILE.", hint="disco-rag ask --help")
     questions = read_questions(batch, Question)
     with _pipeline(llm) as rag, Bar("Ask", len(questions)) as progress:
+        options |= _scope(rag, options.get("corpus"), options.get("tenant")).model_dump()
         if engine == "ray":
             failed = on_ray.answer_file(rag, questions, replies, on_reply=progress.on_reply, **options)
         else:
@@ -305,7 +317,7 @@ def _find_document(rag: DiscoRAG, scope: Scope, name: str) -> Manifest:
     shown = [f"{m.doc_id[:8]} {one_line(m.title)} ({Path(m.uri).name})" for m in matches[:_LISTED]]
     shown += [f"{len(matches) - _LISTED} more"] if len(matches) > _LISTED else []
     message = f"{len(matches)} documents match {name!r}{': ' if matches else ''}{'; '.join(shown)}."
-    hint = "`disco-rag status --corpus NAME` lists all; give the start of an id, or more of a name."
+    hint = "`disco-rag status` lists all; give the start of an id, or more of a name."
     raise InputError(message, hint=hint)
 
 

@@ -1,7 +1,5 @@
 """``disco-rag check``, ``reindex``, ``backup`` and ``restore``: what needs the database, and no model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -55,14 +53,14 @@ def reindex() -> None:
 def backup(file: BackupFile) -> None:
     """``disco-rag backup``."""
     with open_store(_on_disk()) as store, Bar("Backup") as bar:
-        count = backups.backup(store.database, file, bar.advance)
+        count = backups.backup(store.database, file, bar.count)
     out.print(f"{amount(count, 'documents')} in {file}, {file.stat().st_size / 1e6:.1f} MB.")
 
 
 def restore(file: BackupFile) -> None:
     """``disco-rag restore``."""
     with Bar("Restore") as bar:
-        count = backups.restore(_on_disk(), file, bar.advance)
+        count = backups.restore(_on_disk(), file, bar.count)
     out.print(f"{amount(count, 'documents')} restored.")
 
 

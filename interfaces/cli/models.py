@@ -1,7 +1,5 @@
 """``disco-rag models``: which models there are, and the only command that downloads any."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -7,8 +7,6 @@ Ray takes its address from ``RAY_ADDRESS``, else it runs on this machine.
 
 # Ray is installed by an extra only, and typed in part.
 # pyright: reportMissingModuleSource=false
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -24,13 +22,12 @@ from langgraph.config import get_stream_writer
 
 from discorag.config import Settings
 from discorag.extras import extra
-from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.errors import ConfigError, StoreError
 from graphs.ingest import build_around, ingest_one, run_ingest
 from interfaces.cli.batch import Replies, Reply, reply_to
 from interfaces.facade import DiscoRAG, Progress
 from interfaces.questions import Question
-from interfaces.results import IngestResult, ledger_of
+from interfaces.results import IngestResult
 from nodes.context import IngestContext
 from nodes.state import IngestState, Json
 
@@ -70,8 +67,7 @@ def ingest(rag: DiscoRAG, path: str, *, progress: Progress | None = None, **opti
     graph = build_around(partial(_documents, settings=_settings(rag), options=options))
     context, start = rag.context(IngestContext, options), perf_counter()
     state = rag.run(lambda: run_ingest(path, context, progress, by=graph))
-    outcomes = tuple(DocumentOutcome.model_validate(o) for o in state["outcomes"])
-    return IngestResult(outcomes=outcomes, ledger=ledger_of(state["ledger"]), seconds=perf_counter() - start)
+    return IngestResult.of(state, perf_counter() - start)
 
 
 def _settings(rag: DiscoRAG) -> Settings:

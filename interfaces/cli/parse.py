@@ -1,7 +1,5 @@
 """``disco-rag parse``."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from pathlib import Path

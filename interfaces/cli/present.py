@@ -1,12 +1,10 @@
 """What the commands share: consoles, JSON, tables and progress."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel
@@ -41,51 +39,44 @@ def print_json(value: BaseModel | Any) -> None:
     typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
 
 
-class Bar:
+class Bar(Progress):
     """A progress bar, shown between ``with`` and its end; ``total`` may be set later."""
 
     def __init__(self, name: str, total: int | None = None, *, console: Console = err) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=console)
-        self._task = self._bar.add_task(name, total=total)
+        super().__init__(*columns, console=console)
+        self._task = self.add_task(name, total=total)
 
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def advance(self, _: object = None) -> None:
+    def count(self, _: object = None) -> None:
         """Count one more."""
-        self._bar.update(self._task, advance=1)
+        self.advance(self._task)
 
     def show(self, completed: int, total: int) -> None:
         """Show how much is done, of how much."""
-        self._bar.update(self._task, completed=completed, total=total)
+        self.update(self._task, completed=completed, total=total)
 
     def on_reply(self, reply: Reply) -> None:
         """Count a reply to a file of questions; say what went wrong."""
-        self.advance()
+        self.count()
         if reply.error:
-            self._bar.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
+            self.console.print(Text(one_line(f"{reply.id}: {reply.error.message}", 400), style="red"))
 
     def on_event(self, event: dict[str, Any]) -> None:
         """Take an event of the ingest graph: ``found`` sets the total, ``document`` advances."""
         if event.get("event") == "found":
-            self._bar.update(self._task, total=event["documents"])
+            self.update(self._task, total=event["documents"])
         elif event.get("event") == "document" and event["status"] != Status.DELETED:
-            self.advance()
+            self.count()
 
     @property
     def done(self) -> str:
         """How much is done, of how much."""
-        task = self._bar.tasks[self._task]
+        task = self.tasks[self._task]
         return f"{int(task.completed)} of {int(task.total)}" if task.total is not None else "0"
 
 
 async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Console = err) -> AskResult:
-    """The result of `DiscoRAG.astream`. Until it is there, a terminal shows the stage and the preliminary answer."""
+    """The result of `DiscoRAG.astream`. While it is awaited, a terminal shows the stage and the preliminary answer."""
     spinner = Spinner("dots", "retrieve ...")
     with Live(spinner, console=console, transient=True) as live:
         async for event in events:
@@ -102,10 +93,10 @@ async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Co
     raise InputError("The run ended without an answer.")
 
 
-def plan_section(answer: Answer) -> RenderableType:
+def plan_section(result: AskResult) -> RenderableType:
     """The plan under its heading; a line that says so if there is none."""
-    shown = plan_text(answer.plan) if answer.plan else Text("None: plans are switched off, or the answer needs none.")
-    return Group(Text("Plan", style="bold"), shown)
+    none = Text("None: plans are switched off, or the answer needs none.")
+    return Group(Text("Plan", style="bold"), plan_text(result) if result.answer.plan else none)
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:
@@ -125,24 +116,14 @@ def name_and_note(uri: str, note: str) -> str:
     return note if note.startswith(uri) else f"{uri}: {note}"
 
 
-_USAGE = {
-    "calls": "calls",
-    "tokens in": "tokens_in",
-    "cached": "tokens_cached",
-    "tokens out": "tokens_out",
-    "disk hits": "disk_hits",
-    "repairs": "repairs",
-}
-"""Column -> field of `Usage`."""
-
-
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
-    """What each stage cost and the wall time, in seconds; failures below."""
-    used = {name: field for name, field in _USAGE.items() if getattr(ledger.usage, field)}
-    table = plain_table("stage", "engine", "model", numbers=("seconds", *used), title="Time and cost")
+    """What each stage cost, and the wall time, in seconds; failures are listed below."""
+    used = [name for name in Usage.model_fields if getattr(ledger.usage, name)]
+    numbers = ("seconds", *(name.replace("_", " ") for name in used))
+    table = plain_table("stage", "engine", "model", numbers=numbers, title="Time and cost")
 
     def add_row(name: str, engine: str, model: str, seconds: float, usage: Usage) -> None:
-        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, f)) for f in used.values()))
+        table.add_row(name, engine, model, f"{seconds:.2f}", *(str(getattr(usage, name)) for name in used))
 
     for s in ledger.stages:
         add_row(s.stage, s.engine, s.model, s.seconds, s.usage)
@@ -151,8 +132,6 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     notes += [
         Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
     ]
-    if refused := ledger.usage.beams_refused:
-        notes.append(Text(f"The endpoint has no beam search: {refused} calls were made without it."))
     if sum(s.seconds for s in ledger.stages) > seconds:
         notes.append(
             Text("Documents are read in parallel: the seconds of all add up, including waiting for the encoder.", "dim")
@@ -161,7 +140,7 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
 
 
 def plain_table(*texts: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
-    """A table without lines: columns of texts, then of numbers, aligned to the right."""
+    """A table without lines: columns of text, then right-aligned columns of numbers."""
     columns = [*(Column(name) for name in texts), *(Column(name, justify="right") for name in numbers)]
     return Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
 
@@ -206,20 +185,13 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
 
 
 def status_table(
-    documents: list[Manifest],
-    identities: Mapping[str, DocumentIdentity],
-    *,
-    encoder: str,
-    model: str | None,
-    others: Sequence[str],
+    documents: Sequence[tuple[str, Manifest, DocumentIdentity]], *, encoder: str, model: str | None
 ) -> RenderableType:
-    """The stored documents, for whom and what time each speaks if known; models that questions use, other corpora."""
-    speak = {m.doc_id: str(identities[m.doc_id]) for m in documents}
-    table = plain_table("id", "title", *(["speaks for"] if any(speak.values()) else []), "chunks", "file")
-    for m in documents:
-        own = [Text(one_line(speak[m.doc_id]))] if any(speak.values()) else []
-        table.add_row(m.doc_id[:8], Text(one_line(m.title)), *own, str(m.chunks), Text(one_line(Path(m.uri).name)))
-    held = f"{amount(len(documents), 'documents')}, {amount(sum(m.chunks for m in documents), 'chunks')}"
-    foot = f"{held}. Encoder: {encoder}. LLM: {model or 'none (local engines)'}."
-    more = f" Other corpora: {', '.join(others)}." if others else ""
-    return Group(table, Text(one_line(foot + more, None)))
+    """The documents with their corpora, after each title whom and what time it speaks for; then the models in use."""
+    table = plain_table("id", "title", "chunks", "file", "corpus")
+    for corpus, m, identity in documents:
+        title = f"{m.title} ({identity})" if str(identity) else m.title
+        cells = (m.doc_id[:8], title, str(m.chunks), Path(m.uri).name, corpus)
+        table.add_row(*(Text(one_line(cell)) for cell in cells))
+    held = f"{amount(len(documents), 'documents')}, {amount(sum(m.chunks for _, m, _ in documents), 'chunks')}"
+    return Group(table, Text(one_line(f"{held}. Encoder: {encoder}. LLM: {model or 'none (local engines)'}.", None)))

@@ -1,7 +1,5 @@
 """``disco-rag serve``, ``disco-rag mcp`` and ``disco-rag key``."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import webbrowser
@@ -23,7 +21,7 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name under which MCP clients reach the server; repeatable.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes; more than one need PostgreSQL.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; more than one needs PostgreSQL.")] = 1,
 ) -> None:
     """``disco-rag serve``."""
     serve_page(read_settings(), host=host, port=port, hosts=tuple(allow_host or ()), workers=workers)
@@ -41,7 +39,7 @@ def serve_page(
     """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page.
 
     Raises:
-        ConfigError: Several workers are asked for over a folder.
+        ConfigError: Several workers are to serve one folder.
     """
     from interfaces.http.app import create_app
     from interfaces.http.server import Server, Workers, prepare_process
@@ -66,8 +64,7 @@ def serve_page(
 
 def mcp(
     folder: Annotated[
-        list[Path] | None,
-        typer.Option(help="Folder that ingest may read; repeatable (default: the current folder)."),
+        list[Path] | None, typer.Option(help="Folder that ingest may read; repeatable (default: the current folder).")
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Do not offer ingest.")] = False,
     corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,

@@ -1,10 +1,8 @@
-"""Keys and their roles; rates of keys and tenants, and the tenants' quotas of documents, bytes and jobs.
+"""Keys and their roles, rate limits of keys and tenants, and the tenants' quotas of documents, bytes and jobs.
 
 The key file is read with every request. Replace it as a whole: write another file and rename it, so that no half
 of it is ever read.
 """
-
-from __future__ import annotations
 
 import asyncio
 import hashlib
@@ -170,7 +168,7 @@ class Access:
         self._per_minute, self._questions = api.requests_per_minute, api.quota.questions_per_minute
 
     def share(self, rates: Rates) -> None:
-        """Count requests and questions together with other servers, from now on."""
+        """From now on, count requests and questions together with other servers."""
         self._rates = rates
 
     def who(self, key: str | None) -> Principal:
@@ -244,18 +242,18 @@ def _is_loopback(host: str) -> bool:
 
 
 class Quotas:
-    """Checks uploads against the quotas, by the rows of the database. All methods block.
+    """Checks uploads against the quotas, as the database's rows say. All methods block.
 
     Args:
         quota: The quotas, the same for every tenant.
-        table: Uploads and jobs; within its `JobTable.add` a check counts what is being added.
+        table: Uploads and jobs; inside its `JobTable.add`, a check counts what is being added.
     """
 
     def __init__(self, quota: QuotaSettings, table: JobTable) -> None:
         self._quota, self._table = quota, table
 
     def check(self, tenant: str, *, jobs: int = 0, files: int = 0, size: int = 0) -> None:
-        """Raises `RefusedError` (429) if so many jobs, files and bytes more would be too much."""
+        """Raises `RefusedError` (429) if this many more jobs, files or bytes would exceed a quota."""
         quota = self._quota
         if self._table.under_way(tenant) + jobs > quota.jobs:
             message, hint = f"{quota.jobs} jobs have not ended.", "Wait for one, or cancel one: DELETE /ingest/JOB."
@@ -269,7 +267,7 @@ class Quotas:
             raise _over_quota(message, "Delete documents: DELETE /documents/ID.")
 
     def check_files(self, scope: Scope, sizes: Mapping[str, int]) -> None:
-        """Check a job for these files, name -> bytes; the same names replace. Raises as `check`."""
+        """Check a job for these files, name -> bytes; a file replaces one of the same name. Raises as `check`."""
         new = len(sizes.keys() - self._table.known_uploads(scope))
         self.check(scope.tenant, jobs=1, files=new, size=sum(sizes.values()))
 

@@ -2,8 +2,6 @@
 calls the factory `create_app`.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
@@ -37,9 +35,9 @@ from interfaces.http.problems import RequestLimits, RequestObserver, handle_erro
 from interfaces.http.service import Service
 
 THREADS = 64
-"""Threads for blocking calls: with as many as there are cores, an ingest would leave none to questions and jobs."""
+"""Threads for blocking calls: with only one per core, an ingest would leave none for questions and jobs."""
 INDEX_S = 300.0
-"""Seconds between two times that the store is indexed."""
+"""Seconds between two optimisations of the index."""
 _SHARED_SWEEP_S = 86_400.0  # other servers may be writing what is younger
 FILES = Path(__file__).parent / "page"
 _ABSENT = "The API is served; the page in the browser is not built. Run `make web`, and serve again.\n"

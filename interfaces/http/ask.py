@@ -1,13 +1,11 @@
 """POST /ask: an answer as JSON, or its stages and words as they come."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from html import escape
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 from uuid import UUID
 
 import structlog
@@ -75,8 +73,8 @@ class Reply(NumberedAnswer, AskResult):
     html: str = ""
 
     @classmethod
-    def to(cls, result: AskResult, *, files: bool = False) -> Reply:
-        """The reply that holds this result, with ``files`` also as such."""
+    def to(cls, result: AskResult, *, files: bool = False) -> Self:
+        """The reply with this result; with ``files``, also as Markdown and HTML."""
         numbered = cls.numbered(**{f: getattr(result, f) for f in AskResult.model_fields})
         if not files:
             return numbered

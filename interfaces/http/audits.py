@@ -1,7 +1,5 @@
 """POST, GET and PUT /audit: where the documents of a corpus disagree, and which findings are settled."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing

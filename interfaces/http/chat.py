@@ -1,13 +1,11 @@
-"""POST /v1/chat/completions: any OpenAI client talks to the pipeline; a model name is a pipeline, and after a slash the
-corpus: ``disco-rag/papers``.
+"""POST /v1/chat/completions, for OpenAI clients. A model's name is a pipeline, optionally with a corpus:
+``disco-rag/papers``.
 
 OpenAI's fields that are not declared here are ignored.
 
 Sentences are streamed when they have been verified, as a chat client cannot take back what it has shown. Comments in
 the stream name the stage at work.
 """
-
-from __future__ import annotations
 
 import asyncio
 import json
@@ -86,8 +84,8 @@ class ChatRequest(BaseModel):
 async def models(who: Reader, served: Served) -> dict[str, Any]:
     """List the pipelines over the configured corpus, then the default one over each corpus, as OpenAI does.
 
-    Every pipeline answers from every corpus: `PIPELINE/CORPUS`. Those that need a language model are listed if there
-    is one.
+    Every pipeline answers from every corpus: `PIPELINE/CORPUS`. Those that need a language model are listed if one is
+    configured.
     """
     corpora = await asyncio.to_thread(served.rag.corpora, tenant=who.tenant)
     names = [*_pipelines(served), *(f"{USUAL}/{corpus.name}" for corpus in corpora)]

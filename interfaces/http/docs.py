@@ -1,7 +1,5 @@
 """What ``/docs`` shows: a sentence for every call and a description of every field, from docstrings and docs.toml."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """/session, /corpora, /chunks, /trees and /documents; /ingest and the jobs that it starts."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import tomllib
@@ -9,7 +7,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path as FilePath
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Self
 from uuid import UUID
 
 from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile, status
@@ -61,9 +59,9 @@ class Session(BaseModel):
 
 
 class DocumentText(BaseModel):
-    """A document's canonical text; ``pages``: where each page of a paged source starts in it, in characters.
+    """A document's canonical text. ``pages``: where each page of a paged source starts in it, in characters.
 
-    ``markup``: what of the text is Markdown.
+    ``markup``: how much of the text is Markdown.
     """
 
     doc_id: str
@@ -124,9 +122,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
 
 
 @router.get(
-    "/documents/{doc_id}/file",
-    response_class=Response,
-    responses=error_responses(404) | {200: {"content": {_PDF: {}}}},
+    "/documents/{doc_id}/file", response_class=Response, responses=error_responses(404) | {200: {"content": {_PDF: {}}}}
 )
 async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
     """The PDF that a document was read from; 404 if the file is gone or has changed since."""
@@ -155,7 +151,7 @@ def _original_pdf(manifest: Manifest, max_bytes: int) -> bytes:
 
 @router.get("/chunks", responses=error_responses(404))
 async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -> list[Chunk]:
-    """Passages by ids, as hits and graphs name them, in the same order; 404 if one is missing."""
+    """Passages by their ids, as hits and graphs name them, in the same order; 404 if one is missing."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.chunks, scope, ids)
     log_access("read", who, corpus=scope.corpus, documents=sorted({c.doc_id for c in found}))
@@ -209,7 +205,7 @@ class Progress(BaseModel):
     total: int
 
     @classmethod
-    def of(cls, job: Job) -> Progress:
+    def of(cls, job: Job) -> Self:
         """The progress of a job."""
         settled = [f for f in job.files if f.status is not None]
         failed = sum(f.status is Status.FAILED for f in settled)

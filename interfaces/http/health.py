@@ -1,7 +1,5 @@
 """GET /healthz, /readyz and /metrics."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 
@@ -33,7 +31,7 @@ class Readiness(BaseModel):
 
 @router.get("/healthz")
 async def healthz() -> Health:
-    """Whether the process lives."""
+    """Whether the process runs."""
     return Health()
 
 

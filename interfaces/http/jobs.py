@@ -35,18 +35,17 @@ from discorag.schema.errors import (
     StoreFullError,
     UnknownFormatError,
 )
-from discorag.schema.values import stable_id
 from discorag.store.sqlite import make_private_folder
 from discorag.store.uploads import Hold, JobRow, JobTable, QueuedFile
 
 RETENTION = timedelta(days=7)
-"""How long the record of a job is stored after its end."""
+"""How long a job's record is stored after its end."""
 OF_A_JOB = 16
-"""Files of one job that all servers together read at once, at most; each may read as many as it has places."""
+"""The most files of one job that all servers together read at once."""
 POLL_S = 1.0
 """Seconds after which a server looks for jobs that other servers accepted or cancelled."""
 RETRY_S = 5.0
-"""Seconds until a file is tried again whose job's record could not be written, or for which the store had no room."""
+"""Seconds before a file is tried again, if its job's record could not be written or the store had no room."""
 _MAX_NAME_BYTES = 200
 _PART = ".part"
 _HINT = "Check the disk of the uploads."
@@ -85,14 +84,14 @@ class Uploads:
 
     def doc_id(self, scope: Scope, name: str) -> str:
         """The id of the document that a file of this name becomes."""
-        return stable_id(scope.tenant, scope.corpus, str(self.path(scope, name).resolve()))
+        return scope.id_of(str(self.path(scope, name).resolve()))
 
     def path(self, scope: Scope, name: str) -> Path:
         """The path of a file. Raises as `checked_name`."""
         return self._home(scope) / checked_name(name)
 
     def stage(self, scope: Scope, files: Mapping[str, BinaryIO]) -> StagedFiles:
-        """Write files, by name, to disk under temporary names, all or none; those of the same names stay.
+        """Write files, by name, to disk under temporary names, all or none; stored files of the same names stay.
 
         Raises:
             StoreFullError: The disk is full or broken; others as `checked_name`.
@@ -112,7 +111,7 @@ class Uploads:
         return staged
 
     def sweep(self, older_s: float = 0.0) -> None:
-        """Remove the temporary files of an earlier run of the server, if they are older than so many seconds."""
+        """Remove temporary files of an earlier run of the server that are at least this many seconds old."""
         self.make_spool()
         for part in (*self.folder.glob(f"files/*/.*{_PART}"), *self.spool.iterdir()):
             with suppress(OSError):
@@ -215,7 +214,7 @@ class Job(BaseModel):
 
     @property
     def scope(self) -> Scope:
-        """Whose documents these become."""
+        """The scope of the documents that its files become."""
         return Scope(tenant=self.tenant, corpus=self.corpus)
 
     def open_files(self) -> list[int]:

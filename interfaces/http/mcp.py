@@ -1,7 +1,5 @@
 """MCP at ``/mcp``, next to the HTTP API; keys, roles, quotas and the audit log are the API's."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Logs, the audit log, and metrics for Prometheus."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from functools import partial

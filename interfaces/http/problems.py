@@ -1,6 +1,4 @@
-"""Around every request: errors in one JSON form, which OpenAI clients read too; headers, an id, a log line, limits."""
-
-from __future__ import annotations
+"""Around a request: errors in one JSON form, which OpenAI clients read too; headers, an id, a log line, limits."""
 
 import asyncio
 from collections.abc import Mapping
@@ -45,7 +43,7 @@ _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
 )
 _log = structlog.get_logger("disco_rag.api")
 _RETRY_S = "5"
-"""``Retry-After`` where nothing better is known, in seconds."""
+"""``Retry-After`` if nothing better is known, in seconds."""
 
 
 class ErrorBody(BaseModel):
@@ -127,7 +125,7 @@ def handle_errors(app: FastAPI) -> None:
 
 
 def content_length(scope: Scope) -> int:
-    """Bytes of the body as the client announces them; 0 if it does not."""
+    """The size of the body that the client announces, in bytes; 0 if it does not."""
     value = dict(scope["headers"]).get(b"content-length", b"0")
     return int(value) if value.isdigit() else 0
 
@@ -158,7 +156,7 @@ COMMON = error_responses(400, 401, 403, 413, 422, 429, 503, 504)
 
 
 GRACE_S = 5.0
-"""Seconds after the deadline at which a request is ended that its endpoint did not end."""
+"""Seconds after the deadline when a request is ended that its endpoint has not ended."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"))
 
 

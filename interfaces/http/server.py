@@ -1,7 +1,5 @@
 """uvicorn with limits: for the head of a request, and for the time that a process takes to stop."""
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os
@@ -25,9 +23,9 @@ from interfaces.http.jobs import Uploads
 from interfaces.http.observability import log_as_json
 
 HEAD_BYTES = 16_384
-"""Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would read on for ever."""
+"""Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would read without end."""
 HEAD_S = 5
-"""Seconds between two checks of idle connections: a head has this time to arrive, and at most twice as much."""
+"""Seconds between two checks of idle connections: a head has once to twice this time to arrive."""
 END_S = 5
 """Seconds in which requests that are stopped send their clients an error."""
 CLOSE_S = 5
@@ -39,8 +37,8 @@ _Idle = tuple[H11Protocol, RequestResponseCycle | None]
 class Server(uvicorn.Server):
     """A server of one process.
 
-    Connections without a request under way are closed: those that send no head or half of one, that go on sending a
-    body after the answer, or that do not read the end of an answer. Requests under way have the deadline of
+    Connections without a request in progress are closed: those that send no head or half of one, that continue to send
+    a body after the answer, or that do not read the end of an answer. Requests in progress have the deadline of
     `interfaces.http.problems.RequestLimits`.
 
     Args:

@@ -1,7 +1,5 @@
 """What the API's endpoints share: the pipeline, keys and quotas, jobs, meters, and the questions under way."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -143,7 +141,7 @@ class Service:
         return [self.uploads.doc_id(job.scope, file.name) for file in job.files]
 
     def check_load(self) -> None:
-        """Raises `RefusedError` (503) if as many questions are under way as may be."""
+        """Raises `RefusedError` (503) if the most questions allowed are already in progress."""
         if self.under_way >= self.settings.questions:
             hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
             raise RefusedError(503, "BusyError", f"{self.under_way} questions are under way.", hint=hint)

@@ -1,6 +1,4 @@
-"""/threads: conversations; POST /ask stores its question and answer in the one that it names."""
-
-from __future__ import annotations
+"""/threads: conversations. POST /ask stores its question and answer in the thread that it names."""
 
 import asyncio
 from contextlib import suppress
@@ -47,7 +45,7 @@ async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
 
 @router.get("/threads/{thread_id}/turns", responses=error_responses(404))
 async def turns(who: Reader, served: Served, thread_id: UUID) -> list[Reply]:
-    """The answers that a thread keeps, the earliest first: those of POST /ask that named it."""
+    """List the answers in a thread, the earliest first: those of POST /ask that named it."""
     thread = await asyncio.to_thread(served.threads.get, who.tenant, thread_id.hex)
     replies = list[Reply]()
     for turn in await asyncio.to_thread(served.threads.turns, thread):

@@ -1,6 +1,7 @@
 """What the tools return: data, and answers and audits also as Markdown, in which texts are escaped as in chat."""
 
-from __future__ import annotations
+from pathlib import PurePath
+from typing import Self
 
 from langchain_core.documents import Document as LangChainDocument
 from mcp.types import CallToolResult, TextContent
@@ -8,11 +9,12 @@ from pydantic import BaseModel, Field
 
 from discorag.conflicts.verdicts import Finding
 from discorag.generation.views import answer_markdown
-from discorag.ingest.survey import DocumentOutcome
+from discorag.ingest.survey import Status
+from discorag.schema.document import Scope
 from discorag.schema.ledger import Failure
 from discorag.text.escaping import markdown
 from interfaces.audit import AuditReport
-from interfaces.results import AskResult, NumberedAnswer
+from interfaces.results import AskResult, IngestResult, NumberedAnswer
 from interfaces.views.audit import summary
 
 _SPAN = "Characters of the document's canonical text, which read_document gives."
@@ -31,8 +33,8 @@ class Hit(BaseModel):
     score: float = Field(description="Higher is better; not comparable between questions.")
 
     @classmethod
-    def of_document(cls, document: LangChainDocument) -> Hit:
-        """The hit that a retriever returned as a document."""
+    def of_document(cls, document: LangChainDocument) -> Self:
+        """The hit from a retriever's document."""
         return cls(text=document.page_content, **document.metadata)
 
 
@@ -67,10 +69,26 @@ class Hits(BaseModel):
     passages: list[Hit]
 
 
-class IngestOutput(BaseModel):
-    """What became of every document."""
+class IngestedFile(BaseModel):
+    """What became of a file; ``note``: why it failed or was skipped, or how it had to be read."""
 
-    outcomes: tuple[DocumentOutcome, ...]
+    doc_id: str = Field(description="The id that the other tools take, if the file was stored.")
+    name: str
+    status: Status
+    chunks: int
+    note: str
+
+
+class IngestOutput(BaseModel):
+    """What became of every file."""
+
+    outcomes: list[IngestedFile]
+
+    @classmethod
+    def of(cls, result: IngestResult, scope: Scope) -> Self:
+        """What an ingest into this scope did."""
+        made = [(o, scope.id_of(o.uri), PurePath(o.uri).name) for o in result.outcomes]
+        return cls(outcomes=[IngestedFile(doc_id=i, name=n, **o.model_dump(exclude={"uri"})) for o, i, n in made])
 
 
 def result(text: str, structured: BaseModel) -> CallToolResult:

@@ -3,8 +3,6 @@
 Docstrings of tools are read by language models: they say when to use the tool.
 """
 
-from __future__ import annotations
-
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Coroutine, Sequence
@@ -73,7 +71,7 @@ class Caller:
 
 
 async def run_to_end(call: Coroutine[Any, Any, T]) -> T:
-    """The call's result, from a task of its own, which is ended when the client gives up."""
+    """Run a call in a task of its own, which ends when the client gives up; returns its result."""
     task = asyncio.create_task(call)
     try:
         await asyncio.wait({task})  # to await the task itself would cancel it once more
@@ -110,7 +108,7 @@ class Server(MCPServer, ABC):
         """Answer a question from the stored documents.
 
         Every sentence names its sources, exact to the character, or is marked as not supported or not verified;
-        disagreements between sources are listed. Use search where you want passages to read yourself.
+        disagreements between sources are listed. To read passages yourself, use search.
         """
         switches: dict[str, Any] = {"instruction": instruction}
         if retriever != DEFAULT_RETRIEVER:  # else the profile chooses

@@ -1,7 +1,5 @@
 """``disco-rag mcp``: one user, over this process's standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
@@ -37,9 +35,9 @@ class LocalServer(Server):
     """Serves the one user of this process. The store is opened when it is first needed.
 
     Args:
-        open_rag: Opens the pipeline; it blocks. Its settings' tenant is served, and their corpus where none is named.
-        folders: What may be ingested lies below one of these; a relative path is one below the first.
-        writable: Whether there is the tool ``ingest``.
+        open_rag: Opens the pipeline; it blocks. Its settings name the tenant, and the corpus of tools that name none.
+        folders: Folders below which `ingest` may read; a relative path is below the first.
+        writable: Whether to offer the tool ``ingest``.
     """
 
     def __init__(self, open_rag: Callable[[], DiscoRAG], folders: Sequence[Path], *, writable: bool = True) -> None:
@@ -73,7 +71,7 @@ class LocalServer(Server):
             call = caller.rag.aingest(allowed, progress=progress, corpus=corpus, refresh=refresh)
             result = await run_to_end(call)
         await progress.sent()
-        return IngestOutput(outcomes=result.outcomes)
+        return IngestOutput.of(result, caller.scope(corpus))
 
     def _allowed(self, given: str) -> Path:
         path = (self._folders[0] / Path(given).expanduser()).resolve()

@@ -1,1 +1,1 @@
-"""Answers, graphs and plans for the terminal, and answers as rows of a table."""
+"""Answers and plans for the terminal, and audits as text, HTML and SARIF."""

@@ -1,7 +1,5 @@
 """An audit as text for the terminal, as one offline HTML file, and as SARIF for code-review tools."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

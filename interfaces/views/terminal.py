@@ -1,33 +1,46 @@
 """Plan and answer as rich renderables for the terminal."""
 
-from __future__ import annotations
-
 from rich.console import RenderableType
 from rich.markdown import Markdown
 from rich.table import Column, Table
 from rich.text import Text
 from rich.theme import Theme
 
-from discorag.generation.views import answer_markdown
+from discorag.generation.views import AnswerView, answer_markdown
 from discorag.schema.answer import Answer
-from discorag.schema.discourse import Plan
-from discorag.text.citations import split_references, steps
+from discorag.text.citations import references, split_references, steps
 from discorag.text.escaping import one_line
+from interfaces.results import AskResult
 
 _MARK = "bold cyan"  # of a citation: no word of a source is bold
 THEME = Theme({"markdown.strong": _MARK, "markdown.code": "none"})
-"""Of consoles that show answers; in their Markdown the addresses of sources are code."""
+"""The theme of consoles that show answers; in their Markdown, the addresses of sources are code."""
 
 
-def plan_text(plan: Plan) -> RenderableType:
-    """The plan's steps, numbered, with marks in a column of their own."""
+def plan_text(result: AskResult) -> RenderableType:
+    """The plan's steps, numbered; passages have the numbers that the answer's sources have, not the plan's own."""
     table = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 1, 0, 0))
-    for number, step in enumerate(steps(plan), start=1):
-        shown = Text()
+    for index, step in enumerate(steps(result.answer.plan) if result.answer.plan else ()):
+        shown, used = Text(), set[int]()
         for piece, is_reference in split_references(one_line(step.text, 2000)):
-            shown.append(piece, _MARK if is_reference else "")
-        table.add_row(Text(f"{number}."), shown)
+            if not is_reference:
+                shown.append(piece)
+                continue
+            numbers = _source_numbers(result, index, piece)
+            marks = "".join(f"[{n}]" for n in numbers if n not in used)
+            shown.append(marks if numbers else "[not cited]", _MARK)
+            used |= {*numbers}
+        table.add_row(Text(f"{index + 1}."), shown)
     return table
+
+
+def _source_numbers(result: AskResult, step: int, reference: str) -> list[int]:
+    """The answer's sources from the passage of a reference: those of the step's sentences, else all."""
+    view, passage = AnswerView(result.answer), references(reference)[0].chunk
+    chunks = [hit.chunk_id for hit in result.hits][passage - 1 : passage]
+    cited = [n for n, source in enumerate(view.sources, start=1) if source.chunk_id in chunks]
+    own = {n for sentence in result.answer.sentences if sentence.step == step for n in view.numbers(sentence)}
+    return [n for n in cited if n in own] or cited
 
 
 def answer_text(answer: Answer) -> RenderableType:

@@ -1,7 +1,5 @@
 """abstain: the documents do not answer the question; the closest passages are shown."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.generation.extractive import abstain_from

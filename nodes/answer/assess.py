@@ -1,6 +1,4 @@
-"""assess: whether the evidence answers the question, before anything is made of it."""
-
-from __future__ import annotations
+"""assess: whether the evidence answers the question, before anything is written from it."""
 
 import asyncio
 from typing import Literal
@@ -24,10 +22,10 @@ NO_EVIDENCE = "No evidence is left: what was found was deleted or removed."
 
 
 async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
-    """Go on if the evidence seems to answer the question, else abstain.
+    """Continue if the evidence seems to answer the question, else abstain.
 
-    A language model that writes judges that itself: a refusal then only makes the preliminary answer unsure, and counts
-    if the model fails (`nodes.answer.verify`). The papers' presets judge by their own means, or not at all.
+    A language model that writes decides this itself: a low probability then only makes the preliminary answer unsure,
+    and counts if the model fails (`nodes.answer.verify`). The papers' presets decide by their own means, or not at all.
     """
     context, stage = await answer_context(runtime), Stage("assess")
     inputs = await load_inputs(state, context)

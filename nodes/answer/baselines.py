@@ -1,7 +1,5 @@
 """The steps of the baselines (`graphs.baselines`): Disco-RAG figs. 13, 15, 16 and 17. They need a language model."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
@@ -62,7 +60,9 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """retrieve: every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as `retrieve_chunks`."""
+    """retrieve: search for every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as
+    `retrieve_chunks`.
+    """
     context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
 
@@ -93,7 +93,7 @@ async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Jso
 
 
 async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """relate: discourse markers between chunks (fig. 17); if it fails there are none."""
+    """relate: find discourse markers between chunks (fig. 17); if the call fails, there are none."""
     context, stage = await answer_context(runtime), Stage("relate")
     calls = await _calls(context)
     inputs = without_structure(await load_inputs(state, context))
@@ -108,7 +108,7 @@ async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
 
 
 async def answer_with_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """generate: standard RAG with the markers after the chunks."""
+    """generate: standard RAG, with the discourse markers listed after the chunks."""
     links = [Link.model_validate(m) for m in state.get("markers", [])]
     return await _write_draft(state, runtime, partial(Baselines.answer_with_markers, links=links))
 

@@ -1,7 +1,5 @@
 """generate: the draft answer, streamed as it is written."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.config import HOW_TO_NAME_A_MODEL
@@ -46,7 +44,9 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 async def draft_update(
     inputs: AnswerInputs, context: AnswerContext, stage: Stage, write: Write | None, model: str, verbatim: str | None
 ) -> Json:
-    """The state's update with the draft that ``write`` makes with ``model``, else ``verbatim`` or an extractive one."""
+    """Update the state with the draft that ``write`` makes with ``model``; if it fails, with ``verbatim`` or an
+    extractive one.
+    """
     backends = await context.open_backends()
     draft = await write_draft(inputs, backends.selector, backends.encoder, stage, write, verbatim)
     engine, model = ("llm", model) if draft.by_model else ("local", "")

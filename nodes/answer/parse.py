@@ -1,7 +1,5 @@
 """parse: RST trees for retrieved chunks that have none. Costs nothing when trees were made at ingest."""
 
-from __future__ import annotations
-
 import asyncio
 
 from langgraph.runtime import Runtime

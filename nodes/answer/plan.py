@@ -1,7 +1,5 @@
 """plan: one paragraph that says how the answer will be organised."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.generation.plan_text import RulePlanEngine
@@ -13,7 +11,7 @@ from nodes.state import AnswerState, Json
 
 
 async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Plan the answer; when the llm engine fails, the rules' plan is used instead and the result says so."""
+    """Plan the answer; if the language model fails, the rules make the plan and the result says so."""
     context = await answer_context(runtime)
     stage = Stage("plan")
     if context.plan:

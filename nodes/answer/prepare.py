@@ -1,6 +1,4 @@
-"""prepare: a question that says all, and the way on which evidence is sought."""
-
-from __future__ import annotations
+"""prepare: make the question self-contained, and choose how to search for evidence."""
 
 from typing import Any, Literal
 

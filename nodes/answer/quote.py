@@ -1,7 +1,5 @@
 """quote: the answer of the sources' own sentences, shown while a language model writes, and kept if the model fails."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from langgraph.runtime import Runtime

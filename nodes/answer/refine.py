@@ -1,7 +1,5 @@
 """refine: the language model checks its answer against the passages and rewrites it (HTSIR)."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.generation.compression import shown_text

@@ -1,7 +1,5 @@
 """relate: the rhetorical graph over all retrieved chunks."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.discourse.relate.local import RELATION_ENGINES, GraphEngine

@@ -1,7 +1,5 @@
 """rerank: the chunks that were found, in a reranker's order, as many as the language model can read."""
 
-from __future__ import annotations
-
 from langgraph.runtime import Runtime
 
 from discorag.schema.errors import ContextTooLongError, ModelError
@@ -12,9 +10,10 @@ from nodes.state import AnswerState, Json
 
 
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks by what is evidence in them; where the reranker fails, they keep their order.
+    """Order the chunks by how well their evidence answers; if the reranker fails, they keep their order.
 
-    What does not fit the context of a language model that will read them is left out, which the result reports.
+    Chunks that do not fit into the context of the language model that will read them are left out, and the result says
+    so.
     """
     context, stage = await answer_context(runtime), Stage("rerank")
     ranked = await _rerank(state, context, stage) if context.rerank else state

@@ -1,7 +1,5 @@
 """The ways to find evidence: the best chunks, the evidence that a retriever over trees selects, or every chunk."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -37,9 +35,9 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
 
 async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
-    """Documents first, then the nodes of their trees; the chunks that contain the evidence, narrowed to it.
+    """Search for documents, then for nodes of their trees; returns the chunks that hold the evidence, narrowed to it.
 
-    Where trees have to be built and cannot be stored, the chunks are searched instead. Raises as `retrieve_chunks`.
+    If trees are missing and cannot be stored, the chunks are searched instead. Raises as `retrieve_chunks`.
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope, options = await context.open_backends(), await context.scope(), context.tree_options
@@ -72,7 +70,9 @@ async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) ->
 
 
 async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
-    """Take every chunk, in document order, as far as it fits the reader; raises as `everything`, `retrieve_chunks`."""
+    """Take every chunk that fits into the reader's context, in document order; raises as `everything`,
+    `retrieve_chunks`.
+    """
     context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)

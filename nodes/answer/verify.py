@@ -1,7 +1,5 @@
 """verify: compare every sentence of the draft with its sources, report disagreements, and decide where to go."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Literal
 

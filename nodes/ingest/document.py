@@ -4,8 +4,6 @@ A plain pipeline: each step adds its part to the document. The first step that f
 document, and what is stored of it stays.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -21,15 +19,7 @@ from discorag.ingest.loaders import Source, reading_note
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.sentence_table import with_sentence_vectors
-from discorag.ingest.survey import (
-    NOT_MADE,
-    DocumentOutcome,
-    IngestedDocument,
-    Status,
-    manifest_of,
-    rekey,
-    versions,
-)
+from discorag.ingest.survey import NOT_MADE, DocumentOutcome, IngestedDocument, Status, manifest_of, rekey, versions
 from discorag.models.packaged import language_warning
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import tree_index
@@ -50,7 +40,7 @@ from nodes.stage import Stage
 from nodes.state import Json
 
 AT_ONCE = 1
-"""Chunks of a document that wait for a local parser at once: other documents come in between."""
+"""Chunks of a document that wait for a local parser at once, so that other documents get their turn."""
 FALLBACK = "+fallback"  # marks trees that the chosen engine could not make: the next ingest tries again
 LATER = "the first question builds it"
 

@@ -1,6 +1,4 @@
-"""A folder: which files there are to read, and which of those that were read once are gone."""
-
-from __future__ import annotations
+"""A folder: which files to read, and which of those read earlier are gone."""
 
 import asyncio
 from functools import partial
@@ -36,7 +34,7 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
 
 
 async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
-    """Delete what vanished; a file that could not be read this time is still there and keeps what is stored."""
+    """Delete the documents whose files are gone. A file that could not be read this time keeps what is stored of it."""
     context = ingest_context(runtime)
     backends, scope = await context.open_backends(), await context.scope()
     path, met = state["path"], [DocumentOutcome(**o) for o in state.get("outcomes", [])]

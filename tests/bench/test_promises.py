@@ -1,7 +1,5 @@
 """The parts of `bench.trust` and `bench.scale`: what counts as lost, and that their tables say what was measured."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import cast
@@ -69,9 +67,11 @@ def test_a_mode_changes_what_it_damages(tmp_path: Path, mode: str) -> None:
     assert file.read_bytes() != content
 
 
-def test_what_is_missing_or_new_or_not_alike_is_found() -> None:
+def test_what_is_missing_new_or_not_alike_is_found_and_growth_is_the_last_tenth_against_the_second() -> None:
     one, other = {"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "2", "d": "1"}
     assert (missing(one, other), differing(one, other)) == (["c"], ["b", "d"])
+    samples = [900.0] * 10 + [100.0] * 10 + [500.0] * 70 + [104.0] * 10
+    assert soak.growth(samples) == 4.0
 
 
 def test_poison_is_small_of_every_kind_and_the_same_every_time() -> None:
@@ -79,8 +79,3 @@ def test_poison_is_small_of_every_kind_and_the_same_every_time() -> None:
     assert [name.partition("-")[2] for name, _ in made] == list(KINDS)
     assert max(len(data) for _, data in made) <= LARGEST
     assert made[:3] == poisons(3, seed=1)
-
-
-def test_growth_is_the_last_tenth_against_the_second() -> None:
-    samples = [900.0] * 10 + [100.0] * 10 + [500.0] * 70 + [104.0] * 10
-    assert soak.growth(samples) == 4.0

@@ -1,7 +1,5 @@
 """Result files and intervals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -33,14 +31,11 @@ def test_the_table_has_a_row_for_each_figure_with_its_interval() -> None:
     ]
 
 
-def test_an_interval_holds_the_mean_and_shrinks_with_more_questions() -> None:
+def test_an_interval_holds_the_value_and_shrinks_with_more_questions_of_either_kind() -> None:
     few, many = mean([0.0, 1.0] * 10), mean([0.0, 1.0] * 1000)
     assert few["low"] < few["value"] == 0.5 < few["high"]
     assert many["high"] - many["low"] < few["high"] - few["low"]
     assert mean([0.25] * 20) == {"value": 0.25, "low": 0.25, "high": 0.25} == mean([0.25])
-
-
-def test_answerable_and_unanswerable_questions_are_resampled_apart() -> None:
     found = estimate(auc, np.array([0.9, 0.8, 0.4]), np.array([0.5, 0.5]))
     assert found["value"] == pytest.approx(2 / 3, abs=1e-4)
     assert 0 <= found["low"] <= found["value"] <= found["high"] <= 1

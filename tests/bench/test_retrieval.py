@@ -1,7 +1,5 @@
 """Controls are retrievers like any other, and a retriever that finds all of the evidence scores 100."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.controls import register_controls
@@ -11,7 +9,7 @@ from discorag.schema.values import Span
 from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
 from nodes.backends import Backends
 from tests.conftest import Pipelines
-from tests.retrieval.builders.checks import checked, source_of
+from tests.retrieval.builders.checks import below, checked, source_of
 
 TEXT = "The mill stood by the river. It ground rye. A flood took the wheel in 1903. Nobody rebuilt it."
 EVIDENCE = "A flood took the wheel in 1903."
@@ -42,14 +40,13 @@ async def test_random_trees_have_other_shapes_than_right_branching_ones(backends
     tools = backends.tree_tools("rules")
     source = source_of(" ".join(f"Sentence {i} is here." for i in range(30)))
     shapes = [(await tree_retrievers()[n].build(tools).build(source)).tree for n in ("random-trees", "right-branching")]
-    assert shapes[0].leaves_of != shapes[1].leaves_of
+    assert below(shapes[0]) != below(shapes[1])
 
 
 async def test_windows_of_controls_keep_the_borders_of_paragraphs(backends: Backends) -> None:
     source = source_of("One is here. Two is here. Three is here.\n\nFour is here. Five is here.")
     tree = (await tree_retrievers()["snapped-random"].build(backends.tree_tools("rules")).build(source)).tree
-    windows = {tree.leaves_of[i] for i in range(tree.leaves, len(tree.nodes))}
-    assert {(0, 1, 2), (3, 4)} <= windows
+    assert {(0, 1, 2), (3, 4)} <= below(tree)
 
 
 @pytest.mark.parametrize(("words", "recall"), [(7, 100.0), (200, 100.0), (3, 43.0)])

@@ -1,7 +1,5 @@
 """Where documents disagree: values, verdicts, and the audit of a corpus through `DiscoRAG`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -340,7 +338,7 @@ def test_against_compares_two_folders_only(pipeline: Pipelines, tmp_path: Path) 
     rag.ingest_for_audit(write(tmp_path / "policies", policy=POLICY))
     report = rag.audit(corpus="drafts", against="policies")
     assert {f.kind for f in report.findings} == {"duration", "name", "polarity"}
-    assert all("Refund policy" in {f.left.title, f.right.title} for f in report.findings)
+    assert all("policy.md: Refund policy" in {f.left.title, f.right.title} for f in report.findings)
 
 
 def test_views_show_every_finding(pipeline: Pipelines, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The words with which a chunk says what it is to the chunk before it."""
 
-from __future__ import annotations
-
 import pytest
 
 from discorag.discourse.relate.stated import opening_relation

@@ -1,7 +1,5 @@
 """Small benchmarks, and sessions over the fixtures, for the tests of the evaluation's core."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -10,16 +10,10 @@ from eval.running.summary import summarise
 
 
 def a_run(**changes: Any) -> Run:
-    fields: dict[str, Any] = {
-        "suite": "toy/1",
-        "dataset": "toy (development split, subset)",
-        "n": 2,
-        "documents": 4,
-        "seed": 0,
-        "key": "k1",
-        "finished": True,
-    }
-    return Run(**{**fields, **changes})
+    run = Run(
+        suite="toy/1", dataset="toy (development split, subset)", n=2, documents=4, seed=0, key="k1", finished=True
+    )
+    return run.model_copy(update=changes)
 
 
 def write(folder: Path, records: Iterable[Record], *, missing: dict[str, str] | None = None, **changes: Any) -> Path:

@@ -2,12 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from discorag import DiscoRAG
-from discorag.schema.errors import Usage
 from eval.running.bill import Bill, CountingModel, write_bills
 from nodes.backends import Backends
 from tests.conftest import Examples, Pipelines
@@ -24,14 +22,6 @@ def rag(pipeline: Pipelines) -> DiscoRAG:
 async def bills(rag: DiscoRAG, home: Path, *names: str) -> dict[str, Bill]:
     wanted = suite("lay-summaries", systems=names)
     return {b.system: b for b in await session(rag, home, wanted).bill()}
-
-
-async def usages(examples: Examples, **switches: Any) -> dict[str, Usage]:
-    """Stage -> usage of one question over an example, as counted."""
-    backends = examples("vitamin-d").backends
-    counting = Backends(backends.settings, backends.store, backends.encoder, CountingModel(backends.encoder.tokens))
-    result = await DiscoRAG(backends=counting).aask("Does vitamin D prevent flu?", corpus="vitamin-d", **switches)
-    return {s.stage: s.usage for s in result.ledger.stages}
 
 
 async def test_calls_are_those_that_a_model_would_get(rag: DiscoRAG, tmp_path: Path) -> None:
@@ -60,7 +50,10 @@ async def test_what_the_paper_prints_is_counted_call_by_call(rag: DiscoRAG, tmp_
 
 
 async def test_a_later_call_repeats_the_whole_prompt_of_the_call_before(examples: Examples) -> None:
-    used = await usages(examples)
+    backends = examples("vitamin-d").backends
+    counting = Backends(backends.settings, backends.store, backends.encoder, CountingModel(backends.encoder.tokens))
+    result = await DiscoRAG(backends=counting).aask("Does vitamin D prevent flu?", corpus="vitamin-d")
+    used = {s.stage: s.usage for s in result.ledger.stages}
     assert used["relate"].tokens_cached == 0
     assert used["plan"].tokens_cached == used["relate"].tokens_in
     assert used["generate"].tokens_cached == used["plan"].tokens_in

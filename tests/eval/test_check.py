@@ -30,8 +30,13 @@ def expected(folder: Path, **changes: Any) -> Path:
     return file
 
 
-def test_value_within_tolerance_passes(tmp_path: Path) -> None:
-    assert check(run(tmp_path), expected(tmp_path)) == []
+def test_values_within_tolerance_pass_and_missing_ones_and_another_number_of_questions_deviate(tmp_path: Path) -> None:
+    folder = run(tmp_path)
+    assert check(folder, expected(tmp_path)) == []
+    want = {"value": 0, "tolerance": 100}
+    found = check(folder, expected(tmp_path, systems={"plain": {"em": want}, "disco": {"f1": want}}))
+    assert [deviation.partition(",")[0] for deviation in found] == ["plain/em: missing", "disco/f1: missing"]
+    assert check(folder, expected(tmp_path, n=3)) == ["n: 2, expected 3"]
 
 
 @pytest.mark.parametrize("value", [50.2, 49.8])
@@ -39,16 +44,6 @@ def test_value_outside_tolerance_is_a_deviation(tmp_path: Path, value: float) ->
     systems = {"disco": {"em": {"value": value, "tolerance": 0.1}}}
     (found,) = check(run(tmp_path), expected(tmp_path, systems=systems))
     assert found == f"disco/em: 50, expected {value} ± 0.1"
-
-
-def test_missing_system_and_metric_are_deviations(tmp_path: Path) -> None:
-    want = {"value": 0, "tolerance": 100}
-    found = check(run(tmp_path), expected(tmp_path, systems={"plain": {"em": want}, "disco": {"f1": want}}))
-    assert [deviation.partition(",")[0] for deviation in found] == ["plain/em: missing", "disco/f1: missing"]
-
-
-def test_other_number_of_questions_is_a_deviation(tmp_path: Path) -> None:
-    assert check(run(tmp_path), expected(tmp_path, n=3)) == ["n: 2, expected 3"]
 
 
 def test_unfinished_run_is_not_checked(tmp_path: Path) -> None:

@@ -133,31 +133,10 @@ def test_an_unknown_suite_is_one_line_and_status_2(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_data_folder_is_named_with_the_setting_for_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DISCO_RAG_DATA", str(tmp_path / "nowhere"))
-    said = failing(capsys, monkeypatch, "run", "loong", "--home", tmp_path)
-    assert said.startswith(f"MissingPathError: {tmp_path / 'nowhere'} is no folder. Set DISCO_RAG_DATA")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_cut_data_file_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = (FIXTURES / "lay_summaries" / "test.json").read_bytes()
-    cut = tmp_path / "data" / "lay_summaries" / "test.json"
-    cut.parent.mkdir(parents=True)
-    cut.write_bytes(whole[:-500])
-    monkeypatch.setenv("DISCO_RAG_DATA", str(tmp_path / "data"))
-    said = failing(capsys, monkeypatch, "run", "lay-summaries", "--home", tmp_path / "home")
-    assert said.startswith(f"DataError: {cut}")
-    assert not (tmp_path / "home" / "runs").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("run", "loong"), "MissingPathError: nowhere is no folder. Set DISCO_RAG_DATA"),
         (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
         (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. It needs RST-DT"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
@@ -173,7 +152,9 @@ def test_names_that_do_not_exist_are_one_line_and_status_2(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DISCO_RAG_DATA", "nowhere")
     assert failing(capsys, monkeypatch, *arguments).startswith(said)
+    assert not list(tmp_path.rglob("runs"))
 
 
 def test_a_pool_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path) -> None:

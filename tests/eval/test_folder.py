@@ -57,13 +57,10 @@ def test_folder_of_another_run_is_refused_and_left_unlocked(tmp_path: Path) -> N
     assert load_run(folder)[1] == (FULL,)
 
 
-def test_records_without_run_file_are_not_taken_over(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_and_records_without_run_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / "samples.jsonl").write_text(FULL.model_dump_json() + "\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"without run\.json"):
         RunFolder.open(tmp_path, "k1")
-
-
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     with pytest.raises(DataError, match="is a file"):
         RunFolder.open(tmp_path / "out", "k1")

@@ -18,6 +18,7 @@ from tests.conftest import Pipelines
 from tests.eval.helpers import answer_toy, toy
 from tests.graphs import paper_scripts
 from tests.servers.scripted import ScriptedServer
+from tests.strategies import chunk_over
 
 TEXT = (
     "The trial was small, although it was long. Because of that, few fell ill.\n\n"
@@ -48,9 +49,7 @@ def chunk() -> Chunk:
         Split(start=a, mid=b, end=c, relation=Relation(relation), nuclearity=Nuclearity(nuclearity))
         for (a, b, c), (relation, nuclearity) in zip(cuts, labels, strict=True)
     ]
-    tree = RstTree(edus=tuple(edus), splits=tuple(splits))
-    span = Span(start=10, end=10 + len(TEXT))
-    return Chunk(id="x", doc_id="x", order=0, span=span, text=TEXT, sentences=(span,), tree=tree)
+    return chunk_over(TEXT, RstTree(edus=tuple(edus), splits=tuple(splits)), 10)
 
 
 def shape(tree: RstTree) -> list[tuple[int, int, int]]:
@@ -81,13 +80,10 @@ def test_trees_of_another_shape_keep_edus_and_labels(chunk: Chunk) -> None:
     assert drawn != perturb.cut_at_random(chunk, Random(4), 1.0)
 
 
-def test_paragraphs_are_what_the_layout_says(chunk: Chunk) -> None:
+def test_paragraphs_are_what_the_layout_says_and_a_disconnected_subtree_is_related_to_nothing(chunk: Chunk) -> None:
     tree = perturb.keep_paragraphs(chunk, Random(), 1.0)
     assert [chunk.slice(edu).strip() for edu in tree.edus] == TEXT.split("\n\n")
     assert {(s.relation, s.nuclearity) for s in tree.splits} == {(Relation.JOINT, Nuclearity.NN)}
-
-
-def test_a_subtree_that_is_disconnected_is_related_to_nothing(chunk: Chunk) -> None:
     found = perturb.disconnect_subtrees(chunk, Random(1), 1.0)
     assert {s.relation for s in found.splits} == {Relation.JOINT}
 
@@ -113,11 +109,8 @@ def test_steps_of_a_plan_change_places_or_are_missing() -> None:
     assert perturb.shuffle_steps(PLAN, Random(1), 0.0) == PLAN
 
 
-def test_filler_is_as_long_as_it_should_be() -> None:
+def test_filler_is_as_long_as_it_should_be_and_a_rate_of_the_hits_is_replaced_in_place() -> None:
     assert len(perturb.fill(lambda text: len(text.split()), 25).split()) == 25
-
-
-def test_a_rate_of_the_hits_is_replaced_in_place() -> None:
     found = perturb.replace_hits(list("abcde"), list("vwxyz"), Random(1), 0.4)
     assert sum(hit in "vwxyz" for hit in found) == 2
     assert all(hit == old for hit, old in zip(found, "abcde", strict=True) if hit in "abcde")

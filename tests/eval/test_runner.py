@@ -181,16 +181,6 @@ async def test_a_cancelled_run_goes_on_where_it_stopped(pipeline: Pipelines, tmp
 # --- one graph for all ablations ------------------------------------------------------------------
 
 
-async def test_ablations_share_the_full_runs_graph(pipeline: Pipelines, tmp_path: Path) -> None:
-    with ScriptedServer(model()) as server:
-        records = await answer_toy(pipeline(llm=server.base_url), tmp_path, toy(QUESTIONS[0]), ABLATIONS[::-1])
-        # full: all three; no-plan: the answer; no-graph and no-tree: plan and answer. No order is promised.
-        assert Counter(turns(server)) == {"graph": 1, "plan": 3, "answer": 4}
-    full, no_tree = ({r.system: r for r in records}[n] for n in ("full", "no-tree"))
-    relate = [next(s for s in r.ledger.stages if s.stage == "relate") for r in (full, no_tree)]
-    assert relate[0] == relate[1]
-
-
 @pytest.mark.parametrize("cached", [False, True])
 async def test_ablations_share_one_graph_also_when_an_earlier_session_recorded_full(
     pipeline: Pipelines, tmp_path: Path, cached: bool

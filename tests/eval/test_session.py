@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import socket
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from eval.running.nodes import node_statistics
 from eval.running.record import Run
 from eval.suite import Suite
 from tests.conftest import Pipelines
+from tests.eval.datasets.official import changed
 from tests.eval.helpers import FIXTURES, session, suite
 from tests.graphs import paper_scripts
 from tests.models.helpers import gateway
@@ -39,26 +39,6 @@ async def run(rag: DiscoRAG, home: Path, wanted: Suite = LEAD, **options: Any) -
 
 
 # --- a whole run ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "systems"),
-    [
-        ("narrativeqa", ["standard", "full+retriever=sentences", "full+retriever=htsir+node_scores=dense"]),
-        ("narrativeqa", ["htsir", "rdr2", "disretrieval+retriever=bisection"]),
-        ("triviaqa", ["full", "rdr2"]),
-        ("qampari", ["full", "lead"]),
-        ("eli5", ["full", "lead"]),
-    ],
-)
-async def test_the_other_papers_benchmarks_run_on_their_fixtures(
-    rag: DiscoRAG, tmp_path: Path, name: str, systems: list[str]
-) -> None:
-    done = await run(rag, tmp_path, suite(name, limit=2, systems=systems, top_k=3))
-    assert (done.finished, list(done.systems)) == (True, systems)
-    for summary in done.systems.values():
-        assert summary.errors == 0
-        assert suite(name).main[0] in {*summary.metrics, *summary.missing}
 
 
 @pytest.mark.parametrize("top_k", [1, 50])
@@ -145,31 +125,24 @@ async def test_a_run_that_is_cut_off_says_so_and_keeps_what_it_has(pipeline: Pip
     assert cut.systems["standard"].metrics == {}
 
 
-def changed_data(folder: Path, old: str, new: str) -> Path:
-    """The fixtures with one stretch of the lay summaries' file changed."""
-    shutil.copytree(FIXTURES / "lay_summaries", folder / "lay_summaries")
-    file = folder / "lay_summaries" / "test.json"
-    text = file.read_text("utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new), "utf-8")
-    return folder
-
-
 @pytest.mark.parametrize(
-    ("changes", "other"),
+    ("changes", "place"),
     [
-        ({"systems": ["standard", "lead"]}, ""),
-        ({"metrics": ["rougeL", "sari"]}, ""),
-        ({}, "nine days later"),
-        ({}, "nine days longer"),
+        ({"systems": ["standard", "lead"]}, ()),
+        ({"metrics": ["rougeL", "sari"]}, ()),
+        ({}, (0, "sections", 0, 0)),
+        ({}, (0, "summary", 0)),
     ],
 )
 async def test_another_suite_or_data_is_not_mixed_into_a_folder(
-    rag: DiscoRAG, tmp_path: Path, changes: dict[str, Any], other: str
+    rag: DiscoRAG, tmp_path: Path, changes: dict[str, Any], place: tuple[str | int, ...]
 ) -> None:
     done = await run(rag, tmp_path)
     before = (tmp_path / "run" / "samples.jsonl").read_bytes()
-    data = changed_data(tmp_path / "data", other, other.replace("nine", "ten")) if other else FIXTURES
+    data = tmp_path / "data" if place else FIXTURES
+    if place:
+        (data / "lay_summaries").mkdir(parents=True)
+        changed("lay-summaries", data / "lay_summaries", place, "Other words.")
     with pytest.raises(DataError, match="holds another run"):
         await run(rag, tmp_path, Suite.model_validate({**LEAD.model_dump(), **changes}), data=data)
     assert load_run(tmp_path / "run")[0] == done

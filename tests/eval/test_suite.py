@@ -128,12 +128,9 @@ def test_a_limited_choice_is_repeatable_in_file_order_and_spread_evenly(
             assert max(took.values()) <= took[stratum] + 1
 
 
-def test_another_seed_chooses_other_questions() -> None:
+def test_another_seed_chooses_other_questions_and_other_strata_are_left_out_before() -> None:
     many = samples(*["a"] * 100)
     assert choose(many, suite("asqa", limit=10)) != choose(many, suite("asqa", limit=10, seed=14))
-
-
-def test_questions_of_other_strata_are_left_out_before_the_choice() -> None:
     only = suite("asqa", only={"kind": ("a", "b")}, limit=3)
     assert [s.id for s in choose(samples("a", "c", "b", "", "a"), only)] == ["q0", "q2", "q4"]
 

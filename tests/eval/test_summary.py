@@ -23,12 +23,14 @@ def test_mean_is_over_scored_records_and_unscored_are_counted() -> None:
     assert summarise(records, {}, {}).metrics == {"em": MetricSummary(mean=75, n=2, unscored=1)}
 
 
-def test_metric_that_scored_nothing_is_missing_and_never_zero() -> None:
+def test_a_metric_that_scored_nothing_is_missing_and_never_zero_also_without_records() -> None:
     found = summarise([record("1", unscored={"judge": "wrote: SECRET"})], {}, {"summac": "no model"})
     assert found.metrics == {}
     assert found.missing["summac"] == "no model"
     assert "1 answers" in found.missing["judge"]
     assert "SECRET" not in found.missing["judge"]
+    found = summarise([], {}, {"em": "not run"})
+    assert (found.metrics, found.seconds, found.missing) == ({}, 0.0, {"em": "not run"})
 
 
 def test_ovscore_is_the_geometric_mean_of_the_two_means() -> None:
@@ -64,11 +66,6 @@ def test_totals_and_medians() -> None:
     assert (found.tokens_in, found.tokens_out, found.calls) == (15, 6, 3)
     # Medians of 1, 2, 9 seconds; of 2 and 4 words, since the third gave no answer.
     assert (found.errors, found.seconds, found.words) == (1, 2.0, 3.0)
-
-
-def test_no_records_give_an_empty_summary() -> None:
-    found = summarise([], {}, {"em": "not run"})
-    assert (found.metrics, found.seconds, found.missing) == ({}, 0.0, {"em": "not run"})
 
 
 def test_answers_that_others_than_the_language_model_made_are_counted_by_stage() -> None:

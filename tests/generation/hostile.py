@@ -3,8 +3,6 @@
 `hostile_texts` are what is written; what may be shown of it is for `planted` to judge, over rendered Markdown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from functools import cache
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Conversations become questions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

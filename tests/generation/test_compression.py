@@ -1,7 +1,5 @@
 """Compression of a chunk by nuclearity: what goes first, what never goes alone, and what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +20,7 @@ from discorag.schema.values import Span
 from discorag.text.tokens import TokenCounter
 from nodes.context import AnswerContext
 from tests.inputs import inputs_from
-from tests.strategies import parsed_texts, trees_over
+from tests.strategies import chunk_over, parsed_texts, trees_over
 
 NS, SN, NN = Nuclearity.NS, Nuclearity.SN, Nuclearity.NN
 Link = tuple[int, int, int, Relation, Nuclearity]
@@ -48,11 +46,6 @@ counters = st.sampled_from([words, characters])
 budgets = st.integers(-1, 60)
 
 
-def chunk_of(text: str, tree: RstTree | None, offset: int = 0) -> Chunk:
-    span = Span(start=offset, end=offset + len(text))
-    return Chunk(id="c", doc_id="d", order=3, span=span, text=text, sentences=(span,), tree=tree)
-
-
 def parsed(*edus: str, links: tuple[Link, ...], offset: int = 100) -> Chunk:
     """The EDUs with a space between them, from character ``offset`` of their document."""
     spans: list[Span] = []
@@ -60,14 +53,14 @@ def parsed(*edus: str, links: tuple[Link, ...], offset: int = 100) -> Chunk:
         start = spans[-1].end + 1 if spans else offset
         spans.append(Span(start=start, end=start + len(edu)))
     splits = {(a, c): Split(start=a, mid=b, end=c, relation=r, nuclearity=n) for a, b, c, r, n in links}
-    return chunk_of(" ".join(edus), from_splits(tuple(spans), splits), offset)
+    return chunk_over(" ".join(edus), from_splits(tuple(spans), splits), offset)
 
 
 @st.composite
 def parsed_chunks(draw: st.DrawFn) -> Chunk:
     """Any text full of traps, or plain words, under any tree."""
     if draw(st.booleans()):
-        return chunk_of(*draw(parsed_texts()))
+        return chunk_over(*draw(parsed_texts()))
     phrases = st.sampled_from(["tides rise", "it does not", "he said so", "a b c d"])
     edus = draw(st.lists(phrases, min_size=1, max_size=9))
     plain = parsed(*edus, links=tuple((0, i, i + 1, Relation.JOINT, NN) for i in range(1, len(edus))))

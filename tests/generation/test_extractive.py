@@ -46,18 +46,13 @@ async def test_sentences_follow_the_plan_also_when_a_person_has_edited_it(encode
     assert [(r.chunk, r.first) for r in cited[1:]] == [(1, 9), (1, 10)]
 
 
-async def opposed(a: str, b: str, question: str, encoder: Encoder) -> AnswerInputs:
-    """Two sources, related and planned."""
-    return await with_plan(await with_graph(await inputs_from({"a": a, "b": b}, question, encoder), encoder), encoder)
-
-
 async def test_a_claim_never_comes_without_its_counter_claim(encoder: Encoder) -> None:
-    inputs = await opposed(
-        "Coffee reduces the risk of heart disease.",
-        "Coffee has no effect on the risk of heart disease.",
-        "Does coffee reduce the risk of heart disease?",
-        encoder,
-    )
+    texts = {
+        "a": "Coffee reduces the risk of heart disease.",
+        "b": "Coffee has no effect on the risk of heart disease.",
+    }
+    inputs = await inputs_from(texts, "Does coffee reduce the risk of heart disease?", encoder)
+    inputs = await with_plan(await with_graph(inputs, encoder), encoder)
     lines = await draft_of(inputs, encoder)
     assert {references(line)[0].chunk for line in lines} == {1, 2}
 
@@ -103,6 +98,20 @@ async def test_a_sentence_that_refers_back_and_an_option_come_with_what_complete
     ]
     option = "- tries: How often a server is asked before it is given up. **Default:** 4\n- timeout: How long.\n"
     assert await quoted(option, "Use [1.1].", encoder) == [option[2:].split("\n", maxsplit=1)[0]]
+    manual = "OPTIONS\n    -n N\n        Ask a server N times. Others wait. The default is 4. It may be 0.\n"
+    assert await quoted(manual, "Use [1.3].", encoder) == ["-n N: Ask a server N times. Others wait. The default is 4."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is weld free?\n-------------\n\nYes. Read the licence.\n\nBut ask first.\n",
+        "Q: Is weld free?\n\nA: Yes. Read the licence.\n\nBut ask first.\n\nQ: Why?\n\nA: So.\n",
+    ],
+)
+async def test_the_beginning_of_an_answer_comes_with_its_question(text: str, encoder: Encoder) -> None:
+    [line] = await quoted(text, "Use [1.5].", encoder)
+    assert line.removeprefix("Q: ") == "Is weld free? Yes. Read the licence. But ask first."
 
 
 def words_of(text: str) -> set[str]:

@@ -1,7 +1,5 @@
 """Plans by rules, and which sentences can be part of an answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,13 +12,7 @@ from discorag.generation.selection import Role
 from discorag.ingest.segment.reading import quote
 from discorag.ingest.segment.sentence_table import Sentence, sentences_of
 from discorag.models.protocol import Encoder
-from discorag.schema.discourse import (
-    ChunkRelation,
-    Edge,
-    Plan,
-    Reference,
-    RhetoricalGraph,
-)
+from discorag.schema.discourse import ChunkRelation, Edge, Plan, Reference, RhetoricalGraph
 from discorag.schema.document import UnitKind as K
 from discorag.schema.values import Span
 from discorag.text.citations import format_reference, references, steps, with_citation, without_references

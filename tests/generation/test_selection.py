@@ -27,6 +27,7 @@ from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
 from discorag.schema.document import Chunk, UnitKind
 from discorag.schema.errors import ConfigError
+from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from tests.inputs import inputs_from
 
@@ -79,14 +80,11 @@ def test_a_sentence_that_refers_to_what_is_not_shown_is_left_out_unless_it_is_th
     assert _select([9.0, 8.9, 8.8, 8.7], *_case(texts)).indices == (0, 2, 3)
 
 
-def test_what_opposes_a_sentence_follows_it_before_the_next_best() -> None:
+def test_what_opposes_a_sentence_follows_it_and_disputed_hearsay_is_not_what_an_answer_starts_with() -> None:
     edge = Edge(source="c2", target="c0", relation=ChunkRelation.CONTRADICTS)
     found = _select([9.0, 8.9, -9.0, 8.8], *_case(TEXTS, edge))
     assert [(s.index, s.role, s.of) for s in found.sentences[:2]] == [(0, Role.ANSWER, None), (2, Role.OPPOSES, 0)]
     assert found.conflicts == ((0, 2),)
-
-
-def test_disputed_hearsay_is_not_what_an_answer_starts_with() -> None:
     edge = Edge(source="c1", target="c0", relation=ChunkRelation.CONTRADICTS)
     inputs, table = _case(["Dr Vasse says that it works.", "It does not work."], edge)
     assert _select([9.0, 8.0], inputs, table).indices == (1, 0)
@@ -97,20 +95,19 @@ def test_an_answer_has_no_more_than_its_limit_and_says_nothing_twice() -> None:
     logits = [9.0 - i / 100 for i in range(len(texts))]
     assert _select(logits, *_case(texts)).indices == tuple(range(LIMIT))
     inputs, table = _case(["Tides rise twice a day."] * len(texts))
-    assert _select(logits, inputs, table).indices == (0,)
+    unseen = tuple(replace(unit, prefix=f"Table {i}: ") for i, unit in enumerate(table.sentences))
+    for units in (table.sentences, unseen):
+        assert _select(logits, inputs, SentenceTable(units, table.vectors)).indices == (0,)
 
 
 def test_a_negation_is_not_a_repetition() -> None:
     assert _select([9.0, 8.9], *_case(["The drug works in adults.", "The drug works not in adults."])).indices == (0, 1)
 
 
-def test_a_full_answer_tells_all_that_is_relevant() -> None:
+def test_a_full_answer_tells_all_that_is_relevant_and_an_uncalibrated_one_has_a_fixed_length() -> None:
     inputs, table = _case(TEXTS)
     assert _select([0.0, 9.0, -8.0, 4.0], inputs, table).indices == (1,)
     assert _select([0.0, 9.0, -8.0, 4.0], replace(inputs, detail="full"), table).indices == (1, 3, 0)
-
-
-def test_without_a_calibration_an_answer_has_a_fixed_number_of_sentences() -> None:
     found = _select([1.0, 4.0, 2.0, 3.0], *_case(TEXTS), calibration=None)
     assert found.indices == (1, 3, 2)
     assert len(found.indices) == UNCALIBRATED
@@ -121,6 +118,10 @@ def test_items_follow_what_introduces_them_in_their_own_order() -> None:
     items = tuple(replace(unit, kind=UnitKind.ITEM, lead=0) for unit in table.sentences[1:])
     listed = SentenceTable((replace(table.sentences[0], introduces=True), *items), table.vectors)
     assert _select([8.8, 8.9, 9.0, 8.7], inputs, listed).indices == (0, 1, 2, 3)
+    spans = (Span(start=at, end=at + 9) for at in (40, 10, 20, 30))
+    units = (replace(u, headings=("Why do tides rise?",), span=s) for u, s in zip(table.sentences, spans, strict=True))
+    below_a_question = SentenceTable(tuple(units), table.vectors)
+    assert _select([8.8, 8.9, 9.0, 8.7], inputs, below_a_question).indices == (1, 2, 3, 0)
     assert _select([8.8, 8.9, 9.0, 8.7], inputs, table).indices == (2, 1, 0, 3)
 
 
@@ -166,15 +167,18 @@ async def test_a_sentence_is_read_under_its_title_and_headings_and_only_once_a_q
         ("What does the -s option do?", "-s prints the size in blocks."),
         ("What changed in version 8.1.4?", "Since 8.1.4, prompts hide their input."),
         ("What changed in version 9.0.0?", "Since v9.0.0, rivets are gone."),
+        ("Does weld3 sort?", "What an option changed in version 0 is much the same."),
     ],
 )
 async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
     question: str, best: str, encoder: Encoder
 ) -> None:
-    text = "# 8.1.3\n\n" + " ".join(f"What an option changed in version {i} is much the same." for i in range(9))
+    text = "# 8.1.3\n\nUse weld3.\n\n" + " ".join(
+        f"What an option changed in version {i} is much the same." for i in range(9)
+    )
     text += "\n\n-S sorts by size.\n\n-s prints the size in blocks.\n\n"
     text += "Since 8.1.4, prompts hide their input.\n\nSince v9.0.0, rivets are gone.\n"
-    inputs = await inputs_from({"notes.md": text}, question, encoder)
+    inputs = await inputs_from({"weld3.md": text}, question, encoder)
     table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(question)
     relevance = await rank_sentences(inputs, table, query, Recording())
     assert table.sentences[relevance.ranked[0]].text == best

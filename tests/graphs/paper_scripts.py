@@ -1,7 +1,5 @@
 """A scripted model for ``preset=paper`` and the baselines: it knows a prompt by its file and answers in its form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from itertools import permutations
@@ -13,7 +11,7 @@ from discorag.discourse.parse.inline import mark
 from discorag.schema.document import Chunk
 from prompts import load, names
 from tests.conftest import Pipelines
-from tests.graphs.scripts import QUERY
+from tests.graphs.scripts import QUERY, open_over
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
 TEXTS = {
@@ -116,15 +114,6 @@ def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
     return respond
 
 
-def opened(
-    pipeline: Pipelines, server: ScriptedServer, texts: Path, *, parser: str = "none", **fields: Any
-) -> DiscoRAG:
-    rag = pipeline(llm=server.base_url, **fields)
-    rag.ingest(texts, parser=parser)
-    server.requests.clear()
-    return rag
-
-
 class Run(NamedTuple):
     """A question with ``preset=paper`` and what the model was asked for it."""
 
@@ -133,11 +122,14 @@ class Run(NamedTuple):
     rag: DiscoRAG
 
 
-def ask(pipeline: Pipelines, texts: Path, script: Script | None = None, *, trees: str = "none", **options: Any) -> Run:
+def ask_over(
+    pipeline: Pipelines, texts: Path, script: Script | None = None, *, trees: str = "none", **options: Any
+) -> Run:
     """Ask with a model that answers by ``script``, a baseline or the preset; ``trees`` is the parser of the ingest."""
     given: dict[str, Any] = options if "baseline" in options else {"preset": "paper", **options}
     with ScriptedServer(script or model()) as server:
-        rag = opened(pipeline, server, texts, parser=trees)
+        rag = open_over(pipeline, texts, server, trees)
+        server.requests.clear()
         return Run(rag.ask(QUERY, **given), server.requests, rag)
 
 

@@ -1,7 +1,5 @@
 """A scripted model that takes part in the whole pipeline: it reads which turn is asked for and answers in its form."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -37,13 +35,9 @@ def chunk_count(body: dict[str, Any]) -> int:
     return len(re.findall(r"^<chunk id=", "\n".join(m["content"] for m in body["messages"]), re.MULTILINE))
 
 
-def empty_graph(body: dict[str, Any]) -> str:
-    return json.dumps({f"c{i}": {} for i in range(1, chunk_count(body) + 1)}, separators=(",", ":"))
-
-
 def at_odds(body: dict[str, Any]) -> str:
     """Chunk 2 contrasts with chunk 1; nothing else is related."""
-    rows: dict[str, Any] = json.loads(empty_graph(body))
+    rows: dict[str, Any] = {f"c{i}": {} for i in range(1, chunk_count(body) + 1)}
     rows["c2"] = {"1": "CONTRASTS_WITH"}
     return json.dumps(rows, separators=(",", ":"))
 
@@ -55,7 +49,8 @@ def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
         turn = turn_of(body)
         if replies and turn in replies:
             return replies[turn]
-        return {"graph": at_odds(body), "plan": PLAN, "answer": ANSWER, "tree": "no tree"}[turn]
+        reply = {"graph": at_odds(body), "plan": PLAN, "answer": ANSWER, "tree": "no tree"}[turn]
+        return reply if chunk_count(body) > 1 else reply.replace("[2]", "[1]")
 
     return respond
 
@@ -68,8 +63,10 @@ def write_texts(folder: Path, texts: Mapping[str, str] = TEXTS) -> Path:
     return folder
 
 
-def opened(pipeline: Pipelines, server: ScriptedServer, texts: Path, **fields: Any) -> DiscoRAG:
+def open_over(
+    pipeline: Pipelines, texts: Path, server: ScriptedServer, parser: str = "auto", **fields: Any
+) -> DiscoRAG:
     """A pipeline with this language model, which has read the texts."""
     rag = pipeline(llm=server.base_url, **fields)
-    rag.ingest(texts)
+    rag.ingest(texts, parser=parser)
     return rag

@@ -1,7 +1,5 @@
 """The four baselines: what each call holds, what becomes of it, and what happens when it fails."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -14,8 +12,9 @@ from discorag.generation.prompted.paper import MARKERS
 from discorag.schema.errors import ConfigError, InputError
 from graphs.baselines import BASELINES
 from tests.conftest import Pipelines
-from tests.graphs.paper_scripts import ANSWER, PLAN, ask, fenced, model, name_of, outside, prompt_of, sections
-from tests.graphs.scripts import QUERY, opened, write_texts
+from tests.graphs.conftest import Ask, Opened
+from tests.graphs.paper_scripts import ANSWER, PLAN, ask_over, fenced, model, name_of, outside, prompt_of, sections
+from tests.graphs.scripts import QUERY, write_texts
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
@@ -91,11 +90,11 @@ def test_an_unknown_baseline_is_refused_with_the_names(pipeline: Pipelines, base
 
 
 @pytest.mark.parametrize("baseline", NAMES)
-def test_a_failed_answer_is_an_extractive_draft_and_counted(pipeline: Pipelines, texts: Path, baseline: str) -> None:
+def test_a_failed_answer_is_an_extractive_draft_and_counted(ask: Ask, baseline: str) -> None:
     bad: dict[str, Scripted | str] = dict.fromkeys(
         ("full-context", "retrieve-and-plan", "retrieved", "standard"), "ANSWER: ..."
     )
-    result = ask(pipeline, texts, model(bad), baseline=baseline).result
+    result = ask(model(bad), baseline=baseline).result
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("generate", "InvalidOutputError", VERBATIM)
     ]
@@ -109,7 +108,7 @@ def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbe
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
     folder = write_texts(tmp_path / "texts", {"a.txt": LONG, "b.txt": "Short & last."})
-    result, [call], _ = ask(pipeline, folder, baseline="full-context")
+    result, [call], _ = ask_over(pipeline, folder, baseline="full-context")
     assert len(result.hits) > 5
     assert [d.split() for d in fenced(call, "document")] == [LONG.split(), ["Short", "&amp;", "last."]]
     assert sections(call) == ["QUERY", "DOCUMENTS"]
@@ -117,8 +116,8 @@ def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbe
     assert fenced(call, "chunk") == []
 
 
-def test_fig_15_plan_and_answer_come_from_one_call_over_the_chunks(pipeline: Pipelines, texts: Path) -> None:
-    result, [call], rag = ask(pipeline, texts, baseline="retrieve-and-plan")
+def test_fig_15_plan_and_answer_come_from_one_call_over_the_chunks(ask: Ask) -> None:
+    result, [call], rag = ask(baseline="retrieve-and-plan")
     assert sections(call) == ["QUERY", "CHUNKS"]
     assert fenced(call, "chunk") == chunk_texts(rag, result)
     assert result.answer.plan is not None
@@ -126,11 +125,9 @@ def test_fig_15_plan_and_answer_come_from_one_call_over_the_chunks(pipeline: Pip
     assert result.draft == ANSWER
 
 
-def test_fig_16_the_first_stage_reads_the_query_alone_and_the_second_goes_on_from_it(
-    pipeline: Pipelines, texts: Path
-) -> None:
+def test_fig_16_the_first_stage_reads_the_query_alone_and_the_second_goes_on_from_it(opened: Opened) -> None:
     with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts)
+        rag = opened(server)
         result = rag.ask(f" {QUERY}\n", baseline="plan-and-retrieve")
         first, second = server.requests
     assert outside(first).strip() == "QUERY:"
@@ -145,9 +142,9 @@ def test_fig_16_the_first_stage_reads_the_query_alone_and_the_second_goes_on_fro
     assert result.answer.plan.paragraph == PLAN
 
 
-def test_fig_16_every_query_of_the_hint_is_retrieved_and_not_the_question(pipeline: Pipelines, texts: Path) -> None:
+def test_fig_16_every_query_of_the_hint_is_retrieved_and_not_the_question(ask: Ask) -> None:
     script = model({"plan-and-retrieve": TWO_QUERIES})
-    _, (_, second), _ = ask(pipeline, texts, script, baseline="plan-and-retrieve", top_k=2)
+    _, (_, second), _ = ask(script, baseline="plan-and-retrieve", top_k=2)
     assert sorted(fenced(second, "chunk")) == sorted([TEXTS["penguins.txt"], TEXTS["volcanoes.txt"]])
 
 
@@ -163,10 +160,10 @@ def test_fig_16_every_query_of_the_hint_is_retrieved_and_not_the_question(pipeli
     ids=["no form", "no query", "down", "only a long query", "one long query"],
 )
 def test_fig_16_queries_that_fail_are_counted_and_where_none_is_left_the_question_is_searched(
-    pipeline: Pipelines, texts: Path, hint: Scripted | str, stage: str, shown: list[str]
+    opened: Opened, hint: Scripted | str, stage: str, shown: list[str]
 ) -> None:
     with ScriptedServer(model({"plan-and-retrieve": hint})) as server:
-        result = opened(pipeline, server, texts).ask(QUERY, baseline="plan-and-retrieve", top_k=len(shown))
+        result = opened(server).ask(QUERY, baseline="plan-and-retrieve", top_k=len(shown))
         last = server.requests[-1]
     assert [f.stage for f in result.ledger.failures] == [stage]
     assert sorted(fenced(last, "chunk")) == sorted(TEXTS[name] for name in shown)
@@ -174,9 +171,9 @@ def test_fig_16_queries_that_fail_are_counted_and_where_none_is_left_the_questio
     assert result.draft == ANSWER
 
 
-def test_fig_17_markers_are_asked_for_the_chunks_alone_and_shown_beside_them(pipeline: Pipelines, texts: Path) -> None:
+def test_fig_17_markers_are_asked_for_the_chunks_alone_and_shown_beside_them(opened: Opened) -> None:
     with ScriptedServer(model()) as server:
-        rag = opened(pipeline, server, texts)
+        rag = opened(server)
         result = rag.ask(QUERY, baseline="markers", instruction="Be brief.")
         asked, answer = server.requests
     assert f"{', '.join(MARKERS)}." in prompt_of(asked)
@@ -190,9 +187,9 @@ def test_fig_17_markers_are_asked_for_the_chunks_alone_and_shown_beside_them(pip
     assert len(answer["messages"]) == 1
 
 
-def test_fig_17_markers_that_fail_are_none_and_counted(pipeline: Pipelines, texts: Path) -> None:
+def test_fig_17_markers_that_fail_are_none_and_counted(opened: Opened) -> None:
     with ScriptedServer(model({"markers": "CHUNK[1] -> CHUNK[2]: hence"})) as server:
-        result = opened(pipeline, server, texts).ask(QUERY, baseline="markers")
+        result = opened(server).ask(QUERY, baseline="markers")
         assert len(of_kind(server, "markers")) == 2
         assert outside(server.requests[-1]).rstrip().endswith("DISCOURSE MARKERS:\nNONE")
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [

@@ -1,7 +1,5 @@
 """What ``preset=paper`` reads, counted with the packaged tokenizer: a model's own differs by a tenth or two."""
 
-from __future__ import annotations
-
 from itertools import pairwise, permutations
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 from eval.running.bill import EDU_TOKENS, CountingModel
 from nodes.templates import paper_templates
+from tests.strategies import chunk_over
 
 TOKENS = PackagedTokens()
 PROSE = 2 * "\n\n".join(path.read_text("utf-8") for path in sorted(Path("examples").rglob("*.md")))
@@ -33,9 +32,7 @@ def _chunk(number: int) -> Chunk:
     splits = tuple(
         Split(start=i, mid=i + 1, end=n, relation=Relation.CIRCUMSTANCE, nuclearity=Nuclearity.NS) for i in range(n - 1)
     )
-    span = Span(start=0, end=len(text))
-    tree = RstTree(edus=edus, splits=splits)
-    return Chunk(id=f"c{number}", doc_id="d", order=number, span=span, text=text, sentences=edus, tree=tree)
+    return chunk_over(text, RstTree(edus=edus, splits=splits), id=f"c{number}", sentences=edus)
 
 
 @pytest.mark.parametrize("k", [10, 50])

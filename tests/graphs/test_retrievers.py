@@ -131,13 +131,10 @@ def test_a_copy_takes_no_place_of_another_source(copied: DiscoRAG, switches: dic
     assert len(titles) >= 2
 
 
-def test_the_answer_names_the_other_place(copied: DiscoRAG) -> None:
+def test_the_answer_names_the_other_place_and_a_copy_answers_alone_or_when_the_other_is_gone(copied: DiscoRAG) -> None:
     result = copied.ask("What makes the water rise twice a day?", parser="rules")
     [places] = {e.also_in for s in result.answer.sentences for e in s.evidence if e.title == "Tides"}
     assert places == ("tides-copy.txt",)
-
-
-def test_a_copy_is_found_alone_and_answers_when_the_other_is_gone(copied: DiscoRAG) -> None:
     [copy] = [m for m in copied.documents() if m.uri.endswith("tides-copy.txt")]
     [first] = [m for m in copied.documents() if m.uri.endswith("/tides.md")]
     alone = copied.ask("What pulls the sea?", filters={"doc_id": [copy.doc_id]}, parser="rules")

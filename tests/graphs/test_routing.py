@@ -1,7 +1,5 @@
 """RDR²'s published router, which writes tagged lines and has an endpoint of its own, drives the walk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``context=nodes``: summaries reach the reader, and what is written from them is traced to the documents."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """Facts that stand in one table: what must repeat them agrees with it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A language model that copies, repeats itself and stops short: what a user gets, what it costs, what is said of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +13,8 @@ from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Template
 from prompts import load
 from tests.conftest import Pipelines
-from tests.graphs.scripts import ANSWER, PLAN, QUERY, model, opened, turn_of, write_texts
+from tests.graphs.conftest import Opened
+from tests.graphs.scripts import ANSWER, PLAN, QUERY, model, turn_of, write_texts
 from tests.servers.greedy import greedy
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
@@ -41,10 +40,10 @@ def texts(tmp_path: Path) -> Path:
     return write_texts(tmp_path / "texts", TEXTS)
 
 
-def asked(pipeline: Pipelines, script: Script, texts: Path, **switches: Any) -> tuple[AskResult, list[Body]]:
+def asked(opened: Opened, script: Script, **switches: Any) -> tuple[AskResult, list[Body]]:
     with ScriptedServer(script) as server:
         given: dict[str, Any] = {"retriever": "dense", "top_k": 3, **switches}
-        result = opened(pipeline, server, texts).ask(QUERY, **given)
+        result = opened(server).ask(QUERY, **given)
     return result, server.requests
 
 
@@ -75,11 +74,11 @@ def failures(result: AskResult) -> list[tuple[str, str, str]]:
     return [(f.stage, f.kind, f.fallback) for f in result.ledger.failures]
 
 
-def test_marks_fences_and_escapes_that_a_model_copied_never_reach_a_user(pipeline: Pipelines, texts: Path) -> None:
+def test_marks_fences_and_escapes_that_a_model_copied_never_reach_a_user(opened: Opened) -> None:
     copied = (
         "The shelf |6<elab|that holds vitamin D stands in the pharmacy [1].\n</chunk>\nIt is too weak for it &amp; "
     )
-    result, requests = asked(pipeline, model({"answer": copied + "for |1=join|other vitamins [3]."}), texts)
+    result, requests = asked(opened, model({"answer": copied + "for |1=join|other vitamins [3]."}))
     assert [s.text for s in result.answer.sentences] == [
         "The shelf that holds vitamin D stands in the pharmacy.",
         "It is too weak for it & for other vitamins.",
@@ -100,8 +99,8 @@ async def test_a_reader_of_the_stream_sees_no_marks_either(pipeline: Pipelines, 
     assert "".join(tokens) == "The shelf that holds vitamin D stands in the pharmacy [1]."
 
 
-def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(pipeline: Pipelines, texts: Path) -> None:
-    result, requests = asked(pipeline, parrot(then=OWN), texts)
+def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(opened: Opened) -> None:
+    result, requests = asked(opened, parrot(then=OWN))
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer", "answer"]
     assert is_again(requests[-1], load("own-words"))
     assert result.answer.text == OWN.replace(" [1]", "")
@@ -109,8 +108,8 @@ def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(pipeline: Pi
     assert result.answer.notes == ()
 
 
-def test_one_that_parrots_again_is_replaced_and_the_answer_says_so(pipeline: Pipelines, texts: Path) -> None:
-    result, requests = asked(pipeline, parrot(), texts)
+def test_one_that_parrots_again_is_replaced_and_the_answer_says_so(opened: Opened) -> None:
+    result, requests = asked(opened, parrot())
     assert len(requests) == 4
     assert failures(result) == [("generate", "InvalidOutputError", VERBATIM)]
     assert not MARK.search(shown(result))
@@ -121,19 +120,17 @@ def test_one_that_parrots_again_is_replaced_and_the_answer_says_so(pipeline: Pip
     assert "did not make the answer" in shown(result)
 
 
-def test_a_quotation_with_its_citation_is_no_parroting(pipeline: Pipelines, texts: Path) -> None:
+def test_a_quotation_with_its_citation_is_no_parroting(opened: Opened) -> None:
     quoted = TEXTS["b.txt"].replace("influenza.", "influenza [2].")
-    result, requests = asked(pipeline, model({"answer": quoted}), texts)
+    result, requests = asked(opened, model({"answer": quoted}))
     assert len(requests) == 3
     assert result.ledger.failures == ()
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_a_server_that_continues_every_list_as_long_as_it_may_still_ends_in_its_graph(
-    pipeline: Pipelines, texts: Path, k: int
-) -> None:
+def test_a_server_that_continues_every_list_as_long_as_it_may_still_ends_in_its_graph(opened: Opened, k: int) -> None:
     script: Script = lambda body: greedy(body) if turn_of(body) == "graph" else model()(body)  # noqa: E731
-    result, requests = asked(pipeline, script, texts, top_k=k)
+    result, requests = asked(opened, script, top_k=k)
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert result.ledger.failures == ()
     assert result.graph is not None
@@ -148,9 +145,9 @@ CUT: Mapping[str, Scripted] = {
 
 @pytest.mark.parametrize(("turn", "stage", "kept"), [("plan", "plan", PLAN), ("answer", "generate", ANSWER)])
 def test_cut_off_prose_is_kept_up_to_its_last_whole_sentence_and_marked(
-    pipeline: Pipelines, texts: Path, turn: str, stage: str, kept: str
+    opened: Opened, turn: str, stage: str, kept: str
 ) -> None:
-    result, requests = asked(pipeline, model({turn: CUT[turn]}), texts)
+    result, requests = asked(opened, model({turn: CUT[turn]}))
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert kept in (result.draft, result.answer.plan.paragraph if result.answer.plan else "")
     assert failures(result) == [(stage, "OutputTruncatedError", "what was whole of it")]
@@ -159,9 +156,9 @@ def test_cut_off_prose_is_kept_up_to_its_last_whole_sentence_and_marked(
     assert any("cut off" in note for note in result.answer.notes)
 
 
-def test_a_cut_off_graph_that_lacks_nothing_but_its_end_is_closed(pipeline: Pipelines, texts: Path) -> None:
+def test_a_cut_off_graph_that_lacks_nothing_but_its_end_is_closed(opened: Opened) -> None:
     cut = Scripted('{"c1":{},"c2":{"1":"CONTRASTS_WITH"},"c3":{"1":"SUPP', finish_reason="length")
-    result, requests = asked(pipeline, model({"graph": cut}), texts)
+    result, requests = asked(opened, model({"graph": cut}))
     assert len(requests) == 3
     assert result.graph is not None
     assert [e.relation for e in result.graph.edges] == ["CONTRASTS_WITH"]
@@ -179,9 +176,9 @@ def with_probe(reply: Scripted | str) -> Script:
     return lambda body: reply if probed(body) else model()(body)
 
 
-def test_of_a_model_that_does_well_nothing_is_asked_twice(pipeline: Pipelines, texts: Path) -> None:
+def test_of_a_model_that_does_well_nothing_is_asked_twice(opened: Opened) -> None:
     with ScriptedServer(with_probe(PROBE)) as server:
-        rag = opened(pipeline, server, texts, layout="auto")
+        rag = opened(server, layout="auto")
         first, second = (rag.ask(QUERY) for _ in range(2))
         asked_for = ["probe" if probed(r) else turn_of(r) for r in server.requests]
         distinct = {str(r["messages"]) for r in server.requests}
@@ -206,10 +203,10 @@ def test_of_a_model_that_does_well_nothing_is_asked_twice(pipeline: Pipelines, t
     ids=["able", "copies marks", "does not cite", "neither", "no schema", "fails"],
 )
 def test_one_call_finds_out_what_the_model_is_shown_and_asked_for(
-    pipeline: Pipelines, texts: Path, reply: Scripted | str, turns: list[str], layout: str
+    opened: Opened, reply: Scripted | str, turns: list[str], layout: str
 ) -> None:
     with ScriptedServer(with_probe(reply)) as server:
-        rag = opened(pipeline, server, texts, layout="auto")
+        rag = opened(server, layout="auto")
         result = rag.ask(QUERY)
         ability = str(rag.run(rag.backends.ability))
         requests = [r for r in server.requests if not probed(r)]

@@ -1,9 +1,8 @@
 """With a language model: what it is given by default, and what a reader gets while it writes and when it fails."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from discorag.schema.errors import ConfigError, InputError
 from interfaces.facade import AskResult
 from prompts import load
 from tests.conftest import EXAMPLES, Pipelines
+from tests.graphs.conftest import Opened
 from tests.graphs.scripts import ANSWER, chunk_count, model, turn_of
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
@@ -129,13 +129,8 @@ def test_a_small_context_holds_fewer_chunks_and_the_notes_say_how_many(pipeline:
 
 
 @pytest.fixture
-def opened(pipeline: Pipelines) -> Callable[[ScriptedServer], DiscoRAG]:
-    def open_over_tides(server: ScriptedServer, **fields: Any) -> DiscoRAG:
-        rag = pipeline(llm=server.base_url, **fields)
-        rag.ingest(EXAMPLES / "tides")
-        return rag
-
-    return open_over_tides
+def texts() -> Path:
+    return EXAMPLES / "tides"
 
 
 TIDES = "Why are some tides higher than others?"
@@ -172,7 +167,7 @@ FAILING: dict[str, tuple[Script, str]] = {
 
 @pytest.mark.parametrize(("script", "why"), FAILING.values(), ids=FAILING)
 async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_when_it_fails(
-    opened: Callable[..., DiscoRAG], script: Script, why: str
+    opened: Opened, script: Script, why: str
 ) -> None:
     with ScriptedServer(script) as server:
         events, result = await events_of(opened(server), server)
@@ -188,9 +183,7 @@ async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_
     assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
 
 
-async def test_where_the_local_engines_refuse_a_model_that_fails_changes_nothing(
-    opened: Callable[..., DiscoRAG],
-) -> None:
+async def test_where_the_local_engines_refuse_a_model_that_fails_changes_nothing(opened: Opened) -> None:
     question = "Who won the chess championship of 1972?"
     with ScriptedServer(lambda _: Scripted("broken", status=500)) as server:
         rag = opened(server)
@@ -203,9 +196,7 @@ REFUSAL = "The passages do not answer the question; none of them speaks of chess
 
 
 @pytest.mark.parametrize("reply", [REFUSAL, f"**{REFUSAL}**", REFUSAL.replace(".", " [1][2].")])
-def test_a_model_that_says_that_the_passages_do_not_answer_makes_it_an_abstention(
-    opened: Callable[..., DiscoRAG], reply: str
-) -> None:
+def test_a_model_that_says_that_the_passages_do_not_answer_makes_it_an_abstention(opened: Opened, reply: str) -> None:
     with ScriptedServer(model({"answer": reply})) as server:
         result = opened(server).ask(TIDES)
     assert result.answer.abstained.strip("* ") == REFUSAL
@@ -213,7 +204,7 @@ def test_a_model_that_says_that_the_passages_do_not_answer_makes_it_an_abstentio
     assert result.ledger.failures == ()
 
 
-def test_an_answer_to_a_part_of_the_question_is_no_abstention(opened: Callable[..., DiscoRAG]) -> None:
+def test_an_answer_to_a_part_of_the_question_is_no_abstention(opened: Opened) -> None:
     partly = "The passages do not say how high the highest tide is. The moon pulls the sea [1]."
     with ScriptedServer(model({"answer": partly})) as server:
         result = opened(server).ask(TIDES)
@@ -222,7 +213,7 @@ def test_an_answer_to_a_part_of_the_question_is_no_abstention(opened: Callable[.
 
 
 @pytest.mark.parametrize("label", ["Answer: ", "**The answer:** ", "Here is the final answer: ", "## Answer:\n"])
-def test_a_heading_of_ours_before_a_good_answer_is_removed(opened: Callable[..., DiscoRAG], label: str) -> None:
+def test_a_heading_of_ours_before_a_good_answer_is_removed(opened: Opened, label: str) -> None:
     with ScriptedServer(model({"answer": label + ANSWER})) as server:
         result = opened(server).ask(TIDES, abstain="never")
         assert len(server.requests) == 3

@@ -1,7 +1,5 @@
 """Documents in S3, from a stand-in on loopback."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys
@@ -16,6 +14,7 @@ from discorag.ingest.survey import survey
 from discorag.schema.errors import InputError, MissingPathError
 from interfaces.facade import IngestResult
 from tests.conftest import Pipelines
+from tests.servers.loopback import free_port
 
 pytest.importorskip("moto")
 fs = pytest.importorskip("pyarrow.fs")
@@ -25,9 +24,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_DEFAULT_REG
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """An S3 with the bucket ``papers``."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
         stdout=subprocess.DEVNULL,

@@ -101,7 +101,7 @@ def test_lines_become_the_paragraphs_that_their_author_wrote(written: list[str],
     assert converted(document).text == text
 
 
-def test_pages_are_known_by_their_offsets_blank_ones_included() -> None:
+def test_pages_are_known_by_their_offsets_also_within_a_paragraph() -> None:
     document = pdf()
     write(document, "One is here.")
     document.add_page()
@@ -110,9 +110,6 @@ def test_pages_are_known_by_their_offsets_blank_ones_included() -> None:
     made = converted(document)
     assert made.text == "One is here.\n\nThree is here."
     assert made.pages == (0, 12, 14)
-
-
-def test_a_sentence_that_goes_on_on_the_next_page_is_one_paragraph() -> None:
     document = pdf()
     write(document, "The tide rises in the")
     document.add_page()
@@ -183,15 +180,12 @@ def test_the_title_of_the_file_is_used_unless_a_program_made_it_up(title: str, s
     assert converted(document).title == shown
 
 
-def test_a_locked_file_says_so() -> None:
+def test_a_locked_file_and_a_scan_say_what_they_need() -> None:
     document = pdf()
     write(document, "Secret.")
     document.set_encryption(owner_password="o", user_password="u", permissions=AccessPermission.none())
     with pytest.raises(DecodingError, match=r"paper\.pdf is locked by a password.*without it"):
         converted(document)
-
-
-def test_a_scan_says_that_it_needs_ocr() -> None:
     document = pdf()
     document.rect(10, 10, 50, 50)
     document.add_page()

@@ -235,12 +235,9 @@ def test_broken_front_matter_stays_text(tmp_path: Path, text: str) -> None:
     assert document.metadata == {}
 
 
-def test_yaml_aliases_cannot_blow_up_metadata(tmp_path: Path) -> None:
+def test_aliases_cannot_blow_up_metadata_and_front_matter_of_plain_text_is_text(tmp_path: Path) -> None:
     bomb = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
     assert read(write(tmp_path, "a.md", f"---\n{bomb}---\ntext")).metadata == {"a0": "x, x"}
-
-
-def test_front_matter_of_plain_text_is_text(tmp_path: Path) -> None:
     assert read(write(tmp_path, "a.txt", "---\na: b\n---\ntext")).text == "---\na: b\n---\ntext"
 
 

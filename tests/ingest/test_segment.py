@@ -132,7 +132,7 @@ def leads(text: str, *, markdown: bool = False) -> dict[str, str | None]:
     return {n.span.of(text): None if n.lead is None else text[n.lead :].split("\n", maxsplit=1)[0] for _, n in found}
 
 
-def test_what_introduces_a_unit_is_its_lead() -> None:
+def test_what_introduces_a_unit_is_its_lead_until_a_heading() -> None:
     found = leads(SAMPLES["nested lists"].text, markdown=True)
     assert found["1. food"] == "Bring:"
     assert found["- bread"] == found["Wrap it well."] == "1. food"
@@ -141,9 +141,6 @@ def test_what_introduces_a_unit_is_its_lead() -> None:
     code = SAMPLES["readme"].text
     assert leads(code, markdown=True)[code[code.index("```") :].strip()] == "Install it with pip:"
     assert str(leads(SAMPLES["meeting"].text)["Plastic costs four."]).startswith("Ada Berg: Cork")
-
-
-def test_a_heading_ends_what_a_sentence_above_it_introduced() -> None:
     assert leads("Bring:\n\n# Later\n\n- bread\n", markdown=True)["- bread"] is None
 
 
@@ -163,6 +160,40 @@ def test_values_below_a_label_are_items_under_it() -> None:
     items = {n.span.of(text): hierarchy.headings(i) for i, n in sentences if n.unit is UnitKind.ITEM}
     under = ("RUNNING", "Exit status")
     assert items == {"0      if all holds,": under, "1      if a rivet is missing.": under}
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        (
+            " 1. Is it\n    free?\n\n    Yes.\n\n 2. It fails.\n\n    So it does.\n\n 3. Why?\n\n    No one knows.\n",
+            {"Yes.": "1. Is it free?", "So it does.": "2. It fails.", "No one knows.": "3. Why?"},
+        ),
+        (
+            "Q: Is it free?\n\nA:  Yes. It is.\n\nQ: Why?\nA:  No one knows.\n",
+            {"Yes.": "Q: Is it free?", "It is.": "Q: Is it free?", "No one knows.": "Q: Why?"},
+        ),
+        (
+            "COSTS\n    Is it free?\n        Yes.\n\n    Why?\n        Ask.\n\n    Other text.\n",
+            {"Yes.": "Is it free?", "Ask.": "Why?", "Other text.": "COSTS"},
+        ),
+        ("Is it free?\n===========\n\nYes.\n", {"Yes.": "Is it free?"}),
+        ("Q: Is it free?\n\nYes.\n", {"Yes.": None}),
+        (
+            "Q: Is it free?\nA: Yes. It is.\nQ: Why?\nA: No one knows.\n",
+            {"Yes.": "Q: Is it free?", "It is.": "Q: Is it free?", "No one knows.": "Q: Why?"},
+        ),
+        (
+            "1. How?\n\nIn steps.\n\n1. Ask.\n\n2. Wait.\n\n2. Why?\n\nNo one knows.\n\n3. When?\n\nNow.\n",
+            {"In steps.": "1. How?", "1. Ask.": "1. How?", "2. Wait.": "1. How?", "Now.": "3. When?"},
+        ),
+        ("Is it free? It is.\n\n1. Is it?\n2. Why?\n\nSo it goes.\n", {"So it goes.": None}),
+    ],
+)
+def test_questions_of_plain_text_are_headings_of_their_answers(text: str, headings: dict[str, str | None]) -> None:
+    hierarchy = hierarchy_of(text)
+    found = {n.span.of(text): hierarchy.headings(i) for i, n in hierarchy.of_kind(Kind.SENTENCE)}
+    assert {answer: next(iter(found[answer][-1:]), None) for answer in headings} == headings
 
 
 NASTY = (
@@ -215,21 +246,15 @@ def quotes(path: Path, text: str) -> list[str]:
     return [unit.body for unit in sentences_in([whole_chunk(document, build_hierarchy(document))])]
 
 
-def test_lines_are_joined() -> None:
+def test_lines_are_joined_markup_of_a_model_goes_and_code_keeps_its_backticks() -> None:
     assert quote("The re\u2010\nsult was well-\nknown\n  to all.") == "The result was well-known to all."
+    assert strip_markdown("The **moon** [pulls](x) at `__init__`.") == "The moon pulls at __init__."
+    assert quote("```sh\necho `date`\nls\n```", UnitKind.CODE, markup=Markup.INLINE) == "`` echo `date` `` `ls`"
 
 
 @pytest.mark.parametrize("mark", ["- ", "2. ", "(a) ", "* [x] ", "三、"])
 def test_the_mark_of_an_item_is_not_quoted(mark: str) -> None:
     assert quote(f"{mark}Drop *old* rivets", UnitKind.ITEM) == "Drop *old* rivets"
-
-
-def test_what_a_model_writes_loses_its_markup() -> None:
-    assert strip_markdown("The **moon** [pulls](x) at `__init__`.") == "The moon pulls at __init__."
-
-
-def test_code_keeps_its_backticks() -> None:
-    assert quote("```sh\necho `date`\nls\n```", UnitKind.CODE, markup=Markup.INLINE) == "`` echo `date` `` `ls`"
 
 
 @pytest.mark.parametrize(
@@ -309,12 +334,9 @@ def test_sections_nest_by_level_and_hold_their_text() -> None:
     assert spans == ["# A\n\na\n\n### B\n\nb\n\n## C\n\nc", "### B\n\nb", "## C\n\nc", "# D\n\nd"]
 
 
-def test_setext_headings_are_headings_without_their_underline_in_the_name() -> None:
+def test_setext_headings_make_sections_and_those_in_code_quotes_and_lists_none() -> None:
     hierarchy = hierarchy_of("Main\n====\n\ntext\n\nSub\ntitle\n---\n", markdown=True)
     assert sections(hierarchy) == [("Main",), ("Main", "Sub title")]
-
-
-def test_headings_in_code_quotes_and_lists_make_no_section() -> None:
     text = "```\n# code\n```\n\n    # indented\n\n> # quoted\n\n- # listed\n\n\\# escaped\n"
     assert sections(hierarchy_of(text, markdown=True)) == []
 

@@ -1,7 +1,5 @@
 """docs/cluster.md, replayed: a folder moves into PostgreSQL and a Qdrant server, and several workers serve it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -18,7 +16,7 @@ from uvicorn.config import STARTUP_FAILURE
 from discorag import DiscoRAG
 from discorag.config import Settings
 from tests.conftest import EXAMPLES
-from tests.servers.loopback import free_port
+from tests.servers.loopback import free_port, is_ready
 from tests.servers.qdrant import QdrantServer
 
 ROOT = EXAMPLES.parent
@@ -54,7 +52,7 @@ def test_the_five_commands_move_a_folder_to_two_workers_that_answer_the_same(
         with log.open("wb") as out:
             server = subprocess.Popen(["bash", "-c", script], env=environment, stdout=out, stderr=out)
         try:
-            while not _is_ready(port):
+            while not is_ready(port):
                 assert server.poll() is None, log.read_text()
                 time.sleep(0.1)
             for _ in range(6):
@@ -74,13 +72,6 @@ def test_the_five_commands_move_a_folder_to_two_workers_that_answer_the_same(
     written = log.read_text()
     assert "The store is consistent." in written
     assert "Searches are exact" not in written
-
-
-def _is_ready(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=60).is_success
-    except httpx.TransportError:
-        return False
 
 
 def test_several_workers_over_a_folder_are_refused(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Offsets, words, tables and pages survive the whole way from a PDF to the store."""
 
-from __future__ import annotations
-
 import re
 from difflib import SequenceMatcher
 from pathlib import Path

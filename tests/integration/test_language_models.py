@@ -1,7 +1,5 @@
 """Ollama from nothing to an answer, as the page shows it; and a model for each role."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -3,18 +3,18 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
 from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES
+from tests.interfaces.http.parts import until
+from tests.servers.loopback import free_port
 
 ROOT = EXAMPLES.parent
 README, OPTIONS, SERVE = (
@@ -51,7 +51,7 @@ def test_the_curl_examples_work_as_they_stand(tmp_path: Path) -> None:
         for command in commands:
             if "JOB" in command:
                 job = json.loads(said[-1])["job"]["id"]
-                wait_until(lambda job=job: '"done"' in run(f"curl -s http://127.0.0.1:{port}/ingest/{job}"))
+                until(lambda job=job: '"done"' in run(f"curl -s http://127.0.0.1:{port}/ingest/{job}"))
                 command = command.replace("JOB", job)
             said.append(run(command.replace(":8080", f":{port}")))
     ingest, done, answer, events, documents, *_, chat = said
@@ -67,9 +67,7 @@ def test_the_curl_examples_work_as_they_stand(tmp_path: Path) -> None:
 @contextmanager
 def serving(home: Path) -> Generator[tuple[int, Callable[[str], str]]]:
     """``disco-rag serve`` in a folder of its own; the port, and what runs a shell command beside it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    port = free_port()
     serve = [Path(sys.executable).with_name("disco-rag"), "serve", "--port", str(port)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RAG_HOME": str(home)}
 
@@ -78,15 +76,8 @@ def serving(home: Path) -> Generator[tuple[int, Callable[[str], str]]]:
 
     with (home / "log").open("w") as log, subprocess.Popen(serve, cwd=home, env=env, stdout=log, stderr=log) as server:
         try:
-            wait_until(lambda: "ready" in run(f"curl -s http://127.0.0.1:{port}/readyz || true"))
+            until(lambda: "ready" in run(f"curl -s http://127.0.0.1:{port}/readyz || true"))
             yield port, run
         finally:
             server.terminate()
             assert server.wait() == 0
-
-
-def wait_until(condition: Callable[[], bool], *, seconds: float = 400) -> None:
-    end = monotonic() + seconds
-    while not condition():
-        assert monotonic() < end
-        sleep(0.2)

@@ -4,8 +4,6 @@ A transcript begins with what is given: ``library``, a folder of documents that 
 ``make demo``; ``then``: what the transcript before it left. ``…`` stands for what is left out or differs each time.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

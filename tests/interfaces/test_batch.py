@@ -1,7 +1,5 @@
 """A file of questions: what is answered is kept, what is not is asked once more, and nobody's file is overwritten."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,16 +48,13 @@ def test_errors_and_cut_off_lines_are_asked_again_and_answers_are_not(rag: Disco
     assert COFFEE in result.answer.text
 
 
-def test_a_file_of_something_else_is_not_touched(rag: DiscoRAG, tmp_path: Path) -> None:
+def test_a_file_of_something_else_or_of_other_questions_is_not_touched(rag: DiscoRAG, tmp_path: Path) -> None:
     out = tmp_path / "questions.jsonl"
     out.write_text(TIDE.model_dump_json() + "\n", "utf-8")
     before = out.read_bytes()
     with pytest.raises(InputError, match="is not a file of replies"):
         answered(rag, out, TIDE)
     assert out.read_bytes() == before
-
-
-def test_a_file_that_answers_another_question_under_the_id_stays_as_it_is(rag: DiscoRAG, tmp_path: Path) -> None:
     out = tmp_path / "replies.jsonl"
     answered(rag, out, TIDE)
     before = out.read_bytes()

@@ -2,8 +2,6 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +14,7 @@ from langchain_core.outputs import ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
-from discorag import AskResult, DiscoRAG
+from discorag import DiscoRAG
 from discorag.config import Settings
 from discorag.ingest.texts import GivenText
 from discorag.retrieval.registry import RETRIEVERS
@@ -93,10 +91,6 @@ def rag(shared_pipeline: Pipelines) -> DiscoRAG:
 
 def scripted(*messages: AIMessage | str) -> Scripted:
     return Scripted(messages=iter(messages), seen=[])
-
-
-def text_of(result: AskResult) -> str:
-    return result.answer.text
 
 
 QUICK = {"hybrid", "snapped"}

@@ -1,7 +1,5 @@
 """What a reader sees of an answer, a plan and a graph: marks are ours, and nothing that a source wrote is markup."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from io import StringIO
 
@@ -9,13 +7,14 @@ import pytest
 from hypothesis import given
 from rich.console import Console, RenderableType
 
-from discorag.discourse.formats.drawing import graph_svg, tree_svg
+from discorag.discourse.formats.drawing import graph_svg
 from discorag.generation.views import answer_html, answer_markdown
 from discorag.models.encoder import PackagedEncoder
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph, RstTree
+from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
+from discorag.store.records import Hit
 from discorag.text.citations import references
 from discorag.text.escaping import one_line
 from interfaces.http.ask import Reply
@@ -70,14 +69,21 @@ def test_an_answer_of_any_text_has_its_form_and_no_other(text: str) -> None:
     assert tags == ["p", "strong", "strong", "strong", *sources, *disagreements]
 
 
-def test_a_plan_shows_its_references_in_bold_and_other_brackets_as_they_are() -> None:
-    plan = Plan(paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example).")
-    assert printed(plan_text(plan)).splitlines() == [
-        "1. Open with [2.1-3], which is [safe] 【1】.",
+def test_a_plan_cites_the_sources_of_the_answer_in_bold_and_shows_other_brackets_as_they_are() -> None:
+    plan = Plan(
+        paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example). Leave out [9]."
+    )
+    answer = answer_of("Tides rise.").model_copy(update={"plan": plan})
+    hits = (Hit("c", 1), Hit("b", 1))
+    result = AskResult(answer=answer, hits=hits, graph=None, draft="", ledger=Ledger(), seconds=0.0)
+    assert [line.rstrip() for line in printed(plan_text(result)).splitlines()] == [
+        "1. Open with [2], which is [safe] 【1】.",
         "2. Set [1] against [1](http://evil.example).",
+        "3. Leave out [not cited].",
     ]
     console = Console(file=StringIO(), force_terminal=True)
-    assert [s.text for s in console.render(plan_text(plan)) if s.style and s.style.bold] == ["[2.1-3]"]
+    bold = [s.text for s in console.render(plan_text(result)) if s.style and s.style.bold]
+    assert bold == ["[2]", "[not cited]"]
 
 
 HOSTILE = '<script>alert("x")</script> & </svg>\u202e'
@@ -85,12 +91,6 @@ HOSTILE = '<script>alert("x")</script> & </svg>\u202e'
 
 def _texts(svg: str) -> list[str]:
     return [e.text or "" for e in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
-
-
-def test_words_of_documents_are_text_in_the_drawing() -> None:
-    svg = tree_svg(RstTree(edus=(Span(start=0, end=1),)), [HOSTILE])
-    assert not list(ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}script"))
-    assert any("<script>" in text for text in _texts(svg))
 
 
 def test_a_graph_names_its_relations() -> None:
@@ -104,7 +104,7 @@ def _source(text: str) -> EvidenceSpan:
     return EvidenceSpan(chunk_id="c", doc_id="d", title=HOSTILE, span=Span(start=0, end=9), text=text, page=2)
 
 
-def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagrees() -> None:
+def test_an_answer_shows_its_sources_states_and_who_disagrees_and_a_refusal_the_nearest_passages() -> None:
     a, b = _source("The tide rises."), _source("The tide falls.")
     told = (
         AnswerSentence(text=HOSTILE, support=Support.SUPPORTED, evidence=(a,), reason="Quoted word for word."),
@@ -116,6 +116,9 @@ def test_an_answer_shows_its_sources_the_state_of_each_sentence_and_who_disagree
     assert "<script" not in html
     for shown in ("[1]", "[not supported]", "[1][not verified]", "Not supported: no source", "One denies it.", "p. 2"):
         assert shown in html
+    html = answer_html(Answer(query="?", sentences=(), abstained="Nothing is near.", nearest=(_source("Near."),)))
+    assert "do not answer" in html
+    assert "Near." in html
 
 
 def test_a_question_is_text_in_the_files_of_its_answer() -> None:
@@ -125,12 +128,6 @@ def test_a_question_is_text_in_the_files_of_its_answer() -> None:
     reply = Reply.to(result, files=True)
     assert "<script" not in reply.html
     assert planted(reply.markdown, {*OURS, "h1"}) == []
-
-
-def test_a_refusal_shows_the_nearest_passages() -> None:
-    html = answer_html(Answer(query="?", sentences=(), abstained="Nothing is near.", nearest=(_source("Near."),)))
-    assert "do not answer" in html
-    assert "Near." in html
 
 
 @pytest.mark.parametrize("kind", ["chunk", "tree"])

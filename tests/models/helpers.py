@@ -1,7 +1,5 @@
 """Requests and gateways that the tests of this folder share."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Endpoints that hang or refuse: few wait for them, and no longer than the run's deadline."""
 
-from __future__ import annotations
-
 import asyncio
 from time import perf_counter
 from typing import Any

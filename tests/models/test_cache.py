@@ -1,7 +1,5 @@
 """What the disk cache keeps and tells apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

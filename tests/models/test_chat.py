@@ -1,7 +1,5 @@
 """Failing endpoints, concurrency, event loops and streams, against a real HTTP server on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Encoders in this process, with real weights and no network: packaged, from a folder, remembered."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -110,10 +108,7 @@ def test_the_version_tells_models_and_prefixes_apart(tmp_path: Path, opened: Sen
     folder = str(packaged_folder(MINILM.name))
     assert opened.version.startswith(f"{packaged_folder(MINILM.name).name}@")
     assert SentenceEncoder(EncoderSettings(model=folder)).version == opened.version
-    versions = {
-        opened.version,
-        SentenceEncoder(EncoderSettings(model=folder, query_prefix="find: ")).version,
-    }
+    versions = {opened.version, SentenceEncoder(EncoderSettings(model=folder, query_prefix="find: ")).version}
     assert len(versions) == 2
     copies = [copied(tmp_path / place / "mini", note=note) for place, note in (("a", 1), ("b", 2), ("c", 2))]
     first, other, same = (SentenceEncoder(EncoderSettings(model=name)).version for name in copies)

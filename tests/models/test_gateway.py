@@ -1,7 +1,5 @@
 """What the gateway asks for, accepts and repairs, against a real HTTP server on loopback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,18 +7,13 @@ from pydantic import SecretStr
 
 from discorag.config import LlmSettings, Settings
 from discorag.models.gateway import Gateway, gateway_from
-from discorag.schema.errors import (
-    ConfigError,
-    InvalidOutputError,
-    OutputTruncatedError,
-    Usage,
-)
+from discorag.schema.errors import ConfigError, InvalidOutputError, OutputTruncatedError, Usage
 from discorag.text.replies import whole_sentences
 from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 
 
-async def test_reply_has_the_verbatim_text_the_parsed_value_and_the_tokens() -> None:
+async def test_what_is_sent_has_schema_and_parameters_and_the_reply_text_value_and_tokens() -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
     usage["prompt_tokens_details"] = {"cached_tokens": 64}  # pyright: ignore[reportArgumentType]
     with ScriptedServer([Scripted(f" {GOOD}\n", usage=usage)]) as server:
@@ -29,9 +22,6 @@ async def test_reply_has_the_verbatim_text_the_parsed_value_and_the_tokens() -> 
     assert reply.value == Fruit(name="fig", count=3)
     assert reply.usage == Usage(calls=1, tokens_in=100, tokens_out=7, tokens_cached=64)
     assert len(reply.prompt_hash) == 16
-
-
-async def test_schema_and_parameters_are_really_sent() -> None:
     with ScriptedServer([GOOD]) as server:
         await gateway(server).complete(fruit_request(max_tokens=77, temperature=0.5))
     [body] = server.requests

@@ -1,7 +1,5 @@
 """Models of the hub: found on this machine or not at all, compared with the lock file, pulled, packed, unpacked."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path
@@ -14,12 +12,7 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 from discorag.models import hub
-from discorag.models.hub import (
-    LOCK_FILE,
-    local_model,
-    pull_model,
-    read_lock,
-)
+from discorag.models.hub import LOCK_FILE, local_model, pull_model, read_lock
 from discorag.models.tokens import tokenizer_named
 from discorag.schema.errors import ConfigError
 from interfaces.cli import main as cli
@@ -79,13 +72,16 @@ def _store(cache: Path, name: str, revision: str = REVISION) -> Path:
     return folder
 
 
-def test_what_is_not_on_this_machine_is_not_downloaded(cache: Path) -> None:
+def test_an_absent_model_is_not_downloaded_and_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:
     with pytest.raises(ConfigError, match=r"'acme/mini' is not on this machine.*disco-rag models pull acme/mini`"):
         local_model("acme/mini")
     with pytest.raises(ConfigError, match=r"models pull acme/mini --role tokenizer`"):
         tokenizer_named("acme/mini")
     with pytest.raises(ConfigError, match="is not on this machine"):
         local_model("no/such name/at all")
+    lock.write_text("{")
+    with pytest.raises(ConfigError, match=r"cannot be read.*pull the models again"):
+        local_model("acme/mini")
 
 
 def test_pull_enters_revision_licence_role_and_digests_into_the_lock_file(
@@ -120,12 +116,6 @@ def test_a_file_that_changed_since_it_was_pulled_is_refused(
     pull_model("acme/mini", lock)
     (_store(cache, "acme/mini") / "model.safetensors").write_text("others")
     with pytest.raises(ConfigError, match=r"'model.safetensors' of the model 'acme/mini'.* not the file"):
-        local_model("acme/mini")
-
-
-def test_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:
-    lock.write_text("{")
-    with pytest.raises(ConfigError, match=r"cannot be read.*pull the models again"):
         local_model("acme/mini")
 
 

@@ -1,7 +1,5 @@
 """Models of inference: a server on loopback, classifiers from a folder, and which column a label belongs to."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

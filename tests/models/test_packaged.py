@@ -1,7 +1,5 @@
 """Models inside this package: their files, and what is said where one is missing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Language models by name, with unmodified clients against servers on loopback that behave like Ollama and OpenAI."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

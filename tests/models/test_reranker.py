@@ -1,10 +1,7 @@
 """Rerankers: an endpoint on loopback in both forms, the packaged one, and a cross-encoder from a folder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +18,7 @@ from discorag.models.cross_encoder import OnnxCrossEncoder, is_onnx_folder
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, packaged_folder
 from discorag.models.reranker import CrossEncoderReranker, reranker_from
 from discorag.models.served import ServerReranker
-from discorag.schema.errors import (
-    ConfigError,
-    InvalidOutputError,
-    ModelRejectedError,
-)
+from discorag.schema.errors import ConfigError, InvalidOutputError, ModelRejectedError
 from tests.servers.loopback import LoopbackServer
 
 Answer = Callable[[dict[str, Any]], Any]
@@ -76,14 +69,11 @@ def failing(status: int, message: str = "no") -> Answer:
     return lambda body: JSONResponse({"error": {"message": message}}, status, {"Retry-After": "0.01"})
 
 
-async def test_scores_come_in_the_order_of_the_texts_whatever_the_order_of_the_reply() -> None:
+async def test_scores_come_in_the_order_of_the_texts_which_are_sent_in_batches_with_the_key() -> None:
     with Served() as seen:
         assert await scores(reranker(seen)) == (5.0, 12.0, 23.0)
     assert seen.paths == ["rerank"]
     assert seen.bodies == [{"model": "bge", "query": "which?", "documents": TEXTS}]
-
-
-async def test_texts_are_sent_in_batches_and_the_key_with_each() -> None:
     texts = ["x" * n for n in range(1, 101)]
     with Served() as seen:
         found = await scores(reranker(seen, api_key=SecretStr("k1")), texts)
@@ -217,16 +207,6 @@ def test_a_premise_is_cut_and_its_hypothesis_is_not() -> None:
     [encoding] = OnnxCrossEncoder(FOLDER, max_tokens=64, cut="first")._encode([(LONG, "The sea is pulled.")])
     assert encoding.tokens[-6:] == ["the", "sea", "is", "pulled", ".", "[SEP]"]
     assert len(encoding.ids) == 64
-
-
-def test_threads_share_a_model(model: OnnxCrossEncoder) -> None:
-    pairs = [("Why do tides rise?", f"The moon pulls {n} seas.") for n in range(12)]
-    expected = model.logits(pairs)
-    assert expected.shape == (12, 1)
-    assert expected.dtype == np.float32
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(model.logits, [[pair] for pair in pairs]))
-    assert np.array_equal(np.concatenate(found), expected)
 
 
 def test_a_folder_without_a_model_is_a_configuration_error(tmp_path: Path) -> None:

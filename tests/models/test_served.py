@@ -1,7 +1,5 @@
 """An embedding endpoint as encoder, against a real HTTP server on loopback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -35,22 +33,15 @@ async def connected(server: ScriptedServer, **changes: Any) -> ServerEncoder:
     return await ServerEncoder.connect(settings(server, **changes))
 
 
-async def test_dimension_is_learnt_on_connecting_and_vectors_are_unit_float32_in_order() -> None:
+async def test_texts_are_sent_in_batches_and_their_unit_vectors_come_in_order() -> None:
     texts = [f"text {i}" for i in range(10)]
     with ScriptedServer() as server:
-        encoder = await connected(server)
+        encoder = await connected(server, api_key=SecretStr("k1"))
         vectors = await encoder.encode_documents(texts)
     assert vectors.shape == (10, encoder.dimension) == (10, 16)
     assert vectors.dtype == np.float32
     expected = np.array([hashed_vector(t) for t in texts])
     assert np.allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
-
-
-async def test_texts_are_sent_as_text_in_batches() -> None:
-    texts = [f"text {i}" for i in range(10)]
-    with ScriptedServer() as server:
-        encoder = await connected(server, api_key=SecretStr("k1"))
-        await encoder.encode_documents(texts)
     batches = [r["input"] for r in server.embedding_requests[1:]]
     assert [len(b) for b in batches] == [4, 4, 2]
     assert [t for b in batches for t in b] == texts

@@ -1,7 +1,5 @@
 """What the distribution asks for: by itself, by its extras, and all that these ask for in their turn."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable
 from functools import cache

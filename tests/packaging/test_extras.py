@@ -1,7 +1,5 @@
 """The core without its extras; what each of them brings; and that nothing is asked for in vain."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

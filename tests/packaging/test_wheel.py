@@ -1,7 +1,5 @@
 """What is installed: one top-level package, whatever lies beside it; from a clone, the repository's own folders."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Prompt files, a user's own wording, and the styles in which models reply."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -27,8 +25,10 @@ def test_every_prompt_file_passes_the_loader(name: str) -> None:
     assert load(name).text
 
 
-def test_a_value_that_looks_like_a_placeholder_is_not_filled_in_again() -> None:
+def test_a_value_that_looks_like_a_placeholder_is_not_filled_in_and_an_unknown_name_lists_what_there_is() -> None:
     assert parse("x", GOOD).render(a="{{a}} {{b}}") == "Say {{a}} {{b}}."
+    with pytest.raises(PromptError, match="answer"):
+        load("nothing")
 
 
 @pytest.mark.parametrize("variables", [{}, {"b": "1"}, {"a": "1", "b": "2"}])
@@ -48,11 +48,6 @@ def test_missing_and_unknown_variables_are_refused(variables: dict[str, str]) ->
 def test_a_malformed_file_is_refused(bad: str) -> None:
     with pytest.raises(PromptError):
         parse("x", bad)
-
-
-def test_an_unknown_name_lists_what_there_is() -> None:
-    with pytest.raises(PromptError, match="answer"):
-        load("nothing")
 
 
 # --- a user's own wording -------------------------------------------------------------------------

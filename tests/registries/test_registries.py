@@ -1,7 +1,5 @@
 """Parts by name: ours can all be made, unknown names say which there are, another package's need no change of ours."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

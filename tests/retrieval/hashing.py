@@ -1,7 +1,5 @@
 """An encoder and a tokenizer that cost next to nothing, for tests of what stands around an encoder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

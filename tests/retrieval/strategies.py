@@ -1,7 +1,5 @@
 """Retrieval trees for tests: by hand, and any."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import cycle, islice
 
@@ -19,6 +17,14 @@ def small_tree(leaves: int, *groups: Sequence[int]) -> RetrievalTree:
     for group in groups:
         nodes.append(inner(nodes, group, f"about {group}"))
     return RetrievalTree(builder="test", nodes=tuple(nodes))
+
+
+def leaves_of(tree: RetrievalTree) -> list[tuple[int, ...]]:
+    """For each node the leaves at or below it, in text order."""
+    below: list[tuple[int, ...]] = []
+    for i, node in enumerate(tree.nodes):
+        below.append(tuple(sorted({leaf for c in node.children for leaf in below[c]})) or (i,))
+    return below
 
 
 @st.composite

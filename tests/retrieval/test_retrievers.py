@@ -1,7 +1,5 @@
 """Every retriever from scored trees to evidence: within its budget, nothing twice, in the order of the text."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -111,11 +109,6 @@ async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, 
     return await RETRIEVERS[name].choose(replace(asked, **parts))  # type: ignore[arg-type]
 
 
-def twenty_leaves() -> tuple[Forest, list[float]]:
-    """Leaf ``i`` has ``i + 1`` words; the shorter, the nearer."""
-    return under_one_heading(*("word " * (i + 1) for i in range(20))), [*(1 - i / 20 for i in range(20)), 0.0]
-
-
 @pytest.mark.parametrize(
     ("words", "parts", "nodes"),
     [
@@ -128,7 +121,8 @@ def twenty_leaves() -> tuple[Forest, list[float]]:
 async def test_htsir_gives_the_k_that_the_reranker_puts_first_of_a_pool(
     words: int, parts: dict[str, int], nodes: list[int]
 ) -> None:
-    forest, nearness = twenty_leaves()
+    forest = under_one_heading(*("word " * (i + 1) for i in range(20)))  # the shorter, the nearer
+    nearness = [*(1 - i / 20 for i in range(20)), 0.0]
     assert list((await chosen("htsir", forest, nearness, words, **parts)).nodes) == nodes
 
 

@@ -1,7 +1,5 @@
 """What a query over trees reads: only what its scores need, in one state; several documents' trees as one."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

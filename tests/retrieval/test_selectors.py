@@ -1,7 +1,5 @@
 """What selectors choose, by hand on a small tree, and what holds of all of them on any tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,18 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.selectors import (
-    Floats,
-    Ints,
-    Nodes,
-    Variant,
-    algorithm1,
-    collapsed_tree,
-    traversal,
-)
+from discorag.retrieval.selectors import Floats, Ints, Nodes, Variant, algorithm1, collapsed_tree, traversal
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import TreeArrays
-from tests.retrieval.strategies import retrieval_trees, small_tree
+from tests.retrieval.strategies import leaves_of, retrieval_trees, small_tree
 
 # 8 is above the leaves 0-3, 9 above 4-5, 10 above 6-7, 11 above all. Best first: 9 5 11 8 1 2 3 6 7 4 0 10.
 TREE = TreeArrays.of(small_tree(8, (0, 1, 2, 3), (4, 5), (6, 7), (8, 9, 10)))
@@ -122,9 +112,9 @@ def test_algorithm_1_chooses_what_its_plain_reading_chooses(k: int, case: Case) 
     def by_score(nodes: list[int]) -> list[int]:
         return sorted(nodes, key=lambda i: (-case.scores[i], case.tree.nodes[i].spans[0].start, i))
 
-    plain: list[int] = []
+    plain, leaves = list[int](), leaves_of(case.tree)
     for node in by_score(list(range(len(case.tree.nodes)))):
-        plain += by_score([i for i in case.tree.leaves_of[node] if i not in plain])[:k]
+        plain += by_score([i for i in leaves[node] if i not in plain])[:k]
     while len(plain) > 1 and case.size(tuple(plain)) > case.limit:
         plain.pop()
     ranked = algorithm1(

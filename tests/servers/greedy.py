@@ -1,7 +1,5 @@
 """A model that always goes on as long as a JSON schema allows, and a server that cuts it off at its limit."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, cast
 

@@ -1,13 +1,12 @@
 """An application on a free port of loopback, in a thread, between ``with`` and its end; ports, and workers there."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time
 from abc import ABC, abstractmethod
 from typing import Self
 
+import httpx
 import psutil
 import uvicorn
 from starlette.applications import Starlette
@@ -57,6 +56,14 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def is_ready(port: int) -> bool:
+    """Whether ``disco-rag serve`` answers there."""
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=120).is_success
+    except httpx.TransportError:
+        return False
 
 
 def workers_of(process: psutil.Process) -> list[psutil.Process]:

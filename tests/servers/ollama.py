@@ -8,8 +8,6 @@ The body that the script is given is the one of ``/api/chat``. As the real one d
 reads no more of a prompt than ``num_ctx`` tokens, 4,096 by default.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence

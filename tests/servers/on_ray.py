@@ -1,7 +1,5 @@
 """``disco-rag --engine ray`` over a folder of documents and a PostgreSQL database, for tests and benchmarks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@
 ``initdb`` refuses root: as root it runs as the user ``postgres``, whom Debian's package creates.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -7,8 +7,6 @@
 Requests are carried out one after another, each whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pydantic import BaseModel, TypeAdapter

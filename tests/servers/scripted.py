@@ -12,8 +12,6 @@ replies is answered 400, which no client retries). It speaks ``/v1/chat/completi
 of ``role: content`` lines are one; the longest prefix shared with an earlier request counts as cached.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Small documents with random unit vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

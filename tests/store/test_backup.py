@@ -1,7 +1,5 @@
 """A store in one file, and back; what is missing or changed in the database is found."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -66,14 +64,13 @@ def test_a_backup_goes_back_into_the_store_whose_documents_were_deleted(store: S
         assert Findings(again.database, 1).settled_notes(SCOPE) == {"finding": "as intended"}
 
 
-def test_a_store_that_holds_documents_is_left_alone(store: Store, file: Path) -> None:
+def test_a_store_that_holds_documents_or_is_of_another_encoder_is_left_alone(
+    store: Store, file: Path, tmp_path: Path
+) -> None:
     store.delete(SCOPE, PIECES[0].doc_id)
     with pytest.raises(InputError, match="has documents"):
         restore(at(file.with_name("store")), file)
     assert [m.uri for m in store.manifests(SCOPE)] == ["1.md", "2.md"]
-
-
-def test_a_store_of_another_encoder_is_left_alone(file: Path, tmp_path: Path) -> None:
     with open_store(at(tmp_path / "new"), ("another", DIMENSION)) as other, pytest.raises(EncoderMismatchError):
         restore(at(tmp_path / "new"), file)
     assert other.database.identity.encoder == "another"

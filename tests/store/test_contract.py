@@ -1,7 +1,5 @@
 """What a store does and refuses, whichever way it is searched."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import count, product
@@ -42,11 +40,6 @@ class TestRoundTrip:
         wanted = [piece.ids[2], piece.ids[0], piece.ids[2]]
         assert [c.id for c in store.chunks(SCOPE, wanted)] == wanted
         assert store.chunks(SCOPE, []) == []
-
-    def test_manifests_are_listed_by_uri(self, store: Store) -> None:
-        for uri in ("b", "c", "a"):
-            sample(uri, [uri]).put_in(store)
-        assert [m.uri for m in store.manifests(SCOPE)] == ["a", "b", "c"]
 
     def test_corpora_are_counted_by_tenant(self, store: Store) -> None:
         for tenant, corpus, uri in product(("ann", "bob"), ("b", "a"), ("1.md", "2.md")):

@@ -1,7 +1,5 @@
 """Threads of tenants in either database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -42,7 +40,7 @@ def test_a_thread_keeps_its_turns_under_its_first_question_until_it_is_deleted_o
         threads.add_turn(thread, TURN)
         assert (threads.of("north"), threads.turns(thread)) == ([], [])
         monkeypatch.setattr(conversations, "MAX_THREADS", 1)
-        with pytest.raises(InputError, match="There are 1 threads"):
+        with pytest.raises(InputError, match="There are already 1 threads"):
             threads.create("south", None)
         monkeypatch.setattr(conversations, "RETENTION_S", -1)
         assert threads.create("south", None).title == ""

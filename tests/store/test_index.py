@@ -1,7 +1,5 @@
 """The index is derived: without it, damaged, or on a server that fails, the same is found; and it comes back."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A store on a PostgreSQL server: how it is named, its failures, and the way there from a folder and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """What is found, and in which order."""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Retrieval trees next to the chunks: whole, current, and without effect on a search for chunks."""
 
-from __future__ import annotations
-
 from itertools import count
 from threading import Event, Thread
 
@@ -14,6 +12,7 @@ from discorag.schema.values import count_words
 from discorag.store.outline import node_id
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store
+from tests.retrieval.strategies import leaves_of
 from tests.store.samples import SCOPE, Sample, TreeSample, sample, scores_of, tree_of, unit
 
 BOB = Scope(tenant="bob", corpus="papers")
@@ -57,7 +56,7 @@ def test_a_tree_comes_back_equal(store: Store) -> None:
 
 def test_where_inner_vectors_are_means_scores_are_theirs_too(store: Store) -> None:
     tree = tree_of(PIECE).tree
-    sums = np.stack([tree_of(PIECE).vectors[list(below)].sum(axis=0) for below in tree.leaves_of])
+    sums = np.stack([tree_of(PIECE).vectors[list(below)].sum(axis=0) for below in leaves_of(tree)])
     means = tree_of(PIECE, vectors=sums / np.linalg.norm(sums, axis=1, keepdims=True))
     own = tree_of(PIECE, builder="clusters")
     put(store, PIECE, own)

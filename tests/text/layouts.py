@@ -1,7 +1,5 @@
 """Small documents of many kinds, invented, with units that must be there: (kind, beginning of its text)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from discorag.schema.document import UnitKind as K
@@ -138,8 +136,7 @@ SAMPLES: dict[str, Sample] = {
         markdown=True,
     ),
     "CSV": Sample(
-        "city,year,people\nOslo,2020,697010\nBergen,2020,283929\nTromsø,2020,76974\n",
-        {"city": K.HEADER, "Oslo": K.ROW},
+        "city,year,people\nOslo,2020,697010\nBergen,2020,283929\nTromsø,2020,76974\n", {"city": K.HEADER, "Oslo": K.ROW}
     ),
     "log": Sample(
         "2024-03-01 10:00:02 start\n2024-03-01 10:00:05 Disk is full.\n2024-03-01 10:00:09 stop\n",

@@ -1,7 +1,5 @@
 """BM25 of nodes and the terms that it counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import log1p
 
@@ -15,7 +13,7 @@ from discorag.store.outline import TreeArrays
 from discorag.text import terms as module
 from discorag.text.bm25 import Bm25, Runs, TermCounts
 from discorag.text.terms import K1, B, sparse, sparse_query, terms
-from tests.retrieval.strategies import retrieval_trees
+from tests.retrieval.strategies import leaves_of, retrieval_trees
 
 WORDS = ("pump", "valve", "rain", "42", "网络", "the")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -43,7 +41,7 @@ def test_a_node_scores_as_the_leaves_below_it_read_together(
 ) -> None:
     texts = [data.draw(TEXTS) for _ in range(tree.leaves)]
     scores = Bm25(TermCounts.of(texts)).scores(query, TreeArrays.of(tree).groups)
-    assert scores == pytest.approx(defined(query, texts, list(tree.leaves_of)))
+    assert scores == pytest.approx(defined(query, texts, leaves_of(tree)))
 
 
 def test_a_question_without_a_known_term_scores_nothing() -> None:
@@ -85,15 +83,12 @@ def test_stop_words_stay_where_they_are_wanted() -> None:
     assert terms("The 猫 were", stopwords=False) == ["the", "猫", "were"]
 
 
-def test_a_sparse_vector_follows_the_bm25_formula() -> None:
+def test_a_sparse_vector_follows_the_bm25_formula_under_ids_that_are_the_same_in_every_process() -> None:
     ids, weights = sparse("alpha alpha beta")
     norm = 1.2 * (1 - 0.75 + 0.75 * 3 / module.AVERAGE_TERMS)
     by_id = dict(zip(ids, weights, strict=True))
     (alpha,), (beta,) = sparse_query("alpha")[0], sparse_query("beta")[0]
     assert by_id == pytest.approx({alpha: 2 * 2.2 / (2 + norm), beta: 2.2 / (1 + norm)})
-
-
-def test_term_ids_are_the_same_in_every_process() -> None:
     assert sparse_query("alpha")[0] == [1409586120]
 
 

@@ -1,7 +1,5 @@
 """What others wrote cannot become a citation, markup or a link in any form of output."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -58,11 +56,8 @@ def test_markdown_of_any_text_renders_as_the_text_and_nothing_else(text: str) ->
     assert Page(rendered(shown)).text == one_line(text, None)
 
 
-def test_prose_and_code_are_not_disfigured() -> None:
+def test_prose_and_code_are_not_disfigured_and_what_cannot_be_seen_is_not_shown() -> None:
     assert markdown("Use `git add -A` (or `-u`).") == "Use `` `git add -A` `` (or `` `-u` ``)."
     text = "Vitamin D lowered the risk by 12 % (95 % CI 0.5-0.9; p = 0.03), e.g. in children: see fig. 2."
     assert markdown(text) == one_line(text, None) == text
-
-
-def test_what_cannot_be_seen_is_not_shown() -> None:
     assert one_line("pay\u200bload \x1b[31mred\u202e\x00\x9b2J\ttab\u2028end") == "payload [31mred 2J tab end"

@@ -75,12 +75,9 @@ def test_list_items_rows_and_unwrapped_lines_are_sentences_of_their_own(lines: l
     assert split(text) == [line.replace("\u0000", "\n  ") for line in expected]
 
 
-def test_wrapped_line_is_not_broken_before_a_capital() -> None:
+def test_neither_a_wrapped_line_nor_the_window_of_the_splitter_breaks_a_sentence() -> None:
     text = "A queen emerges about sixteen days after the egg is laid in\nGermany and other lands of\nthe north."
     assert split(text) == [text]
-
-
-def test_sentences_beyond_the_window_of_the_splitter_are_the_same() -> None:
     sentences = [f"Sentence number {i} is here." for i in range(1000)]
     assert split(" ".join(sentences)) == sentences
     long = "word " * 3000 + "end."

@@ -2,8 +2,6 @@
 
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """RDR²'s router: examples from pages, their actions, the training on them and its measures."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

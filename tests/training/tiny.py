@@ -1,7 +1,5 @@
 """A language model with random weights that reads and writes any bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

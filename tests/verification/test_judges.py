@@ -61,12 +61,9 @@ async def test_one_call_judges_all_sentences_and_each_passage_is_shown_once() ->
     assert asked.schema is not None
 
 
-async def test_a_figure_that_the_passage_lacks_is_not_supported_whatever_the_model_says() -> None:
+async def test_a_figure_that_the_passage_lacks_or_a_passage_of_another_sentence_supports_nothing() -> None:
     _, dance = (await judge(Says(reply((1, 90), (2, 100)))).judge([TIDE, DANCE])).value
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
-
-
-async def test_a_passage_that_was_offered_for_another_sentence_only_supports_nothing() -> None:
     _, dance = (await judge(Says(reply((1, 90), (1, 90)))).judge([TIDE, DANCE])).value
     assert dance.support is Support.NOT_SUPPORTED
 

@@ -1,7 +1,5 @@
 """Summaries give way to what they are summaries of, before anything is verified."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

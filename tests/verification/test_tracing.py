@@ -76,23 +76,12 @@ async def test_a_judge_decides_a_written_sentence(support: Support, encoder: Enc
     assert [e.text for e in sentence.evidence] == ([QUOTE] if support is Support.SUPPORTED else [])
 
 
-@pytest.mark.parametrize(
-    ("draft", "missing"),
-    [
-        ("Daily vitamin D lowered the incidence of influenza by 15 % in adults who were deficient [1].", "15 %"),
-        ("Daily vitamin D lowered the incidence of influenza by 1 [1].", "1"),
-        ("The trial by Harlow lowered the incidence of influenza [1].", "Harlow"),
-        ('It "cured influenza" in adults who were deficient [1].', "cured influenza"),
-    ],
-    ids=["number", "number cut short", "name", "quotation"],
-)
-async def test_a_missing_detail_is_not_supported_and_no_judge_is_asked(
-    draft: str, missing: str, encoder: Encoder
-) -> None:
+async def test_a_missing_detail_is_not_supported_and_no_judge_is_asked(encoder: Encoder) -> None:
+    draft = "Daily vitamin D lowered the incidence of influenza by 15 % in adults who were deficient [1]."
     judge = Says(Support.SUPPORTED)
     [sentence] = (await verified(draft, encoder, judge=judge)).sentences
     assert (sentence.support, sentence.evidence, judge.claims) == (Support.NOT_SUPPORTED, (), [])
-    assert missing in sentence.reason
+    assert "15 %" in sentence.reason
 
 
 @pytest.mark.parametrize(
@@ -130,15 +119,12 @@ async def test_sentences_are_matched_to_the_steps_that_they_carry_out(encoder: E
     assert [s.step for s in answer.sentences] == [1, 0, None]
 
 
-async def test_a_disagreement_without_spans_is_located_in_both_sources(encoder: Encoder) -> None:
+async def test_a_disagreement_is_located_in_both_sources_if_the_answer_uses_both(encoder: Encoder) -> None:
     draft = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Supplements had no significant effect [2]."
     answer = await verified(draft, encoder, graph=True)
     assert [(d.relation, d.a.text, d.b.text) for d in answer.disagreements] == [
         (ChunkRelation.CONTRASTS_WITH, SOURCES["trial"], SOURCES["pool"])
     ]
-
-
-async def test_a_disagreement_with_a_chunk_that_the_answer_does_not_use_is_not_reported(encoder: Encoder) -> None:
     answer = await verified("Daily vitamin D lowered the incidence of influenza by 12 % [1].", encoder, graph=True)
     assert answer.disagreements == ()
 

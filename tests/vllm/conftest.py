@@ -1,7 +1,5 @@
 """The servers, started when a test first needs them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -5,8 +5,6 @@ Usage, in vLLM's environment: ``python -m tests.vllm.convert FOLDER``.
 
 # transformers is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-from __future__ import annotations
-
 import sys
 from importlib.metadata import distribution
 from pathlib import Path

@@ -4,8 +4,6 @@ with VllmServer(SMOLLM2, "smollm2", *CHAT, log=folder / "chat.log") as server:
     settings = LlmSettings(base_url=server.base_url, model=server.name)
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """The whole answer graph with a real vLLM: it ends in an answer, and what the model could not do is counted."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Our clients of embeddings and reranking against a real vLLM that serves the packaged MiniLM."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

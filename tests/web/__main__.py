@@ -3,8 +3,6 @@
 Usage: ``python -m tests.web [SHOTS]``; SHOTS is a folder for pictures of every view.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -30,7 +28,7 @@ def served(home: Path) -> Generator[str]:
         "DISCO_RAG_HOME": str(home),
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-c", "from discorag import main; main()"]
+    command = [sys.executable, "-m", "discorag"]
     for name in CORPORA:
         ingest = [*command, "ingest", str(ROOT / "examples" / name), "--corpus", name]
         subprocess.run(ingest, cwd=home, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -1,7 +1,5 @@
 """Writes `web/src/api/types.ts`: what the API sends and takes, from its schema, and the stages in their order."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

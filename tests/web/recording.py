@@ -1,7 +1,5 @@
 """A visit of the page as an animated picture: ``python -m tests.web.recording FILE.webp``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -6,8 +6,6 @@ are worth on held-out folds, next to fewer inputs.
 
 # scikit-learn is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 # pyright: reportUnknownMemberType=false
 """The evidence that the pipeline finds for questions of the training parts, with and without what answers them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -127,13 +125,6 @@ def settings_of(
     yield "removed", left if len(left) > 1 else others[:DISTRACTORS]
 
 
-async def find_inputs(context: AnswerContext, query: str, doc_ids: Sequence[str], *stages: str) -> AnswerInputs:
-    """What an answer over these documents is written from: its evidence, and what further ``stages`` make of it."""
-    asked = {"query": query, "filters": {"doc_id": list(doc_ids)}}
-    state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence", *stages])
-    return await load_inputs(cast("AnswerState", state), context)
-
-
 async def example(
     rag: DiscoRAG, corpus: Corpus, source: Source, group: str, sample: Sample, setting: str, documents: Sequence[str]
 ) -> Example:
@@ -141,7 +132,9 @@ async def example(
     context = AnswerContext(
         backends=rag.backends, corpus=corpus.name, abstain="never", use_tree=False, use_graph=False, use_plan=False
     )
-    inputs = await find_inputs(context, sample.query, [corpus.stored[d] for d in documents])
+    asked = {"query": sample.query, "filters": {"doc_id": [corpus.stored[d] for d in documents]}}
+    state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence"])
+    inputs = await load_inputs(cast("AnswerState", state), context)
     gold: dict[str, list[Span]] = {}
     for g in sample.gold:
         for place in g.anywhere:

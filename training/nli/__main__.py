@@ -6,8 +6,6 @@ resumed by the same command.
 
 # torch, transformers and scikit-learn are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """The pairs that are trained on; none shares a claim, a page or evidence with FEVER Symmetric or FM2, which score."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

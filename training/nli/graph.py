@@ -6,8 +6,6 @@ are exchanged, and the last layer has three outputs.
 
 # torch, transformers and onnx are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Nothing is read of folders named ``evaluation-only``, and nothing of what only scores: FEVER Symmetric, FM2, WiCE.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """The 15 coarse classes of GUM's labels, over which parsers are compared."""
 
-from __future__ import annotations
-
 from discorag.discourse.parse.gum_labels import JOINT_LABELS, SAME_UNIT
 
 

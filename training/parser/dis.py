@@ -4,8 +4,6 @@ Nuclearity and relation are given on the children: a satellite names its relatio
 all name it. Nuclei are joined to the right, then satellites from the nearest (in EDUs), left before right.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Gold trees over fewer units: a window's EDUs, or one unit for a sentence or paragraph."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 

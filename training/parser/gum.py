@@ -4,8 +4,6 @@ Texts are put together as a reader sees them (spaces as annotated, a blank line 
 parser is trained on what it meets in use. Trees keep GUM's own labels (`discorag.discourse.parse.gum_labels`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ retrieved chunk is one), its sentences, or its paragraphs.
 
 # torch and tokenizers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@ for once for each split that was chosen, also sees what each side says on averag
 
 # torch and tokenizers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -4,8 +4,6 @@ A node is known by its characters, so that trees over different EDUs compare. Sp
 for the same nuclei, Relation for the same label, Full for both. Counts of documents are added up before dividing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

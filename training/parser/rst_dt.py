@@ -5,8 +5,6 @@ RST-DT (LDC2002T07) is licensed by the LDC and is not here. FOLDER is its ``RSTt
 those of original Parseval over 18 classes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import Counter

@@ -2,8 +2,6 @@
 
 # scikit-learn is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import time
 from bisect import bisect_left
 from collections import Counter

@@ -10,8 +10,6 @@ Sources: LoRA (Hu et al. 2022); the mean of weights, Polyak and Juditsky 1992.
 
 # torch and tokenizers are typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import json
 import random
 import shutil

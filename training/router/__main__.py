@@ -6,8 +6,6 @@ OUT --rank 8 --rate 1e-5`` trains by LoRA with the paper's numbers. Serve the mo
 measures it. Where a dataset has parts (`eval.splits`), examples are of ``train``, measures of ``score``.
 """
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import closing
 from pathlib import Path
@@ -69,11 +67,7 @@ def examples(
 
 @app.command("score")
 def score_routers(
-    suite: SuiteName,
-    passages: Passages = PASSAGES,
-    limit: Limit = None,
-    home: Home = HOME,
-    data: Data = None,
+    suite: SuiteName, passages: Passages = PASSAGES, limit: Limit = None, home: Home = HOME, data: Data = None
 ) -> None:
     """The configured router, the one by similarity, and one that always refuses, which the others have to beat."""
     with closing(open_pipeline(read_settings(), home)) as rag:

@@ -1,7 +1,5 @@
 """Action curation (RDR² section 3.3, appendix A.1): what a router sees at a retrieved passage, and is to do there."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence

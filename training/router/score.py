@@ -1,7 +1,5 @@
 """The measures of a router's single actions (RDR² tables 3 and 4), as the authors' code computes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean

@@ -4,8 +4,6 @@ A tree is drawn as linguists draw it: a nucleus straight below its relation, a s
 is its chunks in a row, in the order of retrieval, with its relations as labelled arcs above them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from textwrap import wrap

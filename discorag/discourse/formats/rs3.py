@@ -4,8 +4,6 @@ A satellite's parent is the nucleus that it modifies; a nucleus belongs to a spa
 multinuclear group by the relation's name and ``_m``, as GUM writes it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +17,7 @@ _Constituent = tuple[int, int]
 
 
 def write_rs3(chunk: Chunk, tree: RstTree) -> str:
-    """The tree as rs3; an EDU's text is on one line, and what XML cannot hold in it becomes U+FFFD."""
+    """The tree as rs3. An EDU's text is on one line; characters that XML cannot hold become U+FFFD."""
     root = etree.Element("rst")
     relations = etree.SubElement(etree.SubElement(root, "header"), "relations")
     for name in (relation.value.lower() for relation in Relation):

@@ -1,7 +1,5 @@
 """The formats in which a chunk's tree is shown, by name. To add one, add a line to `FORMATS`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
@@ -78,14 +76,14 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 def check_format(name: str) -> None:
     """Raises `InputError` if there is no such format."""
     if name not in FORMATS:
-        raise InputError(f"Trees have no format {name!r}.", hint=f"Known formats: {', '.join(FORMATS)}.")
+        raise InputError(f"There is no tree format {name!r}.", hint=f"Known formats: {', '.join(FORMATS)}.")
 
 
 def write_trees(chunks: Sequence[Chunk], name: str) -> str:
-    """The trees of the chunks in the format of this name, each of several under the number of its chunk.
+    """The trees of the chunks in this format; if there are several, each is headed by the number of its chunk.
 
     Raises:
-        InputError: There is no such format, or the chunks are several and it is not ``text``.
+        InputError: There is no such format, or there are several chunks and it is not ``text``.
         InvariantError: A chunk has no tree.
     """
     check_format(name)

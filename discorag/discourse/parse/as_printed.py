@@ -18,8 +18,6 @@ nucleus, of two the left one. The two are joined as soon as they are neighbours 
 nuclei are joined last, from the right.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +32,7 @@ from discorag.text.replies import parts_of
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a drawing, with what was joined to it: zero-based EDUs, half-open; its role (N or S), its relation."""
+    """A node of a printed tree: its EDUs (from 0, half-open), its role (N or S) and its relation."""
 
     start: int
     end: int
@@ -219,7 +217,7 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
 
 
 def paper_parser(tools: Toolbox, limits: Limits) -> PromptedParser:
-    """For the registry: as Disco-RAG prints it, by default with three beams; free text that is checked afterwards.
+    """The parser ``paper``: as Disco-RAG prints it, by default with three beams; the free text is checked afterwards.
 
     Raises `ConfigError` if no language model is configured.
     """

@@ -1,7 +1,5 @@
 """GUM's relation labels, and what each becomes in the inventory of Disco-RAG."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 

@@ -6,8 +6,6 @@ as in ``Vitamin D helps |1<cond|if you are deficient.`` The text's own ``&``, ``
 character entities, so no document can imitate a marker or close a fence.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 from xml.sax import saxutils
@@ -32,9 +30,9 @@ def unescape(text: str) -> str:
 
 
 def code_table() -> str:
-    """Every relation's code and name, ``elab elaboration, expl explanation, ...``: the key to the markers.
+    """Every relation's code and name, ``elab elaboration, expl explanation, ...``: the key to the marks.
 
-    In lower case, which takes a tokenizer half the tokens.
+    Lower case takes half the tokens.
     """
     return ", ".join(f"{r.code} {r.value.lower()}" for r in Relation)
 
@@ -52,7 +50,7 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
 
 
 def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]:
-    """Each EDU, escaped, with the white space after it, or the gap; the first also with the text before it."""
+    """Each EDU, escaped, with the white space or gap after it; the first also with the text before it."""
     starts = [edu.start - offset for edu in tree.edus]
     ends = [edu.end - offset for edu in tree.edus]
     around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]

@@ -1,7 +1,5 @@
 """RST parsers by name: a chunk or given units become a tree; with a fallback if the parser fails."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -91,7 +89,7 @@ class UnitParser(Protocol):
         ...
 
     def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
-        """The tree whose EDU ``i`` is ``texts[i]`` (none blank) in the texts joined by white space."""
+        """The tree over the texts joined by white space; EDU ``i`` is ``texts[i]``, and none is blank."""
         ...
 
 
@@ -101,14 +99,14 @@ def embedded_version(parser: UnitParser) -> str:
 
 
 def without_parsers(version: str) -> str:
-    """A version without the versions of parsers in it."""
+    """A version without the versions of the parsers in it."""
     return re.sub(r"\{[^{}]*\}", "{}", version)
 
 
 def join_texts(texts: Sequence[str], kind: Unit) -> tuple[str, tuple[Span, ...]]:
-    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each.
+    """The texts as one, paragraphs separated by blank lines, others by spaces; and the span of each text.
 
-    Spans are without white space around the texts.
+    Spans do not include white space around the texts.
     """
     whole, spans, at = ("\n\n" if kind == "paragraph" else " ").join(texts), list[Span](), 0
     for text in map(str.strip, texts):

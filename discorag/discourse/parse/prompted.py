@@ -4,8 +4,6 @@ Source: Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10. Where the pape
 tree, this asks for its nodes as JSON, which a server can enforce and a program can check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -24,7 +22,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 
 SHORTEST = 6
-"""Bytes, two Chinese characters, that an EDU has on average at least: so many EDUs may a reply have."""
+"""Least bytes of an EDU on average (two Chinese characters): this limits the number of EDUs in a reply."""
 LIKENESS = 0.8
 """Share of its letters and digits that an EDU and a model's copy of it must have in common."""
 _QUOTE = 60  # characters of a text that an error message shows
@@ -55,14 +53,14 @@ class TreeReply(BaseModel):
 
 @dataclass(frozen=True)
 class PromptedParser:
-    """A `TreeParser` that asks a language model, one call a chunk.
+    """A `TreeParser` that calls a language model once for each chunk.
 
     Args:
-        kind: Begins its version.
+        kind: The beginning of its version.
         template: The prompt, with the variables ``relations`` (their names) and ``chunk``.
         read: The tree in a reply over a text that starts at an offset of its document; raises ``ValueError`` with a
             message that tells the model what to change.
-        schema: That of replies over a text, if they are JSON.
+        schema: The schema of replies over a text, if they are JSON.
     """
 
     kind: str
@@ -104,7 +102,7 @@ class PromptedParser:
 
 
 def llm_parser(tools: Toolbox, limits: Limits) -> PromptedParser:
-    """For the registry. Raises `ConfigError` if no language model is configured."""
+    """The parser ``llm``. Raises `ConfigError` if no language model is configured."""
     model, template = tools.require_model("parser"), tools.template("tree")
     return PromptedParser(
         "llm", model, template, Relation, tree_from_reply, replace(limits, beam_width=1), reply_schema

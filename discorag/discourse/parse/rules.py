@@ -4,8 +4,6 @@ A span is cut at its strongest gap, the first one if several are equal. Without 
 right-branching tree, a strong baseline for document structure.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -49,7 +47,7 @@ class RuleParser:
 
 
 def rule_parser(_tools: Toolbox, _limits: Limits) -> RuleParser:
-    """For the registry."""
+    """The parser ``rules``."""
     return RuleParser()
 
 

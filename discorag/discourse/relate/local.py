@@ -1,10 +1,8 @@
-"""The local graph engine: conflicts between documents, and relations that a text states in so many words.
+"""The local graph engine: conflicts between documents, and relations that a text states explicitly.
 
-Precision first: every edge rests on a sentence of each chunk. Similarity alone is not a relation, so the graph may be
-empty.
+Precision first: every edge is based on a sentence of each chunk. Similarity alone is not a relation, so the graph may
+be empty.
 """
-
-from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +39,7 @@ RELATION_ENGINES.offer(
 )
 
 
-def local_engine(tools: Toolbox) -> LocalGraphEngine:
+def local_engine(tools: Toolbox) -> GraphEngine:
     """Create the engine that the registry offers as ``local``."""
     return LocalGraphEngine(tools.encoder)
 
@@ -83,10 +81,4 @@ def _stated_edge(a: Chunk, b: Chunk, one: Sequence[Sentence], other: Sequence[Se
 
 
 def _edge(source: Chunk, target: Chunk, relation: ChunkRelation, says: Sentence, said_of: Sentence) -> Edge:
-    return Edge(
-        source=source.id,
-        target=target.id,
-        relation=relation,
-        source_span=says.span,
-        target_span=said_of.span,
-    )
+    return Edge(source=source.id, target=target.id, relation=relation, source_span=says.span, target_span=said_of.span)

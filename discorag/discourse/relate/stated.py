@@ -1,7 +1,5 @@
 """Relations that a text states explicitly: by cues inside a sentence, or by the words with which a chunk opens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,7 +76,7 @@ _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 @dataclass(frozen=True)
 class StatedRelation:
-    """A relation that a source states: how much of what its cue governs the target has, and a sentence on each side."""
+    """A relation that a source states, the share of its words that the target has, and a sentence of each side."""
 
     relation: ChunkRelation
     share: float

@@ -8,8 +8,6 @@ The graph is JSON, ``{"c1":{"2":"SUPPORTS"},"c2":{}}``: for every passage, its r
 a grammar cannot write one twice (vLLM refuses ``uniqueItems``), and every row is bounded.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -111,7 +109,7 @@ class Templates:
     read_plain: Template
 
     def reading(self, layout: Layout) -> str:
-        """How a layout is to be read."""
+        """The text that explains to a model how to read a layout."""
         return {"inline": self.read_inline, "indented": self.read_indented, "plain": self.read_plain}[layout].render()
 
     def instructions(self, layout: Layout) -> list[str]:

@@ -5,8 +5,6 @@ fence or an escape that no source has itself is ours and is removed. An answer w
 our instructions, is refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -84,7 +82,7 @@ def strip_marks(text: str, passages: Sequence[str]) -> str:
 
 
 class Shown:
-    """The pieces of a stream without marks, fences and escapes; what may become one is held back until it is clear."""
+    """The pieces of a stream without marks, fences and escapes; what may become one is held back."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -176,7 +174,7 @@ class Sampling:
     answer_tokens: int | None = None
 
     def for_answer(self, k: int) -> int:
-        """Limit of an answer from ``k`` passages."""
+        """The limit of an answer from ``k`` passages."""
         return self.answer_tokens or min(2 * SPARE + ANSWER_PART * k, MOST_ANSWER)
 
 

@@ -8,8 +8,6 @@ The paper does not print how chunks, trees and graph are written into the prompt
 is there once, with its tree marked in it, and of the graph only the pairs that are related. Quoted text is fenced.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -115,7 +113,7 @@ class PaperEngine:
         return outcome.holding(graph_of(inputs, outcome.value))
 
     async def pairs(self, prompt: str, k: int, known: frozenset[str]) -> Outcome[Labels]:
-        """A label for every ordered pair of ``k`` chunks, as far as the model gives one; a missing one is counted."""
+        """The model's labels for the ordered pairs of ``k`` chunks; missing ones are counted."""
         pairs = k * (k - 1)
         limit = max(PAIR_TOKENS * pairs, graph_tokens(k))
         outcome = await self.ask("relate", prompt, partial(pair_labels, k=k, known=known), limit, cut=str)
@@ -198,7 +196,7 @@ def _number(texts: Iterable[str]) -> str:
 
 
 def fenced(tag: str, text: str) -> str:
-    """Escaped text between tags of which it can hold none."""
+    """Escaped text between tags; the text cannot contain the closing tag."""
     return f"<{tag}>\n{text}\n</{tag}>"
 
 
@@ -222,7 +220,7 @@ def graph_lines(chunks: tuple[Chunk, ...], graph: RhetoricalGraph) -> str:
 
 
 def graph_of(inputs: AnswerInputs, labels: Labels) -> RhetoricalGraph:
-    """The graph that the labels of pairs make; a pair without one is UNRELATED."""
+    """The graph with these labels; a pair without a label is UNRELATED."""
     ids = [c.id for c in inputs.chunks]
     edges = [
         Edge(source=ids[i - 1], target=ids[j - 1], relation=ChunkRelation(label))
@@ -315,9 +313,9 @@ class Baselines:
         return await self.engine.ask("plan", prompt, hint_of, plan_tokens(MAX_QUERIES))
 
     async def answer_after_hint(self, inputs: AnswerInputs) -> Outcome[str]:
-        """Answer from what the queries found; stage 1 is the turn before it (fig. 16, stage 2).
+        """Answer from what the queries found, in the turn after the hint (fig. 16, stage 2).
 
-        If stage 1 failed, this is standard RAG (fig. 14).
+        If the hint (stage 1) failed, this is standard RAG (fig. 14).
         """
         hint = inputs.turns.get("hint")
         if not hint:
@@ -356,7 +354,7 @@ def without_structure(inputs: AnswerInputs) -> AnswerInputs:
 
 
 def document_list(inputs: AnswerInputs) -> str:
-    """The chunks put together again, document by document, fenced and escaped."""
+    """The chunks, joined by document, fenced and escaped."""
     texts = [_rejoin(tuple(chunks)) for _, chunks in groupby(inputs.chunks, key=lambda c: c.doc_id)]
     return "\n\n".join(f"DOCUMENT[{i}]:\n{fenced('document', escape(t))}" for i, t in enumerate(texts, start=1))
 
@@ -368,7 +366,7 @@ def _rejoin(chunks: Sequence[Chunk]) -> str:
 
 
 def planned_of(text: str) -> tuple[Plan, str]:
-    """Plan and answer from a reply. Raises ``ValueError`` if one of them is missing or says nothing."""
+    """The plan and the answer in a reply. Raises ``ValueError`` if one of them is missing or empty."""
     parts = parts_of(text, "PLAN", "ANSWER")
     if len(parts) < 2:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, ANSWER and the answer.")

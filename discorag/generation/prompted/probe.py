@@ -1,10 +1,8 @@
-"""What a language model is able to do, found out by one call over fixed passages, whose reply is stored on disk.
+"""What a language model can do, found out by one call over fixed passages, whose reply is stored on disk.
 
 It answers a question about two short passages with marked trees and writes their graph, in one JSON object. Whether it
 copies marks, cites, and keeps to the schema says how it is shown trees, and which turns are left to the local engines.
 """
-
-from __future__ import annotations
 
 import asyncio
 import json
@@ -33,14 +31,14 @@ PASSAGES = (
 )
 ANSWER_CHARACTERS = 600
 LATER_S = 30.0
-"""How long a model that could not be reached is assumed to be able."""
+"""How many seconds a model that could not be reached is assumed to be able to do everything."""
 
 
 @dataclass(frozen=True)
 class Ability:
-    """What is known of a model; it is assumed to be able to do what is not known.
+    """What a model can do; it is assumed to be able to do what was not tested.
 
-    ``unknown`` says why nothing is known; ``chosen`` is the configured layout, None: by what the model can do.
+    ``unknown`` says why nothing is known. ``chosen`` is the configured layout; None: the ability decides.
     """
 
     reads_marks: bool = True
@@ -51,7 +49,7 @@ class Ability:
 
     @property
     def layout(self) -> Layout:
-        """Marks for those that can read them, indentation for those that can at least cite."""
+        """``inline`` if the model can read marks, ``indented`` if it can at least cite, otherwise ``plain``."""
         if self.chosen or self.reads_marks:
             return self.chosen or "inline"
         return "indented" if self.cites else "plain"
@@ -91,7 +89,7 @@ class Prober:
             return self._known
 
     def owed(self) -> Usage:
-        """The cost of the call, returned once: at the next call it is zero."""
+        """The cost of the call; it is returned once, and zero afterwards."""
         owed, self._owed = self._owed, Usage()
         return owed
 

@@ -4,8 +4,6 @@ Source of refinement: HTSIR section "Feedback-Driven Refinement", after Self-Ref
 and revision are separate calls that alternate; here one call does both.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
@@ -15,7 +13,7 @@ from discorag.discourse.parse.inline import escape, unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
 
 TURNS = 12
-"""Turns of a conversation that are looked at, the latest."""
+"""How many turns of a conversation are read, the latest."""
 _LONGEST_TURN = 2000  # characters
 _SPARE = 256
 """Tokens of names and things that a question may lack; itself it has fewer tokens than bytes."""
@@ -28,9 +26,9 @@ class _Question(BaseModel):
 
 
 async def standalone(question: str, history: Sequence[Message], model: LanguageModel, template: Template) -> Reply[str]:
-    """The question, rewritten so that it can be understood without the conversation before it, which is in order.
+    """The question, rewritten so that it can be understood without the conversation before it.
 
-    The prompt's variables are ``history`` and ``question``.
+    The prompt's variables are ``history``, in order, and ``question``.
 
     Raises:
         ModelError: As `LanguageModel.complete`.
@@ -68,13 +66,13 @@ async def refine_answer(
     max_tokens: int = 1024,
     temperature: float = 0.0,
 ) -> Reply[str]:
-    """A better answer by one call, or the same where there is nothing to improve.
+    """An improved answer, by one call; the same answer if there is nothing to improve.
 
     The draft's citations ``[n]`` count ``passages`` from 1. The prompt's variables are ``question``, ``passages`` and
     ``answer``.
 
     Raises:
-        ModelError: The call failed; InvalidOutputError where the answer lost its citations or invented some.
+        ModelError: The call failed; InvalidOutputError if the answer lost its citations or invented some.
     """
     numbered = "\n\n".join(f"[{i}] {escape(passage)}" for i, passage in enumerate(passages, start=1))
     prompt = template.render(question=escape(question), passages=numbered, answer=escape(answer))

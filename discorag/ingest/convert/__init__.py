@@ -1,1 +1,1 @@
-"""Converters: each makes Markdown of one file format, with the library that is kept for it."""
+"""Converters: each turns one file format into Markdown, with the library for that format."""

@@ -47,7 +47,7 @@ def unpack(data: bytes, path: Path, max_bytes: int) -> dict[str, bytes]:
 
 
 def pack(parts: Mapping[str, bytes]) -> BytesIO:
-    """The parts as an archive."""
+    """A ZIP archive of these parts, by name."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
         for name, content in parts.items():
@@ -56,7 +56,7 @@ def pack(parts: Mapping[str, bytes]) -> BytesIO:
 
 
 def tree_of(part: bytes) -> _Element:
-    """The root of a part in XML, which reaches nothing outside of it. Raises lxml's `XMLSyntaxError`."""
+    """The root of an XML part, parsed without access to anything outside it. Raises lxml's `XMLSyntaxError`."""
     from lxml import etree
 
     return etree.fromstring(part, etree.XMLParser(resolve_entities=False, no_network=True))

@@ -1,7 +1,5 @@
 """What every converter returns, and what they share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -59,7 +57,7 @@ def cell(text: str) -> str:
 
 
 def pipe_table(rows: list[list[str]]) -> str:
-    """A pipe table; the first row is the header, and no other is longer."""
+    """A Markdown table. The first row is the header, and no row is longer."""
     lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
     return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])
 

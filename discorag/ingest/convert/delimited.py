@@ -1,7 +1,5 @@
 """Delimited text (CSV, TSV) to Markdown."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Iterator

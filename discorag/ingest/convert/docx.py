@@ -1,4 +1,4 @@
-"""DOCX to Markdown: mammoth makes HTML of it, which goes the way of all HTML."""
+"""DOCX to Markdown: mammoth makes HTML of it, which is then converted like any HTML."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OFF = ("0", "false", "off")
 def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     """The text of a Word document with its headings, lists, tables and footnotes, without pictures and hidden text.
 
-    Text is hidden that is marked so itself; what a style hides stays. Raises whatever mammoth raises.
+    Text counts as hidden if it is marked so itself; what a style hides stays. Raises whatever mammoth raises.
     """
     import mammoth
 

@@ -1,6 +1,4 @@
-"""Bytes to text: UTF-8, or what a byte order mark names; Windows-1252 where the bytes look like it. No other guess."""
-
-from __future__ import annotations
+"""Bytes to text: UTF-8, or what a byte order mark names; Windows-1252 if the bytes look like it. Nothing else."""
 
 import codecs
 import re

@@ -1,4 +1,4 @@
-"""EPUB to Markdown: its pages of XHTML in reading order, each of which goes the way of all HTML."""
+"""EPUB to Markdown: its XHTML pages in reading order, each converted like any HTML."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Which converter reads which files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

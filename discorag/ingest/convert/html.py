@@ -1,4 +1,4 @@
-"""HTML to Markdown, with Beautiful Soup and markdownify: what the page says, without what it is dressed in.
+"""HTML to Markdown, with Beautiful Soup and markdownify: the content of the page, without what surrounds it.
 
 What a page hides is left out, as far as it says so itself in ``style`` attributes and in its own style sheets. Not
 looked at are other files (but those of the same book), rules that hold under a condition (``@media``), and text that is

@@ -21,7 +21,7 @@ class Box(NamedTuple):
     top: float
 
     def turned(self, degrees: int) -> Box:
-        """The same as a reader of a page that is shown turned clockwise by 0, 90, 180 or 270 degrees sees it."""
+        """The box on a page that is shown turned clockwise by 0, 90, 180 or 270 degrees."""
         left, bottom, right, top = self
         for _ in range(degrees // 90):
             left, bottom, right, top = bottom, -right, top, -left
@@ -49,10 +49,10 @@ Key = tuple[int, int, int]
 
 
 def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
-    """The page as Markdown: each table once, where its first glyph stands; everything else in paragraphs.
+    """The page as Markdown: each table once, at its first glyph; everything else in paragraphs.
 
-    Glyphs are in the file's order. Of the grids, those of one row or column, or with less than half of their cells
-    filled, are not tables.
+    Glyphs are in the file's order. Grids of one row or column, or with less than half of their cells filled, are not
+    tables.
     """
     placed = list(_place(glyphs, grids))
     inside: dict[Key, list[Glyph]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Converters in child processes: whatever a file does to one, it can be stopped, and this process continues.
+"""Converters in child processes: whatever a file does to one, the child can be stopped and this process continues.
 
 The pools of anyio and multiprocessing, and those built on it, were no fit: their children run the user's script once
 more, send pickles, which run code, and outlive a parent that is killed while they are at work.
@@ -26,13 +26,13 @@ _PATIENCE = 5  # seconds waited for each second of processor time: children shar
 _SECONDS, _SECONDS_PER_MB = 5, 100
 """Processor time for any file, and for its size; tables of a PDF, which cost most, take 30 s per MB."""
 _SWELLING, _ALWAYS = 30, 200_000
-"""No honest file has more text than so many times its bytes; a short one may have so many bytes of it."""
+"""Limits of a file's text: this many times its bytes, and for short files at least this many bytes."""
 
 
 class Converters:
-    """Child processes that convert files, within limits; started when they are needed, and used again.
+    """Child processes that convert files, within limits; started when they are needed, and reused.
 
-    Calls may come from several event loops at once. A call that is cancelled kills its child.
+    Calls may come from several event loops at once. Cancelling a call kills its child process.
     """
 
     def __init__(self, reading: ReadingSettings) -> None:
@@ -83,7 +83,7 @@ class Converters:
         return reply
 
     def close(self) -> None:
-        """Stop all children; what they are at fails."""
+        """Stop all child processes; the files they are converting fail."""
         with self._lock:
             for child in self._all:
                 child.stop()

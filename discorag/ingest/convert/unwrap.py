@@ -1,6 +1,4 @@
-"""Lines of a page back into paragraphs: what was only wrapped is joined, what the author broke stays broken."""
-
-from __future__ import annotations
+"""Lines of a page joined into paragraphs: wrapped lines are joined, the author's own line breaks stay."""
 
 import re
 import unicodedata
@@ -30,14 +28,14 @@ _CLEAN = _CONTROL | {0xA0: " "} | {c: unicodedata.normalize("NFKC", chr(c)) for 
 
 @dataclass(frozen=True)
 class Line:
-    """A line as it stands on the page; lengths in points, ``bottom`` and ``top`` from the page's foot.
+    """A line of a page. Lengths are in points, ``bottom`` and ``top`` from the foot of the page.
 
     Args:
         text: Its characters; a hyphen that splits a word at its end is `HYPHEN`.
         left: Where its first glyph begins.
         right: Where its last glyph ends.
-        bottom: Of its usual glyph.
-        top: Of its usual glyph.
+        bottom: Foot of its usual glyph.
+        top: Top of its usual glyph.
         first_word: Width of its first word.
     """
 
@@ -50,7 +48,7 @@ class Line:
 
     @property
     def height(self) -> float:
-        """From bottom to top."""
+        """The distance from bottom to top."""
         return self.top - self.bottom
 
 
@@ -67,7 +65,7 @@ def paragraphs(lines: list[Line]) -> list[list[Line]]:
 
 
 def unwrap(lines: list[Line]) -> str:
-    """A paragraph's text: a line break stays only where the next word would have fitted, or an item begins."""
+    """A paragraph's text; a line break stays only if the next word would have fitted on the line, or an item begins."""
     if not lines:
         return ""
     margin = max(line.right for line in lines)
@@ -78,10 +76,10 @@ def unwrap(lines: list[Line]) -> str:
 
 
 def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
-    """The document's text and where each page starts in it.
+    """The document's text, and where each page starts in it.
 
-    Words that a line's end split are whole again, with their hyphen if the document has them so elsewhere. A sentence
-    that goes on on the next page is not broken by a blank line.
+    Words that were split at the end of a line are joined, with their hyphen if the document writes them with one
+    elsewhere. A sentence that continues on the next page is not broken by a blank line.
     """
     compounds = {word.lower() for page in pages for word in _COMPOUND.findall(page)}
     text = ""

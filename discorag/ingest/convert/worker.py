@@ -1,10 +1,8 @@
 """The child process that converts files: ``python -m discorag.ingest.convert.worker MEGABYTES``.
 
 A request is a line of JSON (`Request`) and the bytes of the file; a reply is one line of JSON (`Reply`). When the
-parent closes the pipe, or is gone, so is the child, whatever it is at.
+parent closes the pipe or dies, the child exits, whatever it is doing.
 """
-
-from __future__ import annotations
 
 import os
 import resource

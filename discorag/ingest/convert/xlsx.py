@@ -2,8 +2,6 @@
 
 # openpyxl has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import datetime, time
 from itertools import groupby

@@ -3,10 +3,8 @@
 Markdown is parsed; blocks of plain text are found by blank lines, indentation, rules and columns.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate, pairwise
@@ -29,6 +27,7 @@ from discorag.ingest.segment.layout import (
     tables,
     without_tags,
 )
+from discorag.ingest.segment.questions import ANSWERED, ASKS, LABELS, answer_block, find_questions, question_block
 from discorag.schema.document import Document, Markup, UnitKind
 from discorag.schema.values import Span
 from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped, stripped
@@ -47,7 +46,7 @@ _MAX_CJK_TITLE = 30
 _NO_TITLE_ENDS = tuple(".,;:!?…。，；：！？、&/-\u2010\u00ad")
 _SENTENCE_ENDS = (".", "!", "?", "…", ".)", '."', ".”", "?”", "!”")
 _START = re.compile(r"[^\W_]|--?\w")
-_UNDERLINE = re.compile(r"([=\-~^\"'`*+#_])\1{2,}")
+_UNDERLINE = re.compile(r"([=\-~^\"'`*+#_.])\1{2,}")
 _RANKS = {"=": 0, "-": 1}
 _BY_INDENT = 4  # rank of a heading that nothing but its place makes one, plus its indentation
 _VERSION = re.compile(
@@ -77,9 +76,9 @@ def blocks(document: Document) -> list[Block]:
 
 
 def title_of(text: str) -> str:
-    """The heading that names the whole of a Markdown text, else the empty string.
+    """The heading that names a whole Markdown text; empty if there is none.
 
-    No sentence stands before it, and near the beginning no other heading is of its level or above.
+    No sentence comes before it, and no other heading near the beginning has its level or a higher one.
     """
     found = list(_markdown_blocks(text[:_TITLE_WITHIN]))
     headings = [(i, block) for i, block in enumerate(found) if block.heading]
@@ -205,16 +204,18 @@ def _plain_blocks(text: str) -> list[Block]:
     loose = _is_loose(lines)
     found: list[Block] = []
     paragraphs = list(_paragraphs(lines, who, loose=loose))
+    asked = find_questions([[] if is_table else paragraph for paragraph, is_table in paragraphs])
+    who -= LABELS if asked else frozenset()
     for i, (paragraph, is_table) in enumerate(paragraphs):
         if is_table:
             found.append(block_of(parts_of(paragraph, who), by_line=True))
-        elif _is_code(paragraph, found[-1] if found else None, text):
+        elif paragraph[0].span.start not in asked and _is_code(paragraph, found[-1] if found else None, text):
             found.append(_code(paragraph))
         else:
             following = paragraphs[i + 1][0][0] if i + 1 < len(paragraphs) else None
             for lines, is_title in _split_at_titles(paragraph, who):
                 alone = is_title or (lines is paragraph and _stands_out(lines, following))
-                found += _headed(lines, who, may_be_title=alone)
+                found += _headed(lines, who, asked, may_be_title=alone)
     return found
 
 
@@ -246,10 +247,22 @@ def _split_at_titles(paragraph: Sequence[Line], who: frozenset[str]) -> Iterator
             yield paragraph[start + 1 : end], False
 
 
-def _headed(paragraph: Sequence[Line], who: frozenset[str], *, may_be_title: bool) -> Iterator[Block]:
+def _headed(
+    paragraph: Sequence[Line], who: frozenset[str], asked: Mapping[int, int], *, may_be_title: bool
+) -> Iterator[Block]:
     """A paragraph without the headings that stand in its first lines, and these before it."""
     below, name = None, ""
-    while paragraph and (found := _heading(paragraph, who, alone=may_be_title and below is None)):
+    while paragraph:
+        if count := asked.get(paragraph[0].span.start):
+            yield question_block(paragraph[:count], _BY_INDENT + paragraph[0].indent)
+            paragraph, below = paragraph[count:], UnitKind.PROSE
+            continue
+        if asked and (label := ANSWERED.match(paragraph[0].text)):
+            yield answer_block(paragraph, label.end(), who)
+            return
+        found = _heading(paragraph, who, alone=may_be_title and below is None)
+        if not found:
+            break
         taken, part, name, below = found
         yield block_of([part], heading=name)
         for line in paragraph[1:taken]:
@@ -303,7 +316,10 @@ def _prose(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> Iterat
         chinese = bool(CJK.search(texts[0]))
         ragged = loose or chinese or max(map(len, texts)) > WRAP_WIDTH
         wrapped = not ragged or evenly_wrapped(texts, least=1 if chinese else 2)
-        yield from [paragraph] if wrapped else _single(paragraph, who)
+        if wrapped and who & LABELS:
+            yield from _split(paragraph, lambda i, texts=texts: speaker_of(texts[i]) in LABELS)
+        else:
+            yield from [paragraph] if wrapped else _single(paragraph, who)
 
 
 def _between_blanks(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
@@ -372,9 +388,10 @@ def _heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tupl
     if then and _VALUE.match(then.text) and then.indent > first.indent and first.text.endswith(":"):
         return 1, replace(part, hangs=True), first.text.rstrip(":"), UnitKind.ITEM
     version, titled = _VERSION.fullmatch(first.text), _is_title(first.text)
-    if not (titled or version) or speaker_of(first.text) in who:
+    rule = _UNDERLINE.fullmatch(then.text) if then and len(first.text) <= len(then.text) + 2 else None
+    if not (titled or version or (rule and first.text.endswith(ASKS))) or speaker_of(first.text) in who:
         return None
-    if then and (rule := _UNDERLINE.fullmatch(then.text)) and len(first.text) <= len(then.text) + 2:
+    if rule:
         return 2, replace(part, rank=_RANKS.get(rule[1], 2)), first.text, UnitKind.PROSE
     if titled and ITEM.match(first.text) and then:
         return None

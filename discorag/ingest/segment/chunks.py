@@ -1,7 +1,5 @@
 """Chunks: whole sentences, as many as the encoder's window holds (Disco-RAG section 4: 256 tokens)."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +14,7 @@ from discorag.schema.values import Span, stable_id
 from discorag.text.sentences import stripped
 from discorag.text.tokens import TokenCounter
 
-SPLITTER_VERSION = f"9+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
+SPLITTER_VERSION = f"10+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
 MAX_CHARS_PER_TOKEN = 8
 _BATCH = 1000
@@ -82,7 +80,7 @@ def whole_chunk(document: Document, hierarchy: Hierarchy) -> Chunk:
 
 
 def chunk_id(doc_id: str, fingerprint: str, order: int) -> str:
-    """The id of a document's chunk: another fingerprint, another id."""
+    """The id of a document's chunk; it changes with the fingerprint."""
     return stable_id(doc_id, fingerprint, "flat_chunk", order)
 
 

@@ -1,7 +1,5 @@
 """The hierarchy of a document: its headings, and what stands around every unit by layout."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +37,7 @@ class Context:
         return tuple(name for _, name in self._headings)
 
     def lead(self, part: Part, kind: UnitKind, start: int) -> int | None:
-        """Start of the unit that introduces the one of ``part`` that starts at ``start``; None if none does."""
+        """Start of the unit that introduces the unit of ``part`` at ``start``; None if none does."""
         opens = part is not self._part
         if opens:
             self._part, self._opening = part, start
@@ -82,7 +80,7 @@ def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
 
     A section runs from its heading to the next heading of the same or a higher rank; text before the first heading
     belongs to the document. The heading is the section's first paragraph and one sentence. Table rows and blocks of
-    code are sentences; none goes across a border of the layout. Every character that is not white space lies in
+    code are sentences; no sentence crosses a border of the layout. Every character that is not white space lies in
     exactly one sentence.
 
     Raises:

@@ -3,8 +3,6 @@
 Only characters of layout count (bullets, bars, columns, indentation, labels at the start of a line), never words.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -70,14 +68,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    r"""Lines that belong together; what comes before and after is another part, across which no unit goes.
+    """Lines that belong together; no unit crosses their border.
 
     Args:
         span: Its characters, without surrounding white space.
-        kind: Of its units, before each is looked at.
+        kind: The kind of its units, before each is looked at.
         indent: White space before its first line.
-        rank: Of a heading in plain text, lower for more.
-        hangs: Whether what such a heading stands over is indented deeper, and ends where it no longer is.
+        rank: Of a heading in plain text: the lower, the higher its level.
+        hangs: Whether the text below such a heading is indented deeper, and ends where it is not.
     """
 
     span: Span
@@ -107,7 +105,7 @@ class Block:
 
 
 def block_of(parts: Sequence[Part], *, by_line: bool = False, heading: str = "") -> Block:
-    """The block that is made of ``parts``."""
+    """The block that consists of ``parts``."""
     span = Span(start=parts[0].span.start, end=parts[-1].span.end)
     return Block(span, heading=heading, by_line=by_line, parts=tuple(parts))
 
@@ -152,7 +150,7 @@ def speaker_of(text: str) -> str:
 
 
 def without_speaker(text: str) -> str:
-    """``text`` without the label of who speaks."""
+    """``text`` without the speaker's label."""
     return _LABEL.sub("", text, count=1) if speaker_of(text) else text
 
 
@@ -229,7 +227,7 @@ def without_tags(text: str) -> str:
 
 
 def is_formula(text: str) -> bool:
-    """Whether a paragraph or a sentence is a displayed formula and nothing else."""
+    """Whether a paragraph or a sentence is only a displayed formula."""
     return bool(_FORMULA.fullmatch(text))
 
 
@@ -288,7 +286,8 @@ class Table:
 
 
 def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) -> list[Table]:
-    """The tables among lines, in order; texts are without the white space around them, indents are what is before each.
+    """The tables among lines, in order. Texts have no white space around them; ``indents`` is the white space before
+    each.
 
     ``keyed``: whether lines like ``Licence: MIT`` count; in a dialogue they are its turns.
     """

@@ -4,8 +4,6 @@ Plain text has no markup: all of it is text. Of a converted file the blocks are 
 Markdown file emphasis, links, code spans and tags are markup too, as CommonMark defines them.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import zip_longest
@@ -30,9 +28,9 @@ _ENDING = re.compile(r"[.!?。！？…:：;；][\"'”’)\]」』`]*$")
 
 
 def quote(text: str, kind: UnitKind = UnitKind.PROSE, header: str = "", markup: Markup = Markup.NONE) -> str:
-    """A unit's text on one line, without an item's mark or a turn's speaker; each line of code is a code span.
+    """A unit's text on one line, without an item's mark or a turn's speaker; each line of code becomes a code span.
 
-    ``header`` is the header row of a table's row, ``markup`` the document's.
+    ``header`` is the header row of the table, if the unit is a row; ``markup`` is the document's.
     """
     if kind is UnitKind.CODE:
         code = text if markup is Markup.NONE else _FENCE.sub("", text)

@@ -1,15 +1,14 @@
 """The sentences of a question's chunks, its units, with their vectors and their weight in the tree."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from discorag.ingest.segment.layout import speaker_of, without_speaker
+from discorag.ingest.segment.questions import ASKS
 from discorag.ingest.segment.reading import quote
 from discorag.ingest.segment.verbs import has_verb
 from discorag.models.memo import pack_vectors
@@ -23,12 +22,17 @@ from discorag.text.sentences import CJK, ITEM, language_of
 _HEADING = re.compile(r"^#{1,6}\s")
 _ENDING = re.compile(r"[.!。！…][\"'”’)\]」』*_]*$")
 _LEADS_IN = (":", "：")
-_ASKS = ("?", "？")
-_OPEN = (*_LEADS_IN, *_ASKS, ",", "，")
+_OPEN = (*_LEADS_IN, *ASKS, ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
 _MAX_BEFORE = 2  # sentences that one which refers back is quoted with
+_MAX_ASSENT = 2  # words of an answer that says no more than yes or no
 _VALUE = re.compile(r"[*_`]*(?:default(?: value)?|type|unit|range|默认值?|类型|取值)\W*[:：].{1,80}", re.IGNORECASE)
+_DEFAULT = re.compile(
+    r"(?:(?:the|its) )?default(?: value| setting)? is\b|by default\b|defaults to\b|if (?:not specified|unset)\b|默认",
+    re.IGNORECASE,
+)
+_MAX_TO_DEFAULT = 2  # sentences from an option's description to its default that are quoted with it
 _CREDIT = re.compile(r"\w+ by [A-Z]")  # "Written by Ada Berg."
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
@@ -54,7 +58,8 @@ class Sentence:
         kind: What it is by its layout.
         headings: Those around it, outermost first.
         lead: Index in the table of the unit that introduces it: a list's lead-in, the sentence before code, a header
-            row, the first unit of its turn; None if there is none or it is not in the table.
+            row, the first unit of its turn, the question right above prose; None if there is none or it is not in the
+            table.
         prefix: What it is read with: the speaker, or the heading that an item stands under.
         introduces: Whether code or items stand below it that it introduces.
         read_with: Where the prefix or the header stands in the chunk, outside the unit's own span, if it does.
@@ -72,17 +77,29 @@ class Sentence:
     introduces: bool = False
     read_with: tuple[Span, ...] = ()
 
+    @property
+    def question(self) -> str:
+        """The innermost heading around it, if it asks."""
+        return self.headings[-1] if self.headings and self.headings[-1].endswith(ASKS) else ""
+
+    @property
+    def answers(self) -> bool:
+        """Whether it is the first sentence below a heading that asks: "No." is an answer too."""
+        return self.kind is UnitKind.PROSE and self.lead is not None
+
     @cached_property
     def statement(self) -> bool:
-        """Whether the unit can be a sentence of an answer: it says something and is not a heading, question, label."""
+        """Whether the unit can be a sentence of an answer: it says something and is not a heading, a question or a
+        label.
+        """
         if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
             return False
-        if self.kind is UnitKind.CODE:
+        if self.kind is UnitKind.CODE or self.answers:
             return True
         if self.kind is UnitKind.ROW:
             return bool(_SAYS_A_VALUE.search(self.body))
         words = len(_WORD.findall(self.body))
-        if self.kind is UnitKind.ITEM and not self.text.endswith(_LEADS_IN + _ASKS):
+        if self.kind is UnitKind.ITEM and not self.text.endswith(_LEADS_IN + ASKS):
             return words > 2
         if self.body.endswith(_OPEN):
             return self.introduces and words > 2 and self.body.endswith(_LEADS_IN)
@@ -105,6 +122,11 @@ class Sentence:
     def plain(self) -> str:
         """How it reads as prose on one line."""
         return self.prefix + self.body
+
+    @property
+    def shown_prefix(self) -> str:
+        """Its prefix if an answer quotes it: a heading only where its place is known."""
+        return self.prefix if self.kind is UnitKind.TURN or self.read_with else ""
 
 
 @dataclass(frozen=True)
@@ -131,21 +153,41 @@ class SentenceTable:
         return range(i, min(end, i + 1 + _MAX_GROUP))
 
     def passage(self, i: int) -> range:
-        """Indices of unit ``i`` and its neighbours that are quoted too: what it refers back to, and "Default: 4"."""
+        """Indices of unit ``i`` and its neighbours that are quoted too.
+
+        They are what it refers back to, the question that it answers, a line such as "Default: 4", and the sentence
+        that states an option's default.
+        """
         chunk, first, end = self.sentences[i].chunk, i, i + 1
-        while first > max(0, i - _MAX_BEFORE) and self.refers_back(first) and self._is_prose_of(chunk, first - 1):
+        while first > max(0, i - _MAX_BEFORE) and self._is_prose_of(chunk, first - 1) and self._needs_before(first):
             first -= 1
+        if self.sentences[first].answers:
+            first = self.sentences[first].lead or 0
         while end < len(self.sentences) and self._is_value_of(chunk, end):
             end += 1
-        return range(first, end)
+        return range(first, self._end_of_default(i, end))
+
+    def _end_of_default(self, i: int, end: int) -> int:
+        """Where a sentence on the default of the option ends that unit ``i`` describes; ``end`` if none follows."""
+        unit, last = self.sentences[i], min(end + _MAX_TO_DEFAULT, len(self.sentences))
+        if unit.kind is not UnitKind.ITEM or not unit.headings or "default" in unit.body.lower():
+            return end
+        entry = takewhile(lambda j: _entry_of(self.sentences[j]) == _entry_of(unit), range(end, last))
+        return next((j + 1 for j in entry if _DEFAULT.match(self.sentences[j].body)), end)
 
     def refers_back(self, i: int) -> bool:
         """Whether unit ``i`` opens with a word for something in the sentence before it: "It ...", "However, ..."."""
-        return self.sentences[i].kind is UnitKind.PROSE and bool(REFERS_BACK.match(self.sentences[i].body))
+        unit = self.sentences[i]
+        return unit.kind is UnitKind.PROSE and not unit.answers and bool(REFERS_BACK.match(unit.body))
+
+    def _needs_before(self, i: int) -> bool:
+        """Whether unit ``i`` refers to the one before it, or that is only "Yes." or "No, sorry."."""
+        before = self.sentences[i - 1]
+        return self.refers_back(i) or (before.answers and len(before.body.split()) <= _MAX_ASSENT)
 
     def quote(self, passage: range) -> str:
-        """The words of a passage, without prefixes."""
-        return " ".join(self.sentences[j].body for j in passage)
+        """The words of a passage, without prefixes and rules."""
+        return " ".join(unit.body for j in passage if (unit := self.sentences[j]).kind is not UnitKind.FURNITURE)
 
     def _is_prose_of(self, chunk: int, i: int) -> bool:
         unit = self.sentences[i]
@@ -157,6 +199,10 @@ class SentenceTable:
     def _continues(self, i: int, j: int) -> bool:
         same = self.sentences[j].chunk == self.sentences[i].chunk
         return same and self.sentences[j].kind in _INTRODUCED and self.sentences[j].lead in range(i, j)
+
+
+def _entry_of(unit: Sentence) -> tuple[int, UnitKind, tuple[str, ...]]:
+    return unit.chunk, unit.kind, unit.headings
 
 
 def folded(text: str) -> str:
@@ -196,7 +242,7 @@ async def sentence_table(chunks: tuple[Chunk, ...], encoder: Encoder) -> Sentenc
 
 
 async def with_sentence_vectors(chunks: Sequence[Chunk], encoder: Encoder) -> list[Chunk]:
-    """The chunks with the vectors of their units, as `sentence_table` will ask for them."""
+    """The chunks with the vectors of their units, which `sentence_table` needs."""
     found = list[Chunk]()
     for i in range(0, len(chunks), _CHUNKS_AT_ONCE):
         some = chunks[i : i + _CHUNKS_AT_ONCE]
@@ -236,7 +282,7 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
     for i, span in enumerate(chunk.sentences):
         text, at = chunk.slice(span), chunk.leads[i] if chunk.leads else None
         kind = chunk.kinds[i] if chunk.kinds else _kind_of(text)
-        lead = starts.get(at) if at is not None else None
+        lead = _question_above(units) if kind is UnitKind.PROSE else starts.get(at) if at is not None else None
         headings, line = chunk.headings_at(span.start), _line_at(chunk, at)
         prefix = _prefix(kind, text, headings, line, units[lead] if lead is not None else None)
         body = quote(text, kind, line if kind is UnitKind.ROW else "", chunk.markup)
@@ -244,6 +290,13 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
         place = None if lead is None else first + lead
         units.append(Sentence(number, i + 1, span, text, body, kind, headings, place, *around))
     return units
+
+
+def _question_above(units: Sequence[Sentence]) -> int | None:
+    """Index of the heading at the end of a chunk's first units, if it asks; between may be a label such as "A:"."""
+    before = next((i for i in reversed(range(len(units))) if units[i].kind is not UnitKind.FURNITURE), None)
+    asks = before is not None and units[before].kind is UnitKind.HEADING and units[before].body.endswith(ASKS)
+    return before if asks else None
 
 
 def _kind_of(text: str) -> UnitKind:

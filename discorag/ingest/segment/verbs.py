@@ -4,8 +4,6 @@ A linear model of words and their neighbours decides. Its features are hashed, s
 ``python -m training.verbs GUM`` makes it. It knows only English.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

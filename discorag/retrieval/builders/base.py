@@ -1,7 +1,5 @@
 """What builders share: their protocol, leaves, inner nodes, chunks of sentences, and vectors of long texts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +34,7 @@ class Built:
 
 
 class Builder(Protocol):
-    """Makes a retrieval tree of a document. Leaf ``i``'s text is exactly ``document.text[span.start:span.end]``."""
+    """Makes a retrieval tree of a document. Leaf ``i`` has exactly the text ``document.text[span.start:span.end]``."""
 
     @property
     def name(self) -> str:
@@ -45,7 +43,7 @@ class Builder(Protocol):
 
     @property
     def version(self) -> str:
-        """Everything that shapes its nodes; a change builds again."""
+        """Names everything that shapes its nodes; if it changes, trees are built again."""
         ...
 
     async def build(self, source: Source) -> Built:
@@ -63,8 +61,8 @@ def inner(
 ) -> RetrievalNode:
     """A node above ``children`` (indices into ``nodes``).
 
-    Its spans are theirs, merged where they touch or overlap; without ``gaps`` it has one span that covers all of them,
-    white space in between included.
+    Its spans are those of the children, merged where they touch or overlap. Without ``gaps``, one span covers all of
+    them and the white space between.
     """
     spans: list[Span] = []
     for span in sorted((s for c in children for s in nodes[c].spans), key=lambda s: s.start):
@@ -82,7 +80,8 @@ def inner(
 
 
 def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
-    """Every sentence of the document under its headings, in text order; headings, rows and lines of code are some.
+    """Every sentence of the document under its headings, in text order; headings, rows and lines of code count as
+    sentences.
 
     Raises:
         EmptyDocumentError: There is none.
@@ -133,9 +132,9 @@ class Unit:
 def units_of(
     source: Source, counter: TokenCounter | None = None, sentences: Sequence[tuple[int, Node]] = ()
 ) -> list[Unit]:
-    """The document's sentences in text order, or those given.
+    """The document's sentences in text order, or the given units.
 
-    With a counter, one that exceeds its window comes in pieces that do not.
+    With a counter, a sentence that exceeds its window is cut into pieces that do not.
 
     Raises:
         EmptyDocumentError: There is none.
@@ -191,5 +190,5 @@ def room(counter: TokenCounter) -> int:
 
 
 async def encode_cut(encoder: Encoder, texts: Sequence[str]) -> Vectors:
-    """Unit vectors of as much of each text as the encoder's window holds, shape (len(texts), d)."""
+    """Unit vectors of the texts, each cut to the encoder's window, shape (len(texts), d)."""
     return await encoder.encode_documents(await asyncio.to_thread(within_window, list(texts), encoder))

@@ -1,7 +1,5 @@
 """The papers' baselines, which ignore what the text says: no tree, halves of halves, windows upon windows."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 
@@ -48,7 +46,7 @@ Cut = Callable[[int, int], int]
 
 
 class BisectionBuilder:
-    """Halves of halves of the document's sentences; the left one is the larger if one must be."""
+    """The document's sentences, halved again and again; if the halves differ in size, the left one is larger."""
 
     name = "bisection"
 
@@ -62,7 +60,7 @@ class BisectionBuilder:
 
 
 def halve(start: int, end: int) -> int:
-    """In the middle."""
+    """Split a span in the middle."""
     return (start + end + 1) // 2
 
 
@@ -90,7 +88,7 @@ def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
 class WindowBuilder:
     """Neighbouring nodes joined ``width`` at a time until there is one; the leaves have up to ``chunk_words`` words.
 
-    A window that holds one node only leaves it to the next layer. With a word a chunk every sentence is a leaf.
+    A window of a single node passes it to the next layer. With one word per chunk, every sentence is a leaf.
 
     Source: RAPTOR appendix B, table 9 ("recency-based tree", windows of 7 over chunks of 100 tokens).
     """

@@ -5,8 +5,6 @@ Source: Sarthi et al. (2024), "RAPTOR: Recursive Abstractive Processing for Tree
 
 # scikit-learn and umap are not typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import asyncio
 import math
 import threading
@@ -41,9 +39,9 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True)
 class ClusterSizes:
-    """How a cluster tree is cut; a cluster of more than ``cluster_tokens``, which the summariser takes, is cut again.
+    """Sizes of a cluster tree. A cluster above ``cluster_tokens``, the summariser's limit, is clustered again.
 
-    From the probability ``threshold`` on a node belongs to a cluster.
+    A node belongs to every cluster for which its probability is at least ``threshold``.
 
     Source: RAPTOR section 3 (leaves of 100 tokens), appendix C (summaries of 131 tokens, about 100 words).
     """
@@ -58,10 +56,11 @@ class ClusterSizes:
 
 
 class ClusterBuilder:
-    """Makes a tree of clusters: a node's children may stand far apart, and a node may have several parents.
+    """Makes a tree of clusters: a node's children may be far apart, and a node may have several parents.
 
-    A layer's texts are embedded, clustered and summarised, all summaries of a layer at the same time; a cluster of one
-    goes up as it is. It ends with one root, or where clustering would make no fewer nodes.
+    A layer's texts are embedded, clustered and summarised, all summaries of a layer at the same time; the only member
+    of a cluster moves up unchanged. The tree ends with one root, or when clustering would not reduce the number of
+    nodes.
 
     Source: RAPTOR section 3.
     """
@@ -100,9 +99,9 @@ class ClusterBuilder:
 
 
 def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:
-    """Which texts belong together: global clusters, local ones inside each, and no text too long to be summarised.
+    """Which texts belong together: global clusters, local ones inside each, and none too long to be summarised.
 
-    ``vectors`` are unit vectors, shape (n, d), ``tokens`` the texts' lengths.
+    ``vectors`` are unit vectors, shape (n, d); ``tokens`` are the lengths of the texts.
 
     Returns:
         Indices of each cluster's members, ascending, no cluster twice; every text is in at least one.

@@ -1,7 +1,5 @@
 """Trees that follow the discourse: DISRetrieval's, and those that put the author's headings above paragraphs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +14,7 @@ from discorag.schema.document import Hierarchy, Kind
 
 
 class DiscourseBuilder:
-    """Parses every paragraph, then the texts of the paragraphs' roots, and puts the trees into one.
+    """Parses every paragraph, then the texts of the paragraphs' roots, and joins the trees into one.
 
     A paragraph of one sentence is a leaf of the document's tree. The paper's node text is `Tau`.
 
@@ -38,12 +36,12 @@ class DiscourseBuilder:
 
 
 async def graft(growth: Growth, parser: UnitParser, groups: Sequence[Sequence[int]], kind: Unit) -> list[int]:
-    """Grow a parsed tree over each group of neighbouring nodes.
+    """Build a parsed tree over each group of neighbouring nodes.
 
-    All parses are made one after another in one thread: a trained parser takes one text at a time.
+    All texts are parsed one after another in one thread: a trained parser takes one at a time.
 
     Returns:
-        The root over each group; of a group of one node, this node.
+        The root over each group; for a group of one node, this node.
     """
 
     def splits() -> Iterator[Sequence[Split]]:
@@ -69,10 +67,10 @@ def _branches_over(
 
 
 class ParagraphBuilder(BisectionBuilder):
-    """Document over sections over paragraphs, as many as there are; halves of halves of a paragraph's sentences.
+    """The document's sections and paragraphs; each paragraph's sentences are halved again and again.
 
-    A section's heading is its first child, and the node carries it. A node with a single child is left out, and the
-    child takes its place. RST trees inside paragraphs find no more evidence (`docs/retrieval.md`).
+    A section's heading is its first child, and the node carries it. A node with a single child is replaced by the
+    child. RST trees inside paragraphs find no more evidence (`docs/retrieval.md`).
     """
 
     name = "paragraphs"

@@ -1,7 +1,5 @@
 """RDR²'s document structure tree: a document's own headings over its own paragraphs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

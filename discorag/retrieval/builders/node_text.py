@@ -1,7 +1,5 @@
 """Inner nodes and the text they get: concatenated, or summarised by the tau rule."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,7 +21,7 @@ ENCODED_WORDS = 256
 class Branch:
     """An inner node before it has text, as in `RetrievalNode`, its children in text order.
 
-    ``sources`` are the nodes whose texts it stands for, if others than its children.
+    ``sources`` are the nodes that its text stands for, if these are not its children.
     """
 
     children: tuple[int, ...]
@@ -54,7 +52,9 @@ class NodeText(Protocol):
         ...
 
     async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
-        """The text of each branch, in order. Each stands on ``nodes`` and on earlier branches, numbered after these."""
+        """The text of each branch, in order. A branch stands for ``nodes`` and for earlier branches, numbered after
+        these.
+        """
         ...
 
 
@@ -139,6 +139,6 @@ class Growth:
             self.failures += [summary.failure] if summary.failure else []
 
     async def finish(self, builder: str) -> Built:
-        """The tree as far as it has grown, with what it cost."""
+        """The finished tree, with what it cost."""
         tree = await asyncio.to_thread(RetrievalTree, builder=builder, nodes=tuple(self.nodes))
         return Built(tree, self.usage, tuple(self.failures))

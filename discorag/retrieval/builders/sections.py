@@ -4,8 +4,6 @@ Source: Chen et al. (2026), "Improving Long-Context Summarization with Multi-Gra
 called HTSIR: algorithm 1 and section "Experiment Settings".
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Texts that stand for others: the most nuclear sentences, or what a language model writes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field

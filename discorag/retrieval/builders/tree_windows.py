@@ -1,7 +1,5 @@
 """Windows of neighbouring sentences as nodes: those whose borders follow another builder's tree."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Source: RDR² sections 3.1 and 3.3, prompt C.2. Routing by similarity is ours.
 """
 
-from __future__ import annotations
-
 from discorag.discourse.parse.inline import escape
 from discorag.models.protocol import Encoder, LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
@@ -51,7 +49,7 @@ def route_prompt(template: Template, form: RouteForm, question: str, subtree: Re
 
 
 class LocalRouter:
-    """A `Router` that compares vectors; best with an encoder that remembers, since headings stay."""
+    """A `Router` that compares vectors. It sees the same headings again, so use an encoder that remembers."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -72,6 +70,6 @@ class LocalRouter:
 
 
 def router_of(backends: Toolbox) -> Router:
-    """The language model if there is one, else similarity."""
+    """The language model if one is configured, otherwise similarity."""
     model, form = backends.model_for("router"), FORMS[backends.settings.router.format]
     return LlmRouter(model, backends.template(form.prompt), form) if model else LocalRouter(backends.encoder)

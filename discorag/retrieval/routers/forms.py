@@ -4,8 +4,6 @@ A server can enforce JSON. RDR²'s published router was trained on tagged lines 
 in many styles.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -33,7 +31,7 @@ class RouteForm(ABC):
     tokens: int
 
     def show(self, subtree: RetrievalSubtree) -> str:
-        """One escaped line a visible node: its id and text, set in by its depth (RDR² section 3.3).
+        """One escaped line for each visible node: its id and text, indented by its depth (RDR² section 3.3).
 
         Texts cannot imitate lines or close fences: white space in them is single spaces, and ``& < > |`` are character
         entities.
@@ -41,10 +39,10 @@ class RouteForm(ABC):
         return "\n".join(self._line(line, escape(" ".join(line.text.split()))) for line in subtree.lines)
 
     def read(self, reply: str, subtree: RetrievalSubtree) -> Decision:
-        """The decision in a reply; ids of other nodes than passages and collapsed headings are dropped.
+        """The decision in a reply, without ids that are neither passages nor collapsed headings.
 
         Raises:
-            ValueError: It is of another form, or all of its ids are wrong. The message tells the model what to change.
+            ValueError: It has another form, or all of its ids are wrong. The message tells the model what to change.
         """
         answer, expand = self._ids(reply)
         passages, headings = _nodes(subtree, "passage"), _nodes(subtree, "collapsed")
@@ -74,7 +72,7 @@ class JsonForm(RouteForm):
     tokens = 6
 
     def schema(self, subtree: RetrievalSubtree) -> dict[str, Any]:
-        """Only ids that can be chosen: a weak model would otherwise count on to its limit."""
+        """A schema that allows only ids that can be chosen: a weak model would otherwise count up to its limit."""
         schema = RouteReply.model_json_schema()
         for name, ids in (("answer", _nodes(subtree, "passage")), ("expand", _nodes(subtree, "collapsed"))):
             items = {"enum": list(ids)} if ids else {"type": "integer"}
@@ -94,7 +92,7 @@ class JsonForm(RouteForm):
 
 
 class RouteReply(BaseModel):
-    """The whole JSON reply, in the ids of the prompt; both empty: [REFUSE]."""
+    """The whole JSON reply, in the ids of the prompt. If both lists are empty, it is [REFUSE]."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -103,20 +101,20 @@ class RouteReply(BaseModel):
 
 
 class TaggedForm(RouteForm):
-    """``[ANSWER] 8: first words`` and ``[EXPAND] 7: heading``, one a line, or `REFUSAL`.
+    """``[ANSWER] 8: first words`` and ``[EXPAND] 7: heading``, one per line, or `REFUSAL`.
 
-    Documents are written as the published router knows them: set in by tabs, headings between signs of equality, one
-    more a level.
+    Documents are written as the published router knows them: indented by tabs, with headings between equals signs, one
+    more for each level.
     """
 
     prompt = "route-tagged"
     tokens = 24
 
     def schema(self, subtree: RetrievalSubtree) -> None:
-        """None."""
+        """None: the form is not JSON."""
 
     def write(self, decision: Decision, subtree: RetrievalSubtree) -> str:
-        """A decision as a router that is trained is to write it."""
+        """A decision as a trained router should write it."""
         chosen = {"ANSWER": decision.answer, "EXPAND": decision.expand}
         lines = {line.node: f"{line.id}: {' '.join(line.text.split()[:_PREFIX_WORDS])}" for line in subtree.lines}
         return "\n".join(f"[{tag}] {lines[node]}" for tag, nodes in chosen.items() for node in nodes) or REFUSAL

@@ -4,15 +4,13 @@ Source: RDR² section 3.1 (equations 2 to 6), sections 3.2 and 3.3, appendix A.1
 subtree as RST; here RST is Rhetorical Structure Theory only.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from random import Random
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, Self
 
 from discorag.schema.errors import ModelError, Usage
 from discorag.schema.ledger import Failure
@@ -23,14 +21,14 @@ STAGE = "route"
 
 @dataclass(frozen=True)
 class WalkRules:
-    """How walks go.
+    """How to walk.
 
     Args:
-        by_passage: Each retrieved passage of a document is a start of its own (appendix D, and the authors' code); else
-            a document has one start, which shows all of them (equation 3).
+        by_passage: Start once from each retrieved passage of a document (appendix D, and the authors' code); otherwise
+            once in a document, with all of them shown (equation 3).
         without: An ablation (tables 2 and 7). ``structure``: retrieved passages only, without headings.
             ``similarity``: starts under a heading drawn at random. ``content``: starts with headings only. ``refuse``:
-            where the router refuses, the retrieved passages are selected, of an unfolded heading all.
+            if the router refuses, the retrieved passages are selected; under an unfolded heading, all of its passages.
     """
 
     by_passage: bool = False
@@ -38,7 +36,7 @@ class WalkRules:
 
 
 class Line(NamedTuple):
-    """A node that a router sees: its id in prompts and its depth, both 0 for the root, and its heading or passage."""
+    """A node that a router sees: its id in prompts and its depth (both 0 for the root), and its heading or passage."""
 
     id: int
     node: int
@@ -98,9 +96,9 @@ class RetrievalSubtree:
 
 @dataclass(frozen=True)
 class Decision:
-    """A router's actions in one step: shown leaves for [ANSWER], collapsed structure nodes for [EXPAND].
+    """A router's actions in one step: visible leaves for [ANSWER], collapsed structure nodes for [EXPAND].
 
-    With neither it is [REFUSE].
+    If there are none, it is [REFUSE].
     """
 
     answer: tuple[int, ...] = ()
@@ -112,7 +110,7 @@ class Router(Protocol):
     """Decides the next step in one document."""
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """What to select and what to unfold, among visible nodes.
+        """Choose what to select and what to unfold among the visible nodes.
 
         Raises:
             ModelError: From routers that call a model.
@@ -126,12 +124,12 @@ class Walk:
 
     Args:
         tree: A tree of headings (`HeadingBuilder`).
-        rules: How it goes.
+        rules: How to walk.
         retrieved: The leaves from which it started, best first.
-        queue: Groups of leaves to show, one a step.
+        queue: Groups of leaves to show, one group a step.
         seen: Leaves that were shown or are in the queue.
         expansions: Headings that were put into the queue.
-        steps: For each step the leaves that it selected (equation 6), none of them twice.
+        steps: The leaves that each step selected (equation 6), none of them twice.
     """
 
     tree: RetrievalTree
@@ -145,7 +143,7 @@ class Walk:
     failures: list[Failure] = field(default_factory=list[Failure])
 
     @classmethod
-    def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], rules: WalkRules, seed: str = "") -> Walk:
+    def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], rules: WalkRules, seed: str = "") -> Self:
         """Where a walk starts: retrieved leaves and their siblings (appendix A.1, algorithm 1).
 
         Algorithm 1 also lights content nodes above and below them; here every content node is a leaf under a structure

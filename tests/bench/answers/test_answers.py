@@ -1,7 +1,5 @@
 """What the benchmark of answers asks, and what it makes of a reply."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -71,10 +69,7 @@ def test_an_accepted_string_counts_where_gold_does_not_name_evidence(
     assert score(sample(*gold, label=label), sentence(*CITY), run=run).first["product"] is is_right
 
 
-@pytest.mark.parametrize(
-    ("found", "f1"),
-    [((12, 20), 1.0), ((0, 45), 2 / 3), ((8, 44), 1.0), (OLD, 0.0)],
-)
+@pytest.mark.parametrize(("found", "f1"), [((12, 20), 1.0), ((0, 45), 2 / 3), ((8, 44), 1.0), (OLD, 0.0)])
 def test_f1_counts_sentences_that_share_half_of_themselves_or_of_the_evidence(found: Place, f1: float) -> None:
     assert score(sample(CITY), sentence(*found)).f1["product"] == pytest.approx(f1)
 
@@ -150,14 +145,11 @@ def test_refusal_is_measured_by_decision_and_by_threshold_next_to_simple_scores(
     assert found["simple"]["bm25"]["product_less_it_auc"]["value"] == 0.25
 
 
-def test_a_product_without_probability_has_no_auc() -> None:
+def test_without_probability_there_is_no_auc_and_without_all_of_its_runs_no_key() -> None:
     run = {"a": judged(True, False, None, 1.0), "b": judged(False, True, None, 0.0)}
     found = figures({"clapnq/own": run}, {})["clapnq"]
     assert found["auc"] is None
     assert "product_less_it_auc" not in found["simple"]["bm25"]
-
-
-def test_a_key_is_left_out_until_all_its_runs_are_complete() -> None:
     assert figures({"clapnq/own": {}, "nq/own": {"q": Outcome(answerable=True, refused=False)}}, {}).keys() == {
         "spans_exact"
     }

@@ -1,7 +1,5 @@
 """The verifier's benchmark: its sentences, and what it makes of the verifier's answers."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -29,10 +27,6 @@ def normal(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def words(text: str) -> set[str]:
-    return {w.strip(".,;:").casefold() for w in text.split()}
-
-
 def test_the_held_out_pairs_are_as_many_of_each_edit_in_each_half() -> None:
     assert [p.id for p in PAIRS] == [f"h{n:03}" for n in range(1, 347)]
     thirty, more = ("negation", "condition", "entity"), ("number", "time", "attribution")
@@ -41,28 +35,11 @@ def test_the_held_out_pairs_are_as_many_of_each_edit_in_each_half() -> None:
     assert halves == {(edit, half): n // 2 for edit, n in expected.items() for half in HALVES}
 
 
-def test_no_pair_gives_itself_away() -> None:
+def test_no_pair_and_no_hostile_sentence_gives_itself_away() -> None:
     assert len({normal(p.evidence) for p in PAIRS}) == len({normal(p.sentence) for p in PAIRS}) == len(PAIRS)
     assert [p.id for p in PAIRS if normal(p.sentence) == normal(p.evidence)] == []
     assert [p.id for p in PAIRS if not p.supported and normal(p.sentence) in normal(p.evidence)] == []
     assert [p.id for p in PAIRS if not 15 <= len(p.evidence.split()) <= 60] == []
-
-
-def test_each_set_of_documents_has_forged_and_true_sentences_about_both() -> None:
-    cases = load_hostile(HOSTILE)
-    assert Counter(c.supported for c in cases) == {True: 42, False: 99}
-    assert len({(*c.documents.values(), c.sentence) for c in cases}) == len(cases)
-    sets = {tuple(c.documents.values()) for c in cases}
-    assert len(sets) == 16
-    for one, other in sets:
-        own = [c for c in cases if tuple(c.documents.values()) == (one, other)]
-        assert 2 <= sum(c.supported for c in own) < len(own)
-        spoken = {word for c in own for word in words(c.sentence)}
-        assert spoken & (words(one) - words(other))
-        assert spoken & (words(other) - words(one))
-
-
-def test_no_hostile_sentence_is_false_though_it_stands_in_a_document() -> None:
     forged = [c for c in load_hostile(HOSTILE) if not c.supported and c.kind != "empty"]
     assert [c.id for c in forged for d in c.documents.values() if normal(c.sentence) in normal(d)] == []
 

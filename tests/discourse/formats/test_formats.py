@@ -1,7 +1,5 @@
 """RST trees in the formats of other tools, and for people."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree
 
@@ -15,7 +13,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
-from tests.strategies import parsed_texts
+from tests.strategies import chunk_over, parsed_texts
 
 _Parsed = tuple[str, RstTree, int]
 _Shape = tuple[int, int, int, Relation, Nuclearity]
@@ -34,14 +32,9 @@ def _tree(text: str, *shapes: _Shape) -> RstTree:
     return from_splits(tuple(edus), splits)
 
 
-def _chunk(text: str, tree: RstTree, offset: int = 0) -> Chunk:
-    span = Span(start=offset, end=offset + len(text))
-    return Chunk(id="c", doc_id="d", order=0, span=span, text=text, sentences=(span,), tree=tree)
-
-
 @given(parsed=parsed_texts())
 def test_the_drawing_is_well_formed_whatever_the_text_holds(parsed: _Parsed) -> None:
-    drawn = ElementTree.fromstring(write_trees([_chunk(*parsed)], "svg"))
+    drawn = ElementTree.fromstring(write_trees([chunk_over(*parsed)], "svg"))
     numbers = [t.text for t in drawn.iter("{http://www.w3.org/2000/svg}text") if t.get("font-weight") == "bold"]
     assert numbers == [str(i + 1) for i in range(len(parsed[1].edus))]
 
@@ -49,12 +42,12 @@ def test_the_drawing_is_well_formed_whatever_the_text_holds(parsed: _Parsed) -> 
 def test_deep_trees_meet_no_recursion_limit() -> None:
     text, n = "w " * 1500, 1500
     tree = _tree(text, *((i, i + 1, n, Relation.ELABORATION, _NS) for i in range(n - 1)))
-    assert len(_nodes(write_trees([_chunk(text, tree)], "rs3"))) == 2 * n - 1
+    assert len(_nodes(write_trees([chunk_over(text, tree)], "rs3"))) == 2 * n - 1
 
 
 def test_json_names_what_it_holds() -> None:
     tree = _tree("a b", (0, 1, 2, Relation.CAUSE, _SN))
-    assert json.loads(write_trees([_chunk("a b", tree)], "json")) == {
+    assert json.loads(write_trees([chunk_over("a b", tree)], "json")) == {
         "text": "a b",
         "edus": [{"start": 0, "end": 1, "text": "a"}, {"start": 2, "end": 3, "text": "b"}],
         "splits": [{"start": 0, "mid": 1, "end": 2, "relation": "CAUSE", "nuclearity": "SN"}],
@@ -73,7 +66,7 @@ def _nodes(xml: str) -> dict[str, tuple[str, str | None, str | None]]:
 
 def test_rs3_hangs_satellites_on_their_nucleus_and_nuclei_under_groups() -> None:
     tree = _tree("a b c", (0, 1, 3, Relation.ELABORATION, _SN), (1, 2, 3, Relation.JOINT, _NN))
-    assert _nodes(write_trees([_chunk("a b c", tree)], "rs3")) == {
+    assert _nodes(write_trees([chunk_over("a b c", tree)], "rs3")) == {
         "1": ("segment", "5", "elaboration"),
         "2": ("segment", "5", "joint_m"),
         "3": ("segment", "5", "joint_m"),
@@ -87,7 +80,7 @@ def test_rs3_hangs_satellites_on_their_nucleus_and_nuclei_under_groups() -> None
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_only_what_people_read_takes_several_trees(name: str) -> None:
-    chunks = [_chunk("a", _tree("a")), _chunk("b", _tree("b"))]
+    chunks = [chunk_over("a", _tree("a")), chunk_over("b", _tree("b"))]
     assert write_trees(chunks[:1], name).endswith("\n")
     if name == "text":
         assert write_trees(chunks, name) == "".join(f"Chunk 0\n{write_trees([c], name)}" for c in chunks)
@@ -97,12 +90,11 @@ def test_only_what_people_read_takes_several_trees(name: str) -> None:
 
 
 def _ruled(text: str) -> Chunk:
-    span = Span(start=0, end=len(text))
-    chunk = Chunk(id="c", doc_id="d", order=3, span=span, text=text, sentences=sentence_spans(text))
+    chunk = chunk_over(text, sentences=sentence_spans(text))
     return chunk.model_copy(update={"tree": rule_tree(chunk)})
 
 
-def test_the_terminal_shows_relations_roles_and_edus():
+def test_the_terminal_shows_relations_roles_and_edus_without_markup_and_control_characters():
     lines = write_trees([_ruled("Gold shines. It lasts. Iron rusts.")], "text").splitlines()
     assert [line.strip(" │├└─") for line in lines] == [
         "ELABORATION 1-3",
@@ -111,9 +103,6 @@ def test_the_terminal_shows_relations_roles_and_edus():
         "N  2: It lasts.",
         "S  3: Iron rusts.",
     ]
-
-
-def test_markup_and_control_characters_of_a_document_do_not_reach_the_terminal():
     shown = write_trees([_ruled("[red]Gold[/red] \x1b[2Jshines\x07 \u202ereversed.")], "text")
     assert "[red]Gold[/red]" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)

@@ -1,17 +1,17 @@
 """The paper's drawing of a tree: what we write is what we read, and anything else is refused with what to change."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.as_printed import read
+from discorag.discourse.parse.inline import escape
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
-from tests.drawing import drawn
-from tests.strategies import shifted, texts, trees, trees_over
+from tests.strategies import chunk_over, shifted, texts, trees, trees_over
 
 _TRAPS = (
     "[1] ", "[2]", "(N)", "(N", "(n = 12)", "share(s)", "(S): CAUSE", "(S)",
@@ -35,16 +35,11 @@ def _chunks(draw: st.DrawFn) -> Chunk:
     tree = draw(trees_over(shifted(tuple(units), offset)))
     relations = st.sampled_from(PAPER_RELATIONS)
     splits = {(s.start, s.end): s.model_copy(update={"relation": draw(relations)}) for s in tree.splits}
-    return _chunk(text, from_splits(tree.edus, splits), offset)
-
-
-def _chunk(text: str, tree: RstTree, offset: int = 0) -> Chunk:
-    span = Span(start=offset, end=offset + len(text))
-    return Chunk(id="c", doc_id="d", order=0, span=span, text=text, sentences=tree.edus, tree=tree)
+    return chunk_over(text, from_splits(tree.edus, splits), offset)
 
 
 _TEXT = "Vitamin D helps if you are deficient. Zinc does not."
-_CHUNK = _chunk(
+_CHUNK = chunk_over(
     _TEXT,
     RstTree(
         edus=(Span(start=0, end=15), Span(start=16, end=37), Span(start=38, end=52)),
@@ -67,6 +62,45 @@ ROOT[1-3]
 |   |--- NUCLEUS[1] Vitamin D helps (N)
 |   |--- SATELLITE[2] if you are deficient. (S): CONDITION
 |--- NUCLEUS[3] Zinc does not. (N): CONTRAST"""
+
+
+def drawn(chunk: Chunk) -> str:
+    """A reply that draws the chunk's tree, its text escaped as in the prompt; every EDU on one line."""
+    tree = chunk.tree
+    assert tree is not None
+    texts = [" ".join(escape(chunk.slice(edu)).split()) for edu in tree.edus]
+    edus = [f"[{i}] {text}" for i, text in enumerate(texts, start=1)]
+    pairs = [_pair(tree, split) for split in tree.splits]
+    root = f"ROOT[{_name(0, len(texts))}]"
+    return "\n".join(["EDUs:", *edus, "RST ANALYSIS:", *pairs, "TREE STRUCTURE:", root, *_nodes(tree, texts)])
+
+
+def _pair(tree: RstTree, split: Split) -> str:
+    left, right = tree.head(split.start, split.mid) + 1, tree.head(split.mid, split.end) + 1
+    first, second = (left, right) if split.nuclearity is Nuclearity.SN else (right, left)
+    return f"RELATION(EDU{first}, EDU{second}): {split.relation}"
+
+
+def _nodes(tree: RstTree, texts: list[str]) -> Iterator[str]:
+    stack = [(0, len(texts), 0, "")]
+    while stack:
+        start, end, depth, line = stack.pop()
+        if line:
+            yield line
+        if end - start < 2:
+            continue
+        split = tree.split_at(start, end)
+        sides = [(split.start, split.mid, split.nuclearity[0], ""), (split.mid, split.end, split.nuclearity[1], "N")]
+        for low, high, role, named in reversed(sides):
+            label = f": {split.relation}" if role == "S" or (named and split.nuclearity is Nuclearity.NN) else ""
+            kind = "SATELLITE" if role == "S" else "NUCLEUS"
+            text = f" {texts[low]}" if high - low == 1 else ""
+            drawing = "|   " * depth + f"|--- {kind}[{_name(low, high)}]{text} ({role}){label}"
+            stack.append((low, high, depth + 1, drawing))
+
+
+def _name(start: int, end: int) -> str:
+    return str(end) if end - start == 1 else f"{start + 1}-{end}"
 
 
 @given(_chunks())

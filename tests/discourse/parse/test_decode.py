@@ -1,61 +1,25 @@
 """From scores to a tree, and from GUM's labels to Disco-RAG's relations."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import Decoded, cuts_of, decode, level_sums, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import Floats, Network, Reading, Units
 from discorag.schema.discourse import Nuclearity, Relation
 
-_LEVELS = st.lists(st.integers(0, 2), min_size=1, max_size=60)
 _NETWORK = Network()
 _TOKENS = np.random.default_rng(3).standard_normal((4000, 256)).astype(np.float32)
 
 
-def _decoded(levels: list[int], exact: int, openers: Sequence[int] = ()) -> list[Decoded]:
-    return decode(_NETWORK, _reading(levels), np.array(levels), exact=exact, openers=openers)
+def _decoded(levels: list[int], exact: int) -> list[Decoded]:
+    return decode(_NETWORK, _reading(levels), np.array(levels), exact=exact)
 
 
 def _reading(levels: list[int]) -> Reading[Floats]:
     """The network's, of units of one random token each."""
     first = np.arange(len(levels))
     return _NETWORK.read(_TOKENS, Units(first, first + 1, np.array(levels), kind=0))
-
-
-@given(_LEVELS, st.sampled_from([2, 5, 100]))
-def test_splits_are_one_binary_tree_in_preorder(levels: list[int], exact: int):
-    found = _decoded(levels, exact)
-    assert [(s.start, s.end) for s in found] == _preorder(found, len(levels))
-    assert all(0 < s.split_p <= 1 + 1e-6 and s.label_ps.sum() == pytest.approx(1) for s in found)
-
-
-@given(_LEVELS, st.sets(st.integers(0, 59)), st.sampled_from([2, 100]))
-def test_what_opens_something_is_cut_off_first_and_is_its_satellite(levels: list[int], some: set[int], exact: int):
-    openers = {i for i in some if i < len(levels)}
-    for s in _decoded(levels, exact, sorted(openers)):
-        assert s.mid - 1 not in openers or s.mid - 1 == s.start
-        silent = [openers.issuperset(side) for side in (range(s.start, s.mid), range(s.mid, s.end))]
-        nuclearity = JOINT_LABELS[int(s.label_ps.argmax())][0].value
-        assert all(silent) or not any(role == "N" for role, quiet in zip(nuclearity, silent, strict=True) if quiet)
-
-
-def _preorder(splits: list[Decoded], n: int) -> list[tuple[int, int]]:
-    mid = {(s.start, s.end): s.mid for s in splits}
-    order: list[tuple[int, int]] = []
-    work = [(0, n)]
-    while work:
-        i, j = work.pop()
-        if j - i > 1:
-            order.append((i, j))
-            work += [(mid[i, j], j), (i, mid[i, j])]
-    return order
 
 
 def _trees(i: int, j: int) -> list[list[tuple[int, int, int]]]:

@@ -1,7 +1,5 @@
 """Marked text gives text and tree back, whatever the text holds."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 
 from discorag.discourse.parse.inline import escape, mark, unescape
@@ -18,9 +16,14 @@ _TREE = RstTree(
 _MARKED = "Vitamin D helps |1<cond|if you are deficient."
 
 
-def test_a_marker_stands_directly_before_the_next_edu():
+def test_a_marker_stands_before_the_next_edu_and_what_was_left_out_stands_as_a_gap():
     assert mark(_TEXT, _TREE, offset=100) == _MARKED
     assert unmark(_MARKED, offset=100) == (_TEXT, _TREE)
+    text = "One & two. Left out. Three."
+    edus = (Span(start=5, end=15), Span(start=26, end=32))
+    split = Split(start=0, mid=1, end=2, relation=Relation.JOINT, nuclearity=Nuclearity.NN)
+    shown = mark(text, RstTree(edus=edus, splits=(split,)), offset=5, gap="[...]")
+    assert shown == "One &amp; two. [...] |1=join|Three."
 
 
 @given(parsed_texts())
@@ -34,11 +37,3 @@ def test_unmark_gives_back_text_and_tree(case: tuple[str, RstTree, int]):
 def test_escaped_text_holds_no_fence_and_no_bar_and_comes_back(text: str):
     assert not set(escape(text)) & set("<>|")
     assert unescape(escape(text)) == text
-
-
-def test_what_was_left_out_between_units_stands_as_a_gap():
-    text = "One & two. Left out. Three."
-    edus = (Span(start=5, end=15), Span(start=26, end=32))
-    split = Split(start=0, mid=1, end=2, relation=Relation.JOINT, nuclearity=Nuclearity.NN)
-    shown = mark(text, RstTree(edus=edus, splits=(split,)), offset=5, gap="[...]")
-    assert shown == "One &amp; two. [...] |1=join|Three."

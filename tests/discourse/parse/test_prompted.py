@@ -1,7 +1,5 @@
 """A model's reply becomes a tree over exactly the chunk's text, or an error that says what to change."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -34,12 +32,7 @@ def _parse(reply: str, text: str = _TEXT) -> RstTree:
 def _written(text: str, tree: RstTree, offset: int, *, escaped: bool) -> str:
     edus = [text[e.start - offset : e.end - offset] for e in tree.edus]
     nodes = [
-        {
-            "left": [s.start + 1, s.mid],
-            "right": [s.mid + 1, s.end],
-            "relation": s.relation,
-            "nuclearity": s.nuclearity,
-        }
+        {"left": [s.start + 1, s.mid], "right": [s.mid + 1, s.end], "relation": s.relation, "nuclearity": s.nuclearity}
         for s in reversed(tree.splits)
     ]
     return _reply([escape(e) if escaped else e for e in edus], nodes)

@@ -1,7 +1,5 @@
 """The parser by rules."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 

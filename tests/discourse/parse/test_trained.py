@@ -1,7 +1,5 @@
 """The trained parser: any text gives one valid tree over exactly that text that keeps to its layout."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +17,8 @@ from discorag.ingest.segment.layout import WHOLE, is_mark
 from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from discorag.schema.document import Chunk, Document, Markup, UnitKind
 from discorag.schema.errors import InvariantError
-from discorag.schema.values import Span
 from discorag.text.sentences import language_of, sentence_spans
+from tests.strategies import chunk_over, shifted
 from tests.text.layouts import SAMPLES
 
 _PARSER = TrainedParser()
@@ -59,10 +57,7 @@ def test_clauses_are_units_and_sentences_start_units():
 
 async def test_a_chunks_tree_is_in_document_offsets():
     text, start = _VITAMIN, 1000
-    sentences = tuple(Span(start=s.start + start, end=s.end + start) for s in sentence_spans(text))
-    chunk = Chunk(
-        id="c", doc_id="d", order=0, span=Span(start=start, end=start + len(text)), text=text, sentences=sentences
-    )
+    chunk = chunk_over(text, None, start, sentences=shifted(sentence_spans(text), start))
     parsed = await _PARSER.parse(chunk)
     assert parsed.value.span == chunk.span
     assert parsed.value.splits == _PARSER.parse_text(text).splits
@@ -117,9 +112,7 @@ def test_any_unicode_gives_a_tree_or_a_typed_error(text: str):
 
 async def test_chinese_chunks_get_the_rules_trees():
     text = "维生素 D 降低感染的风险。但是有些试验没有发现效果。因此需要更多研究。"
-    chunk = Chunk(
-        id="c", doc_id="d", order=0, span=Span(start=0, end=len(text)), text=text, sentences=sentence_spans(text)
-    )
+    chunk = chunk_over(text, sentences=sentence_spans(text))
     assert (await TrainedParser().parse(chunk)).value == rule_tree(chunk)
 
 

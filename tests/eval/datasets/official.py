@@ -1,7 +1,5 @@
 """The fixtures in the datasets' official forms: where they are, changed copies, and what their evidence says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

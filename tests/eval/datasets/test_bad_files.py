@@ -1,7 +1,5 @@
 """A file that is cut off, missing or wrong in one entry is named, with the place and the field."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -9,10 +9,11 @@ from eval.errors import DataError
 TALES = Path(__file__).parents[1] / "fixtures" / "fairytaleqa"
 QUESTIONS = "questions/val/the-tin-owl-questions.csv"
 STORY = "section-stories/val/the-tin-owl-story.csv"
+BENCHMARK = load_fairytaleqa(TALES)
 
 
 def test_sections_are_the_parts_of_a_story_titled_by_its_file() -> None:
-    document = load_fairytaleqa(TALES).documents["the-tin-owl"]
+    document = BENCHMARK.documents["the-tin-owl"]
     assert document.text == (
         '# The tin owl\n\nA tin owl lived on a barn.\n\nIt sang: "Hoo."\n\nNobody heard it.\n\nIt was lonely.'
     )
@@ -24,7 +25,7 @@ def test_sections_are_the_parts_of_a_story_titled_by_its_file() -> None:
 
 
 def test_columns_are_read_by_name_and_references_are_all_answers_each_once() -> None:
-    by_id = {sample.id: sample for sample in load_fairytaleqa(TALES).samples}
+    by_id = {sample.id: sample for sample in BENCHMARK.samples}
     assert by_id["salt-bread-1"].strata == {"local-or-sum": "local", "attribute1": "feeling", "ex-or-im1": "implicit"}
     assert by_id["the-tin-owl-1"].strata["attribute1"] == "setting"
     assert by_id["the-tin-owl-1"].references == ("on a barn", "on the roof of a barn")
@@ -33,9 +34,8 @@ def test_columns_are_read_by_name_and_references_are_all_answers_each_once() -> 
 
 
 def test_every_section_named_is_one_gold_piece() -> None:
-    benchmark = load_fairytaleqa(TALES)
-    sample = next(sample for sample in benchmark.samples if sample.id == "the-tin-owl-2")
-    document = benchmark.documents["the-tin-owl"]
+    sample = next(sample for sample in BENCHMARK.samples if sample.id == "the-tin-owl-2")
+    document = BENCHMARK.documents["the-tin-owl"]
     assert [(gold.label, [place.span for place in gold.anywhere]) for gold in sample.gold] == [
         ("section 2", [document.parts[1]]),
         ("section 3", [document.parts[2]]),
@@ -43,9 +43,8 @@ def test_every_section_named_is_one_gold_piece() -> None:
 
 
 def test_unknown_sections_and_questions_without_answers_are_counted() -> None:
-    benchmark = load_fairytaleqa(TALES)
-    assert benchmark.dropped == {"gold section not in the story": 1, "question without an answer": 1}
-    assert [sample.id for sample in benchmark.samples] == [
+    assert BENCHMARK.dropped == {"gold section not in the story": 1, "question without an answer": 1}
+    assert [sample.id for sample in BENCHMARK.samples] == [
         "salt-bread-1",
         "the-tin-owl-1",
         "the-tin-owl-2",

@@ -9,6 +9,7 @@ from eval.datasets.loong import load_loong
 from eval.errors import DataError
 
 LOONG = Path(__file__).parents[1] / "fixtures" / "loong"
+BENCHMARK = load_loong(LOONG)
 LINES: list[dict[str, Any]] = [
     json.loads(line) for line in (LOONG / "loong.jsonl").read_text(encoding="utf-8").splitlines()
 ]
@@ -24,16 +25,15 @@ def write(folder: Path, *rows: dict[str, Any]) -> Path:
 
 
 def test_the_official_patterns_resolve_names_to_documents_keyed_by_file_name() -> None:
-    benchmark = load_loong(LOONG)
-    assert [sample.documents for sample in benchmark.samples] == [
+    assert [sample.documents for sample in BENCHMARK.samples] == [
         ("2024-Northwind Kilns Inc.-j.txt", "2024-Harbor Looms Corp-j.txt"),
         ("report_990001-2024-云杉仪器-2024年一季度报告.txt", "report_990002-2024-海棠纸业-2024年一季度报告.txt"),
         ("9901.00001.md", "9901.00002.md"),
         ("9901.00002.md", "9901.00001.md"),
     ]
-    assert len(benchmark.documents) == 6
-    assert benchmark.dropped == {}
-    assert benchmark.samples[1].strata == {"level": "2", "set": "1", "type": "financial", "language": "zh"}
+    assert len(BENCHMARK.documents) == 6
+    assert BENCHMARK.dropped == {}
+    assert BENCHMARK.samples[1].strata == {"level": "2", "set": "1", "type": "financial", "language": "zh"}
 
 
 def test_level_4_filings_are_found_by_their_own_year(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_a_number_inside_another_number_is_no_evidence_and_counted(tmp_path: Pat
 
 
 def test_the_gold_answer_is_written_as_the_official_code_writes_it() -> None:
-    *_, citations, _ = load_loong(LOONG).samples
+    *_, citations, _ = BENCHMARK.samples
     assert citations.references == (
         "{'Reference': [], 'Citation': ['# Loud Ants Learn Faster: Messages in Sorting Swarms ']}",
     )
 
 
 def test_a_paper_question_without_question_asks_the_instructions_task() -> None:
-    sample = load_loong(LOONG).samples[3]
+    sample = BENCHMARK.samples[3]
     assert sample.query == (
         "Please read the papers carefully. List the longest chain of citations among the given papers."
     )
@@ -118,7 +118,7 @@ def test_a_long_question_continues_in_the_instruction(
 
 
 def test_the_judges_prompt_keeps_docs_only_for_papers() -> None:
-    spotlight, _, citations, _ = load_loong(LOONG).samples
+    spotlight, _, citations, _ = BENCHMARK.samples
     assert spotlight.prompt == f"\n\n{SPOTLIGHT['instruction']}\n\n{SPOTLIGHT['question']}"
     assert citations.prompt == (
         f"#Papers:\n{{docs}}\n\n{CITATIONS['instruction']}\n\n#The paper you need to analyze:\n{CITATIONS['question']}"

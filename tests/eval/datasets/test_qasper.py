@@ -4,7 +4,7 @@ from eval.datasets.qasper import load_qasper
 from eval.sample import Benchmark
 from tests.eval.datasets.official import changed, entries_of
 
-PAPERS = Path(__file__).parents[1] / "fixtures/qasper/qasper-sample-v0.3.json"
+BENCHMARK = load_qasper(Path(__file__).parents[1] / "fixtures/qasper/qasper-sample-v0.3.json")
 
 
 def gold_of(benchmark: Benchmark, sample_id: str) -> list[tuple[int, str, list[str]]]:
@@ -15,8 +15,8 @@ def gold_of(benchmark: Benchmark, sample_id: str) -> list[tuple[int, str, list[s
     ]
 
 
-def test_nested_sections_get_deeper_headings_below_their_ancestors() -> None:
-    document = load_qasper(PAPERS).documents["0001.00001"]
+def test_nested_sections_get_deeper_headings_and_paragraphs_and_the_abstract_are_the_parts() -> None:
+    document = BENCHMARK.documents["0001.00001"]
     assert document.title == "Sorting Letters"
     assert document.text == "\n\n".join(
         [
@@ -35,11 +35,7 @@ def test_nested_sections_get_deeper_headings_below_their_ancestors() -> None:
             "Thanks to all.",
         ]
     )
-
-
-def test_paragraphs_are_the_parts_and_the_abstract_is_one_of_them() -> None:
-    benchmark = load_qasper(PAPERS)
-    document = benchmark.documents["0001.00001"]
+    document = BENCHMARK.documents["0001.00001"]
     assert [part.of(document.text) for part in document.parts] == [
         "We sort old letters by author.",
         "Letters are long.",
@@ -49,11 +45,11 @@ def test_paragraphs_are_the_parts_and_the_abstract_is_one_of_them() -> None:
         "Two clerks label them.",
         "Thanks to all.",
     ]
-    assert benchmark.documents["0001.00002"].text == "# Folding Maps\n\nMaps fold."
+    assert BENCHMARK.documents["0001.00002"].text == "# Folding Maps\n\nMaps fold."
 
 
 def test_references_are_the_official_answer_strings_and_most_annotators_say_whether_there_is_an_answer() -> None:
-    assert {sample.id: (sample.references, sample.answerable) for sample in load_qasper(PAPERS).samples} == {
+    assert {sample.id: (sample.references, sample.answerable) for sample in BENCHMARK.samples} == {
         "q1": (("300 letters, one author", "300"), True),
         "q2": (("Yes", "No", "Unanswerable"), True),
         "q3": (("Unanswerable", "Unanswerable", "Nothing"), False),
@@ -62,7 +58,7 @@ def test_references_are_the_official_answer_strings_and_most_annotators_say_whet
 
 
 def test_evidence_is_whole_paragraphs_and_highlights_are_every_occurrence_of_their_text() -> None:
-    assert gold_of(load_qasper(PAPERS), "q1") == [
+    assert gold_of(BENCHMARK, "q1") == [
         (0, "evidence", ["We collect 300 letters. Each has one author."]),
         (0, "highlight", ["We collect 300 letters."]),
         (1, "evidence", ["Letters are long."]),
@@ -71,14 +67,13 @@ def test_evidence_is_whole_paragraphs_and_highlights_are_every_occurrence_of_the
 
 
 def test_a_paragraph_that_stands_twice_will_do_at_either_place() -> None:
-    benchmark = load_qasper(PAPERS)
-    assert gold_of(benchmark, "q2") == [(0, "evidence", ["Two clerks label them.", "Two clerks label them."])]
-    places = benchmark.samples[1].gold[0].anywhere
-    assert [place.span for place in places] == list(benchmark.documents["0001.00001"].parts[4:6])
+    assert gold_of(BENCHMARK, "q2") == [(0, "evidence", ["Two clerks label them.", "Two clerks label them."])]
+    places = BENCHMARK.samples[1].gold[0].anywhere
+    assert [place.span for place in places] == list(BENCHMARK.documents["0001.00001"].parts[4:6])
 
 
 def test_evidence_without_a_place_is_counted_by_reason() -> None:
-    assert load_qasper(PAPERS).dropped == {
+    assert BENCHMARK.dropped == {
         "evidence in a figure or table": 1,
         "highlight in a figure or table": 1,
         "highlight not found in the paper": 1,

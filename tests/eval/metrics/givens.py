@@ -1,7 +1,5 @@
 """Answered questions for metric tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eval.metrics.base import Given

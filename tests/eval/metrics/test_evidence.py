@@ -1,7 +1,5 @@
 """Evidence metrics against values computed by hand."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -84,10 +82,7 @@ def test_chinese_characters_count_one_word_each(text: str, words: int, piece: st
     assert texts(asked((at("a", 0, len(text)),), text=text), words) == [piece]
 
 
-@forall(
-    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=6),
-    st.integers(0, 20),
-)
+@forall(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=6), st.integers(0, 20))
 def test_cut_is_disjoint_within_budget_and_inside_the_evidence(raw: list[tuple[int, int]], words: int) -> None:
     evidence = tuple(at("a", start, min(start + length, len(TEXT))) for start, length in raw)
     given = asked(evidence)
@@ -100,11 +95,8 @@ def test_cut_is_disjoint_within_budget_and_inside_the_evidence(raw: list[tuple[i
     assert counted == words if set(characters) < retrieved else counted <= words
 
 
-def test_evidence_text_joins_what_was_adjacent_in_the_document() -> None:
+def test_evidence_text_joins_what_was_adjacent_and_has_documents_best_first_and_gaps_as_line_ends() -> None:
     assert evidence_text(asked((place("river rose"), place("The river rose twice."))), 9) == "The river rose twice."
-
-
-def test_evidence_text_has_documents_best_first_and_gaps_as_line_ends() -> None:
     given = asked((at("b", 0, 7), place("rose"), place("Ann")))
     assert evidence_text(given, 9) == "Nothing\nAnn\nrose"
 
@@ -129,16 +121,13 @@ async def test_span_recall_is_the_share_of_gold_words_retrieved_whole(
     assert await SpanRecall(words).score(asked(evidence, *gold)) == pytest.approx(score)
 
 
-async def test_part_recall_needs_half_of_the_characters_of_a_gold_part() -> None:
+async def test_part_recall_needs_half_of_the_characters_of_a_gold_part_and_gold_that_holds_one() -> None:
     gold = at("a", 0, 44)  # the first two lines, 22 and 21 characters
     eleven = at("a", 0, 11)
     ten = at("a", 23, 33)
     assert await PartRecall(99, "turn_recall").score(asked((eleven, ten), (gold,))) == pytest.approx(50)
     eleven_of_21 = at("a", 23, 34)
     assert await PartRecall(99, "turn_recall").score(asked((eleven, eleven_of_21), (gold,))) == 100
-
-
-async def test_part_recall_does_not_apply_where_gold_holds_no_whole_part() -> None:
     assert await PartRecall(99, "x").score(asked((at("a", 0, 40),), (place("red mill"),))) is None
 
 
@@ -148,15 +137,12 @@ async def test_parts_are_retrieved_by_half_also_from_two_stretches() -> None:
     assert retrieved_parts(given, 99) == {("a", 0), ("a", 2)}
 
 
-async def test_gold_hit_needs_twenty_characters_or_all_of_a_shorter_piece() -> None:
+async def test_gold_hit_needs_twenty_characters_or_all_of_a_shorter_piece_at_any_place() -> None:
     long, short = place(TEXT[0:30]), place("rose")
     nineteen, twenty = at("a", 0, 19), at("a", 0, 20)
     assert await GoldHit(99).score(asked((nineteen, place("ros")), (long,), (short,))) == 0
     assert await GoldHit(99).score(asked((twenty, place("ros")), (long,), (short,))) == 50
     assert await GoldHit(99).score(asked((twenty, place("rose")), (long,), (short,))) == 100
-
-
-async def test_gold_hit_looks_at_every_place() -> None:
     assert await GoldHit(99).score(asked((place("rose"),), (place("Ann"), place("rose")))) == 100
 
 
@@ -180,13 +166,10 @@ async def test_document_recall_counts_the_documents_of_the_first_k_chunks(
     assert await DocumentRecall(k).score(asked(evidence, *gold, documents=("a", "b"))) == score
 
 
-async def test_evidence_str_em_looks_in_the_cut_evidence_only() -> None:
+async def test_evidence_str_em_looks_in_the_cut_evidence_for_some_or_all_points_also_by_rank() -> None:
     given = asked((place("Ann sold the red mill."),), short_answers=[["A Red Mill!", "barn"], ["May"]])
     assert await EvidenceStrEm(5).score(given) == 50
     assert await EvidenceStrEm(4).score(given) == 0
-
-
-async def test_passages_are_scored_by_rank_and_by_whether_all_points_are_there() -> None:
     given = asked((place("Ann sold the"), place("red mill")), short_answers=[["Red mill"], ["Ann"]])
     assert await EvidenceStrEm(9, over_points=min).score(given) == 100
     assert await EvidenceStrEm(3, over_points=min).score(given) == 0

@@ -29,17 +29,11 @@ def test_two_stretches_are_one_place_if_they_share_20_characters_or_all_of_the_s
     assert touches(other, at(0, 100)) is same
 
 
-async def test_gold_used_counts_a_piece_that_stands_in_several_places_once() -> None:
+async def test_gold_used_counts_pieces_and_gold_precision_stretches() -> None:
     assert await GoldUsed().score(given([at(10, 60)], [A, B])) == 50.0  # a of {a, b}
     assert await GoldUsed().score(given([at(0, 50, "e"), at(210, 290)], [A, B])) == 50.0  # b twice
     assert await GoldUsed().score(given([], [A])) == 0.0
-
-
-async def test_gold_precision_is_the_share_of_used_stretches_that_are_gold() -> None:
     used = [at(0, 40), at(500, 600), at(210, 290), at(700, 800)]
     assert await GoldPrecision().score(given(used, [A, B])) == 50.0  # 2 of 4
     assert await GoldPrecision().score(given([], [A])) == 0.0
-
-
-async def test_supported_is_the_share_of_sentences_that_were_traced() -> None:
     assert await Supported().score(given([], [], 0.25)) == 75.0

@@ -1,7 +1,5 @@
 """BERTScore on the packaged encoder; SummaC's arithmetic by hand and its plumbing on a tiny model."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys
@@ -58,11 +56,8 @@ async def test_bertscore_is_the_f1_of_greedy_cosine_matching(bertscore: BertScor
     assert await bertscore.score(answered(answer, reference)) == pytest.approx(expected, abs=1e-3)
 
 
-async def test_answer_beyond_the_models_window_is_cut_off_not_refused(bertscore: BertScore) -> None:
+async def test_bertscore_cuts_long_answers_gives_empty_ones_zero_and_needs_a_reference(bertscore: BertScore) -> None:
     assert await bertscore.score(answered("whale song " * 900, "whale song")) is not None
-
-
-async def test_bertscore_of_an_empty_answer_is_zero_and_without_reference_does_not_apply(bertscore: BertScore) -> None:
     assert await bertscore.score(answered(" ", "x")) == 0
     assert await bertscore.score(answered("x")) is None
 
@@ -110,19 +105,13 @@ async def test_summac_scores_the_answers_sentences_against_the_documents_sentenc
     assert await SummacZs(nli).score(answered(answer)) == pytest.approx(expected, abs=1e-3)
 
 
-async def test_summac_leaves_out_sentences_of_up_to_ten_characters(nli: Path) -> None:
+async def test_summac_leaves_out_short_sentences_cuts_long_pairs_and_needs_a_source(nli: Path) -> None:
     metric = SummacZs(nli)
     assert await metric.score(answered("It is so.\n\nThe whale sang.")) == pytest.approx(
         await metric.score(answered("The whale sang."))
     )
-
-
-async def test_summac_of_no_sentence_is_zero_and_without_source_does_not_apply(nli: Path) -> None:
     assert await SummacZs(nli).score(answered("No.")) == 0
     assert await SummacZs(nli).score(answered("The whale sang.", source=None)) is None
-
-
-async def test_summac_cuts_pairs_beyond_the_models_window(nli: Path) -> None:
     assert await SummacZs(nli).score(answered("the whale sang " * 500)) is not None
 
 

@@ -21,11 +21,8 @@ def test_english_is_normalised_by_the_squad_rule(text: str, normal: str) -> None
     assert normalise(text) == normal
 
 
-def test_chinese_loses_its_punctuation_and_the_spaces_beside_its_characters() -> None:
+def test_chinese_loses_punctuation_and_spaces_and_each_of_its_characters_is_a_token() -> None:
     assert normalise("净利润 为 5.2 亿元，“增长”。 New York") == "净利润为52亿元增长new york"
-
-
-def test_each_chinese_character_is_a_token_and_latin_words_stay_whole() -> None:
     assert answer_tokens("A股 rose 5%，收盘") == ["a", "股", "rose", "5", "收", "盘"]
 
 

@@ -1,7 +1,5 @@
 """BLEU and METEOR against numbers by hand; WordNet's files are made up, in its own format."""
 
-from __future__ import annotations
-
 import os
 from math import exp
 from pathlib import Path

@@ -1,7 +1,5 @@
 """QASPER's scores against values computed by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
@@ -41,12 +39,7 @@ def asked(
         for text in found
     )
     sample = Sample(
-        id="q",
-        query="?",
-        documents=("p",),
-        gold=gold,
-        references=("x",) * annotators,
-        answerable=answerable,
+        id="q", query="?", documents=("p",), gold=gold, references=("x",) * annotators, answerable=answerable
     )
     document = SourceDocument(id="p", title="p", text=TEXT, parts=spans)
     return Given(sample=sample, documents={"p": document}, answer="", evidence=tuple(map(place, retrieved)))
@@ -104,11 +97,8 @@ async def test_an_answerable_question_without_labels_is_not_scored_or_counts_0_a
     assert await DISRETRIEVAL_RECALL.score(given) == 0
 
 
-async def test_unanswerable_question_of_a_dataset_without_paragraphs_is_not_scored() -> None:
+async def test_what_has_no_paragraphs_or_no_label_of_the_kind_is_not_scored() -> None:
     assert await QasperEvidenceF1(99).score(asked((), answerable=False, parts=False)) is None
-
-
-async def test_highlights_are_no_official_evidence_and_evidence_no_highlight() -> None:
     assert await QasperEvidenceF1(99).score(asked(PARAGRAPHS[:1], highlights={0: PARAGRAPHS[:1]})) is None
     assert await DISRETRIEVAL_F1.score(asked(PARAGRAPHS[:1], evidence={0: PARAGRAPHS[:1]})) == 0
 

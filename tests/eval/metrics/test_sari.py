@@ -14,7 +14,7 @@ REFERENCES = (
 )
 
 
-async def test_sari_of_the_example_is_the_published_value() -> None:
+async def test_sari_of_the_example_is_the_published_value_and_of_no_document_none() -> None:
     # Keep F1, orders 1 and 2: 8/13, 2/7; add F1, order 1: 1/3; delete precision: 1/4, 2/5, 3/5, 3/4.
     # ((8/13 + 2/7)/4 + 1/12 + 1/2) / 3 = 0.269536: the value in the documentation of Hugging Face's metric
     sample = given(OUTPUT, source=SOURCE, references=REFERENCES)
@@ -22,6 +22,7 @@ async def test_sari_of_the_example_is_the_published_value() -> None:
     # ((8/13 + 2/7)/4 + 1/12 + (3/8 + 6/11 + 3/4 + 6/7)/4) / 3
     expected = 100 * ((8 / 13 + 2 / 7) / 4 + 1 / 12 + (3 / 8 + 6 / 11 + 3 / 4 + 6 / 7) / 4) / 3
     assert await Sari("sari_delete_f1").score(sample) == pytest.approx(expected)
+    assert await Sari("sari").score(given("a", references=("a b",))) is None
 
 
 def test_tokens_are_lower_cased_with_punctuation_apart() -> None:
@@ -43,7 +44,3 @@ def test_deleting_some_occurrences_of_a_repeated_word_is_right_only_beyond_the_r
 def test_of_a_source_without_repetitions_the_only_reference_scores_one(source: list[str], reference: list[str]) -> None:
     found = operations(source, reference, [reference])
     assert (found.keep_f1, found.add_f1, found.delete_precision, found.delete_f1) == pytest.approx((1, 1, 1, 1))
-
-
-async def test_a_question_without_documents_is_not_scored() -> None:
-    assert await Sari("sari").score(given("a", references=("a b",))) is None

@@ -1,5 +1,9 @@
+"""Short answers, lists and choices; QAMPARI's metrics against ALCE's ``compute_qampari_f1`` by hand."""
+
 import pytest
 
+from eval.metrics.alce import Qampari
+from eval.metrics.choice import Accuracy
 from eval.metrics.registry import PLAIN
 from tests.eval.metrics.givens import given
 
@@ -9,17 +13,16 @@ ANSWER = "It was built in 1902 by the Acme Company, near Lake Orla."
 POINTS = (("1902", "in the year 1902"), ("Brandt", "Acme  company"), ("Lake Nimue",))
 
 
-async def test_str_em_is_the_share_of_points_of_which_any_string_is_found() -> None:
+async def test_str_em_is_the_share_of_points_of_which_any_string_is_found_also_within_a_word() -> None:
     assert await STR_EM.score(given(ANSWER, short_answers=POINTS)) == pytest.approx(200 / 3)  # 1902, Acme Company
-
-
-async def test_str_em_counts_a_substring_of_a_word_as_the_official_code_does() -> None:
     assert await STR_EM.score(given("A party.", short_answers=(("art",),))) == 100
 
 
-async def test_str_em_hit_needs_every_point() -> None:
+async def test_str_em_hit_needs_every_point_and_contains_answer_one() -> None:
     assert await STR_EM_HIT.score(given(ANSWER, short_answers=POINTS)) == 0
     assert await STR_EM_HIT.score(given(ANSWER, short_answers=POINTS[:2])) == 100
+    assert await CONTAINS_ANSWER.score(given(ANSWER, short_answers=POINTS)) == 100
+    assert await CONTAINS_ANSWER.score(given(ANSWER, short_answers=POINTS[2:])) == 0
 
 
 async def test_disambig_recall_needs_whole_words_in_order() -> None:
@@ -28,13 +31,10 @@ async def test_disambig_recall_needs_whole_words_in_order() -> None:
     assert await DISAMBIG_RECALL.score(given(answer, short_answers=points)) == 25
 
 
-async def test_exact_match_accepts_any_alias_of_the_whole_answer() -> None:
+async def test_exact_match_accepts_any_alias_of_the_whole_answer_and_several_points_are_averaged() -> None:
     points = (("the Acme company", "ACME"),)
     assert await EXACT_MATCH.score(given("acme.", short_answers=points)) == 100
     assert await EXACT_MATCH.score(given("acme, I think", short_answers=points)) == 0
-
-
-async def test_several_points_are_averaged() -> None:
     points = (("red",), ("blue", "navy"), ("green",), ("grey",))
     assert await EXACT_MATCH.score(given("Navy", short_answers=points)) == 25
     assert await TOKEN_F1.score(given("Navy", short_answers=points)) == 25
@@ -55,12 +55,49 @@ async def test_token_f1_gives_yes_and_no_no_partial_credit(answer: str, accepted
     assert await TOKEN_F1.score(given(answer, short_answers=((accepted,),))) == pytest.approx(score)
 
 
-async def test_contains_answer_needs_one_string_of_one_point() -> None:
-    assert await CONTAINS_ANSWER.score(given(ANSWER, short_answers=POINTS)) == 100
-    assert await CONTAINS_ANSWER.score(given(ANSWER, short_answers=POINTS[2:])) == 0
-
-
 async def test_chinese_answers_are_found_across_spaces_and_punctuation() -> None:
     sample = given("净利润为 5.2 亿元。", short_answers=(("5.2亿元",), ("净利润，为",), ("亏损",)))
     assert await STR_EM.score(sample) == pytest.approx(200 / 3)
     assert await DISAMBIG_RECALL.score(sample) == pytest.approx(200 / 3)
+
+
+OPTIONS = ("a ship", "a house", "a tree", "a song")
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [("(D)", 100), ("The answer is (d), not (a).", 100), ("(A) or (d)", 0), ("d", 0), ("(e) or [d]", 0), ("", 0)],
+)
+async def test_the_first_letter_in_brackets_is_the_choice_and_an_answer_without_one_is_wrong(
+    answer: str, score: float
+) -> None:
+    assert await Accuracy().score(given(answer, options=OPTIONS, correct=3)) == score
+
+
+async def test_a_sample_without_a_right_option_is_not_scored() -> None:
+    assert await Accuracy().score(given("(a)", options=OPTIONS)) is None
+
+
+SEVEN = tuple((f"place {i}", f"alias {i}") for i in range(7))
+
+
+@pytest.mark.parametrize(
+    ("answer", "precision", "recall", "recall5"),
+    [
+        ("Place 0, the alias 1, Nowhere, place 0.", 3 / 4, 2 / 7, 2 / 5),
+        (", ".join(f"place {i}" for i in range(6)) + ",", 1.0, 6 / 7, 1.0),
+        ("Nowhere", 0.0, 0.0, 0.0),
+        (" , .", 0.0, 0.0, 0.0),
+    ],
+)
+async def test_a_list_of_answers(answer: str, precision: float, recall: float, recall5: float) -> None:
+    asked = given(answer, short_answers=SEVEN)
+    both = precision + recall5
+    expected = {
+        "qampari_precision": precision,
+        "qampari_recall": recall,
+        "qampari_recall5": recall5,
+        "qampari_f1_5": 2 * precision * recall5 / both if both else 0,
+    }
+    found = {name: await Qampari(name).score(asked) for name in expected}  # pyright: ignore[reportArgumentType]
+    assert found == pytest.approx({name: 100 * value for name, value in expected.items()})

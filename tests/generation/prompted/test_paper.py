@@ -1,7 +1,5 @@
 """The paper's pipeline and its baselines, as printed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import permutations
@@ -22,14 +20,11 @@ from discorag.generation.prompted.paper import (
 )
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import EDGE_RELATIONS, ChunkRelation, Edge, Plan, RhetoricalGraph
-from discorag.schema.document import Chunk
-from discorag.schema.values import Span
+from tests.strategies import chunk_over
 
 
 def _case(k: int) -> AnswerInputs:
-    span = Span(start=0, end=1)
-    chunks = (Chunk(id=f"c{i}", doc_id="d", order=i, span=span, text="x", sentences=(span,)) for i in range(k))
-    return AnswerInputs(query="q", chunks=tuple(chunks))
+    return AnswerInputs(query="q", chunks=tuple(chunk_over("x", id=f"c{i}") for i in range(k)))
 
 
 @st.composite

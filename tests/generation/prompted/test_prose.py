@@ -1,7 +1,5 @@
 """What is ours goes from a model's text; what is a source's stays; copying is measured in words."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Refined answers that still cite what there is; every schema that is sent is bounded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, cast
@@ -18,13 +16,12 @@ from discorag.generation.prompted.rewriting import refine_answer
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Relation
-from discorag.schema.document import Chunk
 from discorag.schema.errors import InvalidOutputError, ModelError
-from discorag.schema.values import Span
 from prompts import load
 from tests.models.helpers import gateway
 from tests.servers.greedy import greedy, longest
 from tests.servers.scripted import ScriptedServer
+from tests.strategies import chunk_over
 
 PASSAGES = ["Gold shines.", "Iron rusts."]
 
@@ -67,16 +64,7 @@ async def test_an_empty_answer_is_not_taken() -> None:
 
 
 TEXT = "Tides rise because the moon pulls the sea, although nobody sees it. Then they fall."
-SCHEMAS = {
-    "graph": graph_schema(10),
-    "tree": reply_schema(TEXT),
-    "probe": probe_schema(),
-}
-
-
-def passage(i: int) -> Chunk:
-    span = Span(start=0, end=5)
-    return Chunk(id=f"c{i}", doc_id="d", order=i, span=span, text="Text.", sentences=(span,))
+SCHEMAS = {"graph": graph_schema(10), "tree": reply_schema(TEXT), "probe": probe_schema()}
 
 
 def lists(schema: Any) -> list[dict[str, Any]]:
@@ -95,7 +83,7 @@ def test_every_list_is_bounded(schema: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 7, 10])
 def test_the_longest_graph_is_one_and_fits_its_limit(k: int) -> None:
-    inputs = AnswerInputs(query="?", chunks=tuple(passage(i) for i in range(k)))
+    inputs = AnswerInputs(query="?", chunks=tuple(chunk_over("Text.", id=f"c{i}") for i in range(k)))
     text = json.dumps(longest(graph_schema(k)), separators=(",", ":"))
     graph = graph_of(inputs, text)
     assert len(graph.edges) == k * (k - 1)
@@ -104,11 +92,10 @@ def test_the_longest_graph_is_one_and_fits_its_limit(k: int) -> None:
 
 
 async def test_a_server_that_continues_every_list_ends_a_tree_in_two_calls_of_bounded_length() -> None:
-    chunk = passage(0)
     with ScriptedServer(greedy) as server, pytest.raises(ModelError) as caught:
         await PromptedParser(
             "llm", gateway(server), load("tree"), Relation, tree_from_reply, Limits(beam_width=1), reply_schema
-        ).parse(chunk)
+        ).parse(chunk_over("Text."))
     assert len(server.requests) == 2
     assert caught.value.usage is not None
     assert caught.value.usage.tokens_out <= 3 * server.requests[0]["max_completion_tokens"]

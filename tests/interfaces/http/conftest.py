@@ -1,7 +1,5 @@
 """Servers over one small corpus, which is read once."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys
@@ -78,6 +76,12 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 def uploads(tmp_path: Path) -> Path:
     """A folder for uploads."""
     return tmp_path / "uploads"
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    """Where a file of keys may be written."""
+    return tmp_path / "keys.toml"
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What the tests of MCP share."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any

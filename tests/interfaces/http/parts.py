@@ -1,7 +1,5 @@
 """What the tests of the API share: a corpus, apps over it, keys, a listening server, and reading of streams."""
 
-from __future__ import annotations
-
 import copy
 import json
 import socket
@@ -11,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -80,7 +78,7 @@ class Listening:
         """Whether nobody listens any more."""
         return not self._server.servers or not any(s.is_serving() for s in self._server.servers)
 
-    def __enter__(self) -> Listening:
+    def __enter__(self) -> Self:
         self._socket.bind(("127.0.0.1", 0))
         self._thread.start()
         until(lambda: self._server.started)
@@ -131,6 +129,11 @@ def logged(log: StringIO, *loggers: str) -> list[dict[str, Any]]:
     """The lines that a server wrote, or those of some loggers."""
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     return [line for line in lines if line["logger"] in loggers] if loggers else lines
+
+
+def service_of(client: TestClient) -> Any:
+    """What the client's app works with."""
+    return cast("FastAPI", client.app).state.service
 
 
 def upload(client: TestClient, files: dict[str, str | bytes], *, corpus: str, headers: Any = None) -> Any:

@@ -1,7 +1,5 @@
 """Keys, roles, rates, and which requests a server without keys turns away."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -31,11 +29,6 @@ ENTRY = new_key("a", "alpha", [Role.READ])[1]
 
 def access(keys: Path | None, **api: Any) -> Access:
     return Access(Settings(api=ApiSettings.model_validate({"keys": keys, **api})))
-
-
-@pytest.fixture
-def keys(tmp_path: Path) -> Path:
-    return tmp_path / "keys.toml"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +82,7 @@ def test_without_a_valid_key_nothing_but_health_is_answered(
 ) -> None:
     write_keys(keys, ("a", "alpha", EVERY))
     client = served(keys=keys)
-    for method, path in KEYED:
+    for method, path in (*KEYED, ("POST", "/mcp")):
         reply = client.request(method, path, headers=headers)
         assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer"), path
         assert reply.json()["error"]["type"] == "NoKeyError"

@@ -1,7 +1,5 @@
 """POST /ask: answers, streams, deadlines, and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from pathlib import Path
@@ -200,10 +198,7 @@ async def test_who_waits_when_the_server_stops_is_answered_if_there_is_time(apps
         assert is_stopping.wait(PATIENCE_S)
         return model()(body)
 
-    with (
-        ScriptedServer(respond) as llm,
-        Listening(apps(uploads, llm=llm.base_url), drain_s=int(PATIENCE_S)) as server,
-    ):
+    with ScriptedServer(respond) as llm, Listening(apps(uploads, llm=llm.base_url), drain_s=int(PATIENCE_S)) as server:
         async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE_S) as client:
             question = asyncio.create_task(client.post("/ask", json=asked()))
             await asyncio.to_thread(until, lambda: llm.requests)

@@ -1,7 +1,5 @@
 """The audit log names who read or changed what and never a text; the audit of a corpus over HTTP."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -18,10 +16,10 @@ PRIVATE = "Quillfeather measured tides in secret."
 
 
 def test_every_document_that_was_read_or_changed_is_named_with_who_did_it_and_no_text_is(
-    served: Served, tmp_path: Path, log: StringIO
+    served: Served, keys: Path, log: StringIO
 ) -> None:
-    (me,) = write_keys(tmp_path / "keys.toml", ("auditor", "alpha", tuple(Role)))
-    client = served(keys=tmp_path / "keys.toml")
+    (me,) = write_keys(keys, ("auditor", "alpha", tuple(Role)))
+    client = served(keys=keys)
     mine, corpus = {d["doc_id"] for d in client.get("/documents", headers=me).json()["documents"]}, {"corpus": "audit"}
     replies = [
         client.post("/ask", json={"query": QUERY}, headers=me),
@@ -63,9 +61,9 @@ def fill(client: TestClient, headers: Any, **texts: str) -> None:
     assert ended(client, job["job"]["id"], headers=headers)["failed"] == 0
 
 
-def test_an_audit_is_run_with_progress_stays_and_says_what_has_changed_since(served: Served, tmp_path: Path) -> None:
-    (me,) = write_keys(tmp_path / "keys.toml", ("me", "auditing", tuple(Role)))
-    client = served(keys=tmp_path / "keys.toml")
+def test_an_audit_is_run_with_progress_stays_and_says_what_has_changed_since(served: Served, keys: Path) -> None:
+    (me,) = write_keys(keys, ("me", "auditing", tuple(Role)))
+    client = served(keys=keys)
     fill(client, me, policy=POLICY, leaflet=LEAFLET)
 
     def stored() -> dict[str, Any]:
@@ -86,12 +84,11 @@ def test_an_audit_is_run_with_progress_stays_and_says_what_has_changed_since(ser
     assert [f["kind"] for f in again["findings"]] == ["polarity", "name"]
 
 
-def test_who_may_write_settles_a_finding_and_opens_it_again(served: Served, tmp_path: Path, log: StringIO) -> None:
-    file = tmp_path / "keys.toml"
+def test_who_may_write_settles_a_finding_and_opens_it_again(served: Served, keys: Path, log: StringIO) -> None:
     writer, reader, stranger = write_keys(
-        file, ("w", "settling", tuple(Role)), ("r", "settling", (Role.READ,)), ("s", "stranger", tuple(Role))
+        keys, ("w", "settling", tuple(Role)), ("r", "settling", (Role.READ,)), ("s", "stranger", tuple(Role))
     )
-    client = served(keys=file)
+    client = served(keys=keys)
     fill(client, writer, policy=POLICY, leaflet=LEAFLET)
     finding = client.post("/audit", json=SHOP, headers=reader).json()["findings"][0]
 

@@ -1,7 +1,5 @@
 """Ingest jobs: progress, failures of single files, turns, cancelling, retrying."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -21,8 +19,7 @@ from discorag.store.postgres import PostgresServer
 from discorag.store.sqlite import SqliteFile
 from discorag.store.uploads import JobTable
 from interfaces.http.jobs import RETRY_S, Ingest, Job, JobFile, Jobs, JobStatus
-from tests.interfaces.http.conftest import Serve
-from tests.interfaces.http.parts import Apps, ended, until, upload
+from tests.interfaces.http.parts import Apps, ended, service_of, until, upload
 
 PLAIN = "The Moon pulls the sea. Tides rise."
 
@@ -82,16 +79,12 @@ def test_a_tree_comes_as_a_file_of_the_format_asked_for(client: TestClient) -> N
     assert (unknown.status_code, "text, rs3, json" in unknown.text) == (422, True)
 
 
-def test_a_deleted_document_is_gone_with_its_file_and_can_be_uploaded_again(
-    apps: Apps, serve: Serve, uploads: Path
-) -> None:
-    app = apps(uploads)
-    client = serve(app)
+def test_a_deleted_document_is_gone_with_its_file_and_can_be_uploaded_again(client: TestClient, apps: Apps) -> None:
     run(client, {"a.txt": PLAIN}, "deleted")
     (document,) = client.get("/documents", params={"corpus": "deleted"}).json()["documents"]
     path, where = f"/documents/{document['doc_id']}", {"corpus": "deleted"}
     assert client.delete(path, params=where).status_code == 204
-    assert not app.state.service.uploads.path(apps.scope(corpus="deleted"), "a.txt").exists()
+    assert not service_of(client).uploads.path(apps.scope(corpus="deleted"), "a.txt").exists()
     assert client.delete(path, params=where).status_code == 404
     assert client.get(f"/trees/{document['doc_id']}", params=where).status_code == 404
     assert outcomes(run(client, {"a.txt": PLAIN}, "deleted")) == {"a.txt": "added"}
@@ -104,11 +97,9 @@ def test_a_job_that_is_done_is_not_done_again_by_a_retry_and_not_undone_by_cance
     assert client.delete(job).json() == progress
 
 
-def test_a_file_that_failed_is_read_again_by_a_retry(apps: Apps, serve: Serve, uploads: Path) -> None:
-    app = apps(uploads)
-    client = serve(app)
+def test_a_file_that_failed_is_read_again_by_a_retry(client: TestClient, apps: Apps) -> None:
     progress = run(client, {"a.txt": "潮汐涨落".encode("gb2312"), "b.txt": PLAIN}, "retried")
-    app.state.service.uploads.path(apps.scope(corpus="retried"), "a.txt").write_text("Mended.")
+    service_of(client).uploads.path(apps.scope(corpus="retried"), "a.txt").write_text("Mended.")
     job = f"/ingest/{progress['job']['id']}"
     assert client.post(f"{job}/retry").json()["job"]["status"] in ("waiting", "running")
     again = ended(client, progress["job"]["id"])

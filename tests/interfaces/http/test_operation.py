@@ -1,7 +1,5 @@
 """Health, readiness, numbers and logs."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path
@@ -16,19 +14,17 @@ from discorag.schema.values import Vectors
 from interfaces.http.access import Role
 from interfaces.http.service import CALL_S, SharedCall
 from tests.graphs.scripts import model
-from tests.interfaces.http.conftest import Serve, Served
-from tests.interfaces.http.parts import QUERY, TEXTS, Apps, logged, write_keys
+from tests.interfaces.http.conftest import Served
+from tests.interfaces.http.parts import QUERY, TEXTS, Apps, logged, service_of, write_keys
 from tests.servers.scripted import Scripted, ScriptedServer
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
-def test_a_server_whose_store_fails_is_alive_and_not_ready(apps: Apps, serve: Serve, uploads: Path) -> None:
-    app = apps(uploads)
-    client = serve(app)
+def test_a_server_whose_store_fails_is_alive_and_not_ready(client: TestClient, apps: Apps) -> None:
     assert client.get("/readyz").json() == {"status": "ready", "encoder": apps.shared.encoder.version}
-    app.state.service.readiness = SharedCall()
-    app.state.service.rag.backends.store = Broken()
+    service_of(client).readiness = SharedCall()
+    service_of(client).rag.backends.store = Broken()
     reply = client.get("/readyz")
     assert (reply.status_code, reply.json()["error"]["type"]) == (503, "StoreError")
     assert int(reply.headers["retry-after"]) >= 1
@@ -160,11 +156,9 @@ def check_private(text: str) -> None:
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 def test_an_unexpected_error_is_logged_under_the_id_of_the_response_and_quotes_no_text(
-    apps: Apps, serve: Serve, uploads: Path, log: io.StringIO, streamed: bool
+    client: TestClient, log: io.StringIO, streamed: bool
 ) -> None:
-    app = apps(uploads)
-    client = serve(app)
-    app.state.service.rag.backends.store = Broken()
+    service_of(client).rag.backends.store = Broken()
     stream: dict[str, Any] = {"json": {"query": QUERY}, "headers": {"Accept": "text/event-stream"}}
     reply = client.post("/ask", **stream) if streamed else client.get("/documents")
     assert '"InternalError"' in reply.text

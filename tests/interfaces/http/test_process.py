@@ -1,7 +1,5 @@
 """``disco-rag serve --workers``: workers that die, and a first process that is killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -10,13 +8,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
 
 from tests.conftest import EXAMPLES
 from tests.interfaces.http.parts import PATIENCE_S, until
-from tests.servers.loopback import free_port, workers_of
+from tests.servers.loopback import free_port, is_ready, workers_of
 from tests.servers.postgres import PostgresServer
 
 COMMAND = [sys.executable, "-c", "from interfaces.cli.main import main; main()", "serve", "--workers", "2", "--port"]
@@ -35,13 +32,6 @@ def test_workers_are_replaced_even_while_the_database_is_away_and_end_when_the_f
     def workers() -> list[psutil.Process]:
         return workers_of(psutil.Process(server.pid))
 
-    def is_ready() -> bool:
-        assert server.poll() is None, log.read_text()
-        try:
-            return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=PATIENCE_S).is_success
-        except httpx.TransportError:
-            return False
-
     def refuses() -> bool:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
@@ -49,7 +39,8 @@ def test_workers_are_replaced_even_while_the_database_is_away_and_end_when_the_f
             return True
         return False
 
-    until(is_ready)
+    until(lambda: is_ready(port) or server.poll() is not None)
+    assert server.poll() is None, log.read_text()
     postgres.stop("immediate")
     try:
         workers()[0].kill()
@@ -58,7 +49,7 @@ def test_workers_are_replaced_even_while_the_database_is_away_and_end_when_the_f
     finally:
         postgres.start()
     until(lambda: len(workers()) == 2)
-    assert is_ready()
+    assert is_ready(port)
     server.send_signal(signal.SIGKILL)
     assert server.wait(timeout=PATIENCE_S) == -signal.SIGKILL
     until(refuses)

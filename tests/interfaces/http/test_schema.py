@@ -1,7 +1,5 @@
 """The whole OpenAPI schema, driven by Schemathesis with all of its checks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,7 +28,7 @@ EXCUSED: list[dict[str, Any]] = [
             "positive_data_acceptance": {"expected-statuses": [*USUAL, 415, 422]},
             "negative_data_rejection": {"enabled": False},
         },
-    },
+    }
 ]
 
 

@@ -1,7 +1,5 @@
 """Heads without end, half requests, bodies that never come; how the server stops; the page that it serves."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

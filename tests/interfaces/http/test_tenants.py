@@ -1,7 +1,5 @@
 """Tenants never see each other's documents, and have no more than their quotas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -148,10 +146,10 @@ def stored(client: TestClient, files: dict[str, str | bytes], corpus: str, heade
 
 
 def test_a_tenant_may_keep_so_many_documents_in_all_its_corpora_and_may_replace_and_delete_them(
-    served: Served, tmp_path: Path
+    served: Served, keys: Path
 ) -> None:
-    (headers,) = write_keys(tmp_path / "keys.toml", ("one", "many", tuple(Role)))
-    client = served(keys=tmp_path / "keys.toml", quota={"documents": 2})
+    (headers,) = write_keys(keys, ("one", "many", tuple(Role)))
+    client = served(keys=keys, quota={"documents": 2})
     client.headers.update(headers)
     assert stored(client, {"a.txt": PLAIN, "b.txt": PLAIN, "c.txt": PLAIN}, "q1") == 429
     assert stored(client, {"a.txt": PLAIN}, "q1") == stored(client, {"a.txt": PLAIN}, "q2") == 202
@@ -163,25 +161,24 @@ def test_a_tenant_may_keep_so_many_documents_in_all_its_corpora_and_may_replace_
     assert 'disco_rag_refused_total{kind="QuotaError"} 2.0' in client.get("/metrics").text
 
 
-def test_a_tenant_may_keep_so_many_bytes(served: Served, tmp_path: Path) -> None:
-    (headers,) = write_keys(tmp_path / "keys.toml", ("one", "large", tuple(Role)))
-    client = served(keys=tmp_path / "keys.toml", quota={"storage_mb": 0.002})
+def test_a_tenant_may_keep_so_many_bytes(served: Served, keys: Path) -> None:
+    (headers,) = write_keys(keys, ("one", "large", tuple(Role)))
+    client = served(keys=keys, quota={"storage_mb": 0.002})
     client.headers.update(headers)
     assert stored(client, {"a.txt": "Tides rise. " * 50}, "q3") == 202
     assert stored(client, {"b.txt": "Tides rise. " * 200}, "q3") == 429
 
 
-def test_a_tenant_may_have_so_many_jobs_that_have_not_ended(served: Served, tmp_path: Path) -> None:
-    keys = tmp_path / "keys.toml"
+def test_a_tenant_may_have_so_many_jobs_that_have_not_ended(served: Served, keys: Path) -> None:
     (headers,) = write_keys(keys, ("one", "north", tuple(Role)))
     reply = upload(served(keys=keys, quota={"jobs": 0}), {"a.txt": PLAIN}, corpus="q4", headers=headers)
     assert (reply.status_code, "retry-after" in reply.headers) == (429, True)
 
 
-def test_the_questions_of_all_keys_of_a_tenant_count_together(served: Served, tmp_path: Path) -> None:
+def test_the_questions_of_all_keys_of_a_tenant_count_together(served: Served, keys: Path) -> None:
     entries = [("one", "alpha", tuple(Role)), ("two", "alpha", tuple(Role)), ("other", "default", tuple(Role))]
-    one, two, other = write_keys(tmp_path / "keys.toml", *entries)
-    client = served(keys=tmp_path / "keys.toml", quota={"questions_per_minute": 2})
+    one, two, other = write_keys(keys, *entries)
+    client = served(keys=keys, quota={"questions_per_minute": 2})
     body = {"query": QUERY, "switches": LOCAL}
     replies = [client.post("/ask", json=body, headers=headers) for headers in (one, two, one, other)]
     assert [reply.status_code for reply in replies] == [200, 200, 429, 200]

@@ -1,7 +1,5 @@
 """Conversations over HTTP: what is asked in them stays, and nobody sees another's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +13,6 @@ from tests.interfaces.http.conftest import Served
 from tests.interfaces.http.parts import QUERY, write_keys
 
 DENSE = {"retriever": "dense"}
-
-
-@pytest.fixture
-def client(served: Served) -> TestClient:
-    return served()
 
 
 def made(client: TestClient, **headers: Any) -> str:
@@ -49,9 +42,9 @@ def test_a_conversation_keeps_its_answers_under_its_first_question_until_it_is_d
 
 
 @pytest.mark.parametrize(("method", "path"), [("DELETE", ""), ("GET", "/turns"), ("POST", "")])
-def test_nobody_reaches_another_tenants_thread(served: Served, tmp_path: Path, method: str, path: str) -> None:
-    own, other = write_keys(tmp_path / "keys.toml", ("a", "default", tuple(Role)), ("b", "alpha", tuple(Role)))
-    client = served(keys=tmp_path / "keys.toml")
+def test_nobody_reaches_another_tenants_thread(served: Served, keys: Path, method: str, path: str) -> None:
+    own, other = write_keys(keys, ("a", "default", tuple(Role)), ("b", "alpha", tuple(Role)))
+    client = served(keys=keys)
     thread = made(client, headers=own)
     if method == "POST":
         reply = client.post("/ask", json={"query": QUERY, "thread": thread}, headers=other)

@@ -1,7 +1,5 @@
 """POST /ingest: what is accepted is on disk, and what is refused leaves nothing."""
 
-from __future__ import annotations
-
 import io
 import os
 import resource
@@ -20,8 +18,8 @@ from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, StoreError
 from interfaces.http.jobs import Uploads
 from tests.ingest.pdfs import raw_pdf
-from tests.interfaces.http.conftest import Address, Serve, Served
-from tests.interfaces.http.parts import Apps, ended, until, upload
+from tests.interfaces.http.conftest import Address, Served
+from tests.interfaces.http.parts import Apps, ended, service_of, until, upload
 
 PLAIN = "The Moon pulls the sea. Tides rise."
 
@@ -31,16 +29,14 @@ def kept(uploads: Path) -> list[str]:
     return sorted(p.name for p in (uploads / "files").rglob("*") if p.is_file())
 
 
-def test_what_is_accepted_is_on_disk_with_a_record_of_its_job(apps: Apps, serve: Serve, uploads: Path) -> None:
-    app = apps(uploads)
-    client = serve(app)
+def test_what_is_accepted_is_on_disk_with_a_record_of_its_job(client: TestClient, apps: Apps, uploads: Path) -> None:
     reply = upload(client, {"a.txt": PLAIN, "b.txt": PLAIN}, corpus="kept")
     assert reply.status_code == 202
     job = reply.json()["job"]
     assert [(f["name"], f["status"]) for f in job["files"]] == [("a.txt", None), ("b.txt", None)]
     assert kept(uploads) == ["a.txt", "b.txt"]
-    assert app.state.service.uploads.path(apps.scope(corpus="kept"), "a.txt").read_text() == PLAIN
-    assert app.state.service.table.body("default", job["id"])
+    assert service_of(client).uploads.path(apps.scope(corpus="kept"), "a.txt").read_text() == PLAIN
+    assert service_of(client).table.body("default", job["id"])
     assert ended(client, job["id"])["failed"] == 0
 
 
@@ -128,15 +124,12 @@ def test_files_of_scopes_whose_names_run_together_lie_apart(tmp_path: Path) -> N
     )
 
 
-def test_files_of_one_name_in_a_request_are_refused_together(client: TestClient, uploads: Path) -> None:
+def test_a_request_without_files_or_with_two_of_one_name_is_refused(client: TestClient, uploads: Path) -> None:
     parts = [("files", (name, text)) for name, text in (("a.txt", "1."), ("b.txt", "2."), ("a.txt", "3."))]
     reply = client.post("/ingest", files=parts, data={"corpus": "same"})
     assert (reply.status_code, reply.json()["error"]["type"]) == (422, "InputError")
     assert "'a.txt'" in reply.json()["error"]["message"]
     assert kept(uploads) == []
-
-
-def test_a_request_without_files_is_refused(client: TestClient) -> None:
     assert client.post("/ingest", data={"corpus": "c"}).status_code == 422
     assert client.post("/ingest", content=b"--x", headers={"Content-Type": "multipart/form-data"}).status_code == 400
     assert client.post("/ingest", files=[("files", ("", b"x"))]).status_code == 422
@@ -168,17 +161,17 @@ def files_of_at_most(size: int) -> Generator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(apps: Apps, serve: Serve, uploads: Path) -> None:
-    app = apps(uploads)
-    client = serve(app)
+def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(
+    client: TestClient, apps: Apps, uploads: Path
+) -> None:
     first = upload(client, {"a.txt": PLAIN}, corpus="full")
     assert ended(client, first.json()["job"]["id"])["failed"] == 0
     with files_of_at_most(200_000):
         reply = upload(client, {"a.txt": "changed", "b.txt": "x" * 400_000}, corpus="full")
     assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreFullError")
     assert kept(uploads) == ["a.txt"]
-    assert app.state.service.uploads.path(apps.scope(corpus="full"), "a.txt").read_text() == PLAIN
-    until(lambda: app.state.service.jobs.waiting() == 0)
+    assert service_of(client).uploads.path(apps.scope(corpus="full"), "a.txt").read_text() == PLAIN
+    until(lambda: service_of(client).jobs.waiting() == 0)
     again = upload(client, {"b.txt": PLAIN}, corpus="full")
     assert ended(client, again.json()["job"]["id"])["failed"] == 0
 

@@ -1,7 +1,5 @@
 """One part of every kind, as another package would bring them; each tells that it was asked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Documents for builders, and what holds for every tree of neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -16,6 +14,7 @@ from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from discorag.schema.document import Document, Kind, Markup
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import TreeArrays
+from tests.retrieval.strategies import leaves_of
 
 _SENTENCES = (
     "Iron rusts.", "However, gold does not.", "For example, a ring stays bright.", "因此金不会生锈。", "\u200b",
@@ -69,7 +68,8 @@ def checked(source: Source, tree: RetrievalTree) -> RetrievalTree:
     """``tree``, after checking that it is one tree whose leaves are the sentences."""
     leaves = tree.nodes[: tree.leaves]
     assert [leaf.spans for leaf in leaves] == [(n.span,) for _, n in source.hierarchy.of_kind(Kind.SENTENCE)]
-    _check_texts(source, tree)
+    assert all(leaf.text == leaf.spans[0].of(source.document.text) for leaf in leaves)
+    assert all(len(node.spans) == 1 for node in tree.nodes)
     assert [len(parents) for parents in tree.parents].count(0) == 1
     assert max(map(len, tree.parents)) <= 1
     for node in tree.nodes[tree.leaves :]:
@@ -80,12 +80,6 @@ def checked(source: Source, tree: RetrievalTree) -> RetrievalTree:
     return tree
 
 
-def _check_texts(source: Source, tree: RetrievalTree) -> None:
-    for leaf in tree.nodes[: tree.leaves]:
-        assert leaf.text == leaf.spans[0].of(source.document.text)
-    assert all(len(node.spans) == 1 for node in tree.nodes)
-
-
 def below(tree: RetrievalTree) -> set[tuple[int, ...]]:
     """The leaves below each inner node."""
-    return {tree.leaves_of[i] for i in range(tree.leaves, len(tree.nodes))}
+    return set(leaves_of(tree)[tree.leaves :])

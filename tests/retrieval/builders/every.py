@@ -1,7 +1,5 @@
 """The builders of all retrievers by name, made of parts that cost next to nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import cast

@@ -1,7 +1,5 @@
 """The papers' baselines, windows along a tree, and discourse trees."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise
@@ -23,7 +21,7 @@ from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, windows_
 from discorag.schema.discourse import RstTree
 from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.builders.checks import RightBranchingUnits, below, checked, source_of, sources
-from tests.retrieval.strategies import small_tree
+from tests.retrieval.strategies import leaves_of, small_tree
 
 
 @given(sources, st.integers(1, 12))
@@ -54,18 +52,12 @@ async def test_bisection_is_a_binary_tree_of_least_depth(source: Source):
 
 @pytest.mark.parametrize(
     ("width", "sentences", "windows"),
-    [
-        (7, 7, [7]),
-        (7, 8, [7, 8]),
-        (7, 9, [7, 2, 9]),
-        (7, 50, [7, 7, 7, 7, 7, 7, 7, 49, 50]),
-        (3, 7, [3, 3, 7]),
-    ],
+    [(7, 7, [7]), (7, 8, [7, 8]), (7, 9, [7, 2, 9]), (7, 50, [7, 7, 7, 7, 7, 7, 7, 49, 50]), (3, 7, [3, 3, 7])],
 )
 async def test_windows_are_joined_until_one_is_left(width: int, sentences: int, windows: list[int]):
     source = source_of(" ".join(f"Sam{i} ate." for i in range(sentences)))
     tree = checked(source, (await WindowBuilder(Concat(), chunk_words=1, width=width).build(source)).tree)
-    assert [len(tree.leaves_of[i]) for i in range(tree.leaves, len(tree.nodes))] == windows
+    assert [len(below) for below in leaves_of(tree)[tree.leaves :]] == windows
 
 
 _SIX = source_of("Ann ate. Bob bit. Cid cut. Dan dug. Eva ebbed. Flo fed.")
@@ -158,5 +150,5 @@ async def test_sections_stand_over_their_heading_paragraphs_and_subsections():
     source = source_of(_TEXT)
     tree = checked(source, (await ParagraphBuilder(Concat()).build(source)).tree)
     assert below(tree) == {(2, 3), (5, 6), (1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5, 6, 7)}
-    headings = {tree.leaves_of[i]: n.heading for i, n in enumerate(tree.nodes) if n.heading}
+    headings = {leaves_of(tree)[i]: n.heading for i, n in enumerate(tree.nodes) if n.heading}
     assert headings == {(1, 2, 3, 4, 5, 6): "Metals", (5, 6): "Rings"}

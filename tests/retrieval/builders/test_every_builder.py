@@ -1,7 +1,5 @@
 """What holds for the tree of every builder, also on documents of impossible shapes."""
 
-from __future__ import annotations
-
 import sys
 from itertools import pairwise
 
@@ -15,6 +13,7 @@ from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Span
 from tests.retrieval.builders.checks import source_of, sources
 from tests.retrieval.builders.every import GAPPED, ONE_ROOT, OVERLAPPING, every_builder
+from tests.retrieval.strategies import leaves_of
 
 NAMES = sorted(every_builder())
 
@@ -58,7 +57,7 @@ async def test_a_nodes_spans_hold_its_childrens_and_begin_and_end_with_them(name
         assert {s.end for s in node.spans} <= {s.end for s in below}
         assert all(a.end < b.start for a, b in pairwise(node.spans))
         if name not in GAPPED:
-            leaves = tree.leaves_of[i]
+            leaves = leaves_of(tree)[i]
             assert list(leaves) == list(range(leaves[0], leaves[-1] + 1))
 
 
@@ -67,7 +66,7 @@ async def test_a_nodes_spans_hold_its_childrens_and_begin_and_end_with_them(name
 async def test_every_node_has_one_parent_or_is_a_root(name: str, source: Source) -> None:
     tree = await built(name, source)
     assert max(map(len, tree.parents)) <= 1
-    held = [leaf for root in tree.roots for leaf in tree.leaves_of[root]]
+    held = [leaf for root in tree.roots for leaf in leaves_of(tree)[root]]
     assert sorted(held) == list(range(tree.leaves))
     assert name not in ONE_ROOT or len(tree.roots) == 1
 

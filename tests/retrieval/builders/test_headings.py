@@ -1,7 +1,5 @@
 """The document structure tree: headings above, paragraphs below, whatever the document's shape."""
 
-from __future__ import annotations
-
 import pytest
 
 from discorag.ingest.segment.headings import build_hierarchy
@@ -29,12 +27,9 @@ def outline(tree: RetrievalTree, node: int | None = None, depth: int = 0) -> lis
     return lines
 
 
-async def test_headings_are_inner_nodes_and_paragraphs_leaves():
+async def test_headings_are_inner_nodes_that_read_as_their_path_and_paragraphs_leaves():
     tree = await built("# Parks\n\nIntro.\n\n## Rides\n\nFast.\n\nTall.\n\n## Food\n\nHot.\n")
     assert outline(tree) == ["0 Parks", "1 'Intro.'", "1 Rides", "2 'Fast.'", "2 'Tall.'", "1 Food", "2 'Hot.'"]
-
-
-async def test_an_inner_node_reads_as_the_path_of_headings():
     tree = await built("# Parks\n\n## Rides\n\n### Old\n\nFast.\n")
     assert [n.text for n in tree.nodes[tree.leaves :]] == ["Parks > Rides > Old", "Parks > Rides", "Parks"]
 
@@ -44,25 +39,19 @@ async def test_text_before_the_heading_that_is_the_title_keeps_the_section_below
     assert outline(tree) == ["0 Parks", "1 'Before.'", "1 Parks", "2 'Fast.'"]
 
 
-async def test_a_document_without_headings_is_one_level_of_leaves_under_its_title():
+async def test_without_headings_all_leaves_are_under_the_title_and_without_text_the_innermost_are_leaves():
     tree = await built("One.\n\nTwo.\n", markup=Markup.NONE)
     assert outline(tree) == ["0 Parks", "1 'One.'", "1 'Two.'"]
-
-
-async def test_a_document_of_headings_alone_has_the_innermost_as_leaves():
     tree = await built("# Parks\n\n## Rides\n\n## Food\n\n### Hot\n")
     assert outline(tree) == ["0 Parks", "1 Rides", "2 '## Rides'", "1 Food", "2 Hot", "3 '### Hot'"]
 
 
-async def test_a_paragraph_beyond_the_window_is_cut_between_sentences():
+async def test_a_paragraph_beyond_the_window_is_cut_between_sentences_and_a_sentence_between_words():
     tree = await built("One two three four. Five six seven eight. Nine ten eleven twelve.\n", window=14)
     assert [n.text for n in tree.nodes[: tree.leaves]] == [
         "One two three four. Five six seven eight.",
         "Nine ten eleven twelve.",
     ]
-
-
-async def test_a_sentence_beyond_the_window_is_cut_between_words():
     words = [f"w{i}" for i in range(25)]
     tree = await built(" ".join(words), window=12)
     assert [n.text.split() for n in tree.nodes[: tree.leaves]] == [words[i : i + 5] for i in range(0, 25, 5)]

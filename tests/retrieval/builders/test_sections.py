@@ -1,7 +1,5 @@
 """HTSIR's and RAPTOR's trees: by hand at the ends of sections, by theme, by likeness wherever a text stands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 
@@ -19,7 +17,7 @@ from discorag.retrieval.builders.summaries import Summary
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import Usage
 from discorag.schema.retrieval_tree import RetrievalTree
-from discorag.schema.values import Vectors, count_words
+from discorag.schema.values import count_words
 from discorag.text.sentences import sentence_spans
 
 ENCODER = PackagedEncoder()
@@ -138,14 +136,6 @@ async def clustered(text: str, sizes: ClusterSizes | None = None) -> Built:
     return await builder.build(Source(document, build_hierarchy(document)))
 
 
-def topics_of(vectors_per_topic: int, seed: int = 0) -> Vectors:
-    """Three topics in turns."""
-    rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(3, 64))
-    points = centres[np.arange(3 * vectors_per_topic) % 3] + 0.3 * rng.normal(size=(3 * vectors_per_topic, 64))
-    return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True), dtype=np.float32)
-
-
 async def test_three_topics_told_in_turns_are_found() -> None:
     text = " ".join(chain.from_iterable(zip(*map(topic_sentences, range(3)), strict=True)))
     built = await clustered(text, ClusterSizes(chunk_tokens=20))  # a sentence each
@@ -167,7 +157,10 @@ def test_a_point_between_two_clusters_is_in_both_and_others_are_in_one() -> None
 
 
 def test_a_cluster_that_the_summariser_cannot_take_is_clustered_again() -> None:
-    clusters = clusters_of(topics_of(20), [100] * 60, ClusterSizes(cluster_tokens=500))
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(3, 64))[np.arange(60) % 3] + 0.3 * rng.normal(size=(60, 64))  # three topics in turns
+    vectors = np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True), dtype=np.float32)
+    clusters = clusters_of(vectors, [100] * 60, ClusterSizes(cluster_tokens=500))
     assert max(map(len, clusters)) <= 5
     assert {m for members in clusters for m in members} == set(range(60))
 

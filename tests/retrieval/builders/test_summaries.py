@@ -1,7 +1,5 @@
 """Summaries: within their budget, in text order, and extractive where a model fails."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

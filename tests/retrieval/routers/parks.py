@@ -1,7 +1,6 @@
 """The document of RDR² table 16, rebuilt in our own words with its outline and its node ids."""
 
-from __future__ import annotations
-
+import asyncio
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
 
@@ -49,7 +48,7 @@ _PASSAGES = {
 TITLE = "Six Flags Over Texas"
 
 
-async def six_flags() -> RetrievalTree:
+async def _six_flags() -> RetrievalTree:
     text = "\n\n".join(_blocks())
     document = Document(uri="parks.md", title=TITLE, text=text, markup=Markup.INLINE)
     source = Source(document=document, hierarchy=build_hierarchy(document))
@@ -65,22 +64,25 @@ def _blocks() -> Iterator[str]:
             yield _PASSAGES.get(i, f"Something else, told as number {i}.")
 
 
-def nodes(tree: RetrievalTree, *ids: int) -> tuple[int, ...]:
+PARKS = asyncio.run(_six_flags())
+
+
+def nodes(*ids: int) -> tuple[int, ...]:
     """The nodes of these ids of table 16, which gives the root -1; prompts give it 0, so theirs are one more."""
-    every = RetrievalSubtree(tree, tuple(range(tree.leaves)), frozenset()).lines
+    every = RetrievalSubtree(PARKS, tuple(range(PARKS.leaves)), frozenset()).lines
     return tuple(every[i + 1].node for i in ids)
 
 
-def ids(tree: RetrievalTree, selected: Iterable[int]) -> list[int]:
+def ids(selected: Iterable[int]) -> list[int]:
     """The ids of table 16 of these nodes."""
-    every = RetrievalSubtree(tree, tuple(range(tree.leaves)), frozenset()).lines
+    every = RetrievalSubtree(PARKS, tuple(range(PARKS.leaves)), frozenset()).lines
     of = {line.node: line.id - 1 for line in every}
     return [of[node] for node in selected]
 
 
-def begin(tree: RetrievalTree, *retrieved: int, rules: WalkRules = WALK) -> Walk:
+def begin(*retrieved: int, rules: WalkRules = WALK) -> Walk:
     """A walk that starts from the passages of these ids of table 16."""
-    return Walk.begin(tree, nodes(tree, *retrieved), rules)
+    return Walk.begin(PARKS, nodes(*retrieved), rules)
 
 
 async def to_the_end(walk: Walk, router: Router, *, unfold: int = 5, question: str = QUESTION) -> Walk:

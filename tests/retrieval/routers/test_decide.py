@@ -1,7 +1,5 @@
 """The routers: a language model in two forms, what it is shown and may reply; the local one, by similarity."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 
@@ -35,12 +33,10 @@ def shown(server: ScriptedServer, request: int = 0) -> str:
     return server.requests[request]["messages"][0]["content"]
 
 
-async def test_json_is_constrained_to_the_passages_shown_and_to_collapsed_headings(
-    parks: RetrievalTree,
-) -> None:
+async def test_json_is_constrained_to_the_passages_shown_and_to_collapsed_headings() -> None:
     with ScriptedServer([route(19, expand=[40]), route(41, 44)]) as server:
-        walk = await walked(server, begin(parks, 19))
-    assert ids(parks, walk.selected) == [19, 41, 44]
+        walk = await walked(server, begin(19))
+    assert ids(walk.selected) == [19, 41, 44]
     assert "\n   20: In 2001 came Titan" in shown(server)
     assert "\n  41 #+: Records\n" in shown(server)
     assert "\n  41 #: Records\n   42: Tallest roller coaster in Texas: Titan, 245 feet.\n" in shown(server, 1)
@@ -53,12 +49,12 @@ async def test_json_is_constrained_to_the_passages_shown_and_to_collapsed_headin
     assert 19 not in schema["properties"]["expand"]["items"]["enum"]
 
 
-async def test_tagged_documents_are_written_as_the_published_router_knows_them(parks: RetrievalTree) -> None:
+async def test_tagged_documents_are_written_as_the_published_router_knows_them() -> None:
     with ScriptedServer(
         ["[ANSWER] 20: In 2001 came\n[EXPAND] 41: ===Records===\n[EXPAND] 17", "Cannot answer."]
     ) as server:
-        walk = await walked(server, begin(parks, 19), "tagged")
-    assert ids(parks, walk.selected) == [19]
+        walk = await walked(server, begin(19), "tagged")
+    assert ids(walk.selected) == [19]
     assert "0: Six Flags Over Texas\n\t1: ==Introduction==\n\t4: ==History==\n\t\t5: ===Initial planning" in shown(
         server
     )
@@ -81,12 +77,10 @@ async def test_tagged_documents_are_written_as_the_published_router_knows_them(p
         ("I cannot answer this.", [], []),
     ],
 )
-def test_tagged_replies_are_read_in_many_styles(
-    parks: RetrievalTree, reply: str, answer: list[int], expand: list[int]
-) -> None:
-    decision = TAGGED.read(reply, begin(parks, 41).subtree)
-    assert (ids(parks, decision.answer), ids(parks, decision.expand)) == (answer, expand)
-    assert TAGGED.read(TAGGED.write(decision, begin(parks, 41).subtree), begin(parks, 41).subtree) == decision
+def test_tagged_replies_are_read_in_many_styles(reply: str, answer: list[int], expand: list[int]) -> None:
+    decision = TAGGED.read(reply, begin(41).subtree)
+    assert (ids(decision.answer), ids(decision.expand)) == (answer, expand)
+    assert TAGGED.read(TAGGED.write(decision, begin(41).subtree), begin(41).subtree) == decision
 
 
 @pytest.mark.parametrize(
@@ -100,17 +94,15 @@ def test_tagged_replies_are_read_in_many_styles(
         ("tagged", "[ANSWER] 999: Invented", "No such nodes"),
     ],
 )
-def test_a_reply_that_chooses_nothing_says_what_to_change(
-    parks: RetrievalTree, form: str, text: str, message: str
-) -> None:
+def test_a_reply_that_chooses_nothing_says_what_to_change(form: str, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        FORMS[form].read(text, begin(parks, 19).subtree)
+        FORMS[form].read(text, begin(19).subtree)
 
 
-async def test_a_repaired_reply_is_followed_and_both_calls_are_paid(parks: RetrievalTree) -> None:
+async def test_a_repaired_reply_is_followed_and_both_calls_are_paid() -> None:
     with ScriptedServer([route(42), route(19)]) as server:
-        walk = await walked(server, begin(parks, 19))
-    assert ids(parks, walk.selected) == [19]
+        walk = await walked(server, begin(19))
+    assert ids(walk.selected) == [19]
     assert (walk.usage.calls, walk.usage.repairs) == (2, 1)
     assert "Passages shown: 20." in server.requests[1]["messages"][-1]["content"]
 
@@ -163,8 +155,6 @@ async def test_a_passage_beyond_the_window_is_compared_as_far_as_it_is_read(enco
     assert walk.selected == [0]
 
 
-async def test_the_packaged_encoder_finds_the_record_that_the_question_asks_for(
-    encoder: Encoder, parks: RetrievalTree
-) -> None:
-    walk = await to_the_end(begin(parks, 19), LocalRouter(encoder), unfold=12)
-    assert 44 in ids(parks, walk.selected)
+async def test_the_packaged_encoder_finds_the_record_that_the_question_asks_for(encoder: Encoder) -> None:
+    walk = await to_the_end(begin(19), LocalRouter(encoder), unfold=12)
+    assert 44 in ids(walk.selected)

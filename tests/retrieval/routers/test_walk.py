@@ -1,7 +1,5 @@
 """A walk shows what the rules say, queues what the router unfolds, and outlives a model that fails."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest
@@ -12,9 +10,8 @@ from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.headings import HeadingBuilder
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
 from discorag.schema.errors import ModelUnavailableError, Usage
-from discorag.schema.retrieval_tree import RetrievalTree
 from tests.retrieval.builders.checks import source_of
-from tests.retrieval.routers.parks import QUESTION, TITLE, begin, ids, nodes, to_the_end
+from tests.retrieval.routers.parks import PARKS, QUESTION, TITLE, begin, ids, nodes, to_the_end
 
 
 @dataclass
@@ -29,54 +26,47 @@ class ScriptedRouter:
         return self.decisions.pop(0) if self.decisions else Decision()
 
 
-def decision(tree: RetrievalTree, *answer: int, expand: tuple[int, ...] = ()) -> Decision:
-    return Decision(nodes(tree, *answer), nodes(tree, *expand), Usage(calls=1))
+def decision(*answer: int, expand: tuple[int, ...] = ()) -> Decision:
+    return Decision(nodes(*answer), nodes(*expand), Usage(calls=1))
 
 
-def test_the_rebuilt_document_has_the_ids_of_table_16(parks: RetrievalTree) -> None:
+def test_the_rebuilt_document_has_the_ids_of_table_16() -> None:
     headings = {-1: TITLE, 0: "Introduction", 3: "History", 4: "Initial planning and construction", 16: "1990s"}
     headings |= {18: "2000s", 20: "2010s", 29: "Firsts, bests, and other records", 40: "Records", 45: "Awards"}
     headings |= {30: "Firsts and ones of a kind", 48: "Events", 54: "Areas and attractions", 56: "Star Mall"}
     headings |= {157: "Tower", 168: "Former Attractions"}
-    lines = begin(parks, 41).subtree.lines
+    lines = begin(41).subtree.lines
     assert {line.id - 1: line.text for line in lines if line.kind != "passage"} == headings
-    assert ids(parks, [line.node for line in lines if line.kind == "passage"]) == [41, 42, 43, 44]
+    assert ids([line.node for line in lines if line.kind == "passage"]) == [41, 42, 43, 44]
 
 
-async def test_table_16_starts_from_each_passage_by_itself(parks: RetrievalTree) -> None:
+async def test_table_16_starts_from_each_passage_by_itself() -> None:
     """Appendix D: 17 leads to a refusal, 19 to the records."""
-    replies = [
-        decision(parks, expand=(0,)),
-        decision(parks, 19, expand=(40,)),
-        decision(parks),
-        decision(parks, 41, 44),
-    ]
+    replies = [decision(expand=(0,)), decision(19, expand=(40,)), decision(), decision(41, 44)]
     router = ScriptedRouter(replies)
-    walk = await to_the_end(begin(parks, 17, 19, rules=WalkRules(by_passage=True)), router)
-    assert [ids(parks, subtree.passages) for subtree in router.shown] == [[17], [19], [1, 2], [41, 42, 43, 44]]
-    assert ids(parks, walk.selected) == [19, 41, 44]
+    walk = await to_the_end(begin(17, 19, rules=WalkRules(by_passage=True)), router)
+    assert [ids(subtree.passages) for subtree in router.shown] == [[17], [19], [1, 2], [41, 42, 43, 44]]
+    assert ids(walk.selected) == [19, 41, 44]
     assert walk.usage.calls == 4
 
 
-async def test_all_headings_of_a_set_are_unfolded_one_by_one_and_none_twice(parks: RetrievalTree) -> None:
+async def test_all_headings_of_a_set_are_unfolded_one_by_one_and_none_twice() -> None:
     """Equation 4: expansions are a set."""
-    router = ScriptedRouter([decision(parks, 19, expand=(40, 16, 40)), decision(parks, 41, expand=(54,))])
-    walk = await to_the_end(begin(parks, 19), router)
-    assert [ids(parks, subtree.passages) for subtree in router.shown] == [[19], [41, 42, 43, 44], [17], [55]]
-    assert [ids(parks, step) for step in walk.steps] == [[19], [41], [], []]
-    hidden = [set(ids(parks, subtree.collapsed)) for subtree in router.shown]
+    router = ScriptedRouter([decision(19, expand=(40, 16, 40)), decision(41, expand=(54,))])
+    walk = await to_the_end(begin(19), router)
+    assert [ids(subtree.passages) for subtree in router.shown] == [[19], [41, 42, 43, 44], [17], [55]]
+    assert [ids(step) for step in walk.steps] == [[19], [41], [], []]
+    hidden = [set(ids(subtree.collapsed)) for subtree in router.shown]
     assert {40, 16} <= hidden[0]
     assert not {40, 16} & hidden[1]  # 16 waits in the queue
     assert not {3, 29, 54} & hidden[3]  # headings above headings only hide nothing themselves
 
 
 @pytest.mark.parametrize("unfold", [0, 1, 2])
-async def test_expansions_are_limited_and_the_last_passages_shown_can_still_be_selected(
-    parks: RetrievalTree, unfold: int
-) -> None:
-    steps = [decision(parks, 19, expand=(16, 40)), decision(parks, 17, expand=(0,)), decision(parks, 41)]
-    walk = await to_the_end(begin(parks, 19), ScriptedRouter(steps), unfold=unfold)
-    assert ids(parks, walk.selected) == [19, 17, 41][: unfold + 1]
+async def test_expansions_are_limited_and_the_last_passages_shown_can_still_be_selected(unfold: int) -> None:
+    steps = [decision(19, expand=(16, 40)), decision(17, expand=(0,)), decision(41)]
+    walk = await to_the_end(begin(19), ScriptedRouter(steps), unfold=unfold)
+    assert ids(walk.selected) == [19, 17, 41][: unfold + 1]
 
 
 @pytest.mark.parametrize(
@@ -89,27 +79,24 @@ async def test_expansions_are_limited_and_the_last_passages_shown_can_still_be_s
     ],
 )
 async def test_ablations_of_a_router_that_refuses(
-    parks: RetrievalTree, without: str, shown: tuple[int, ...], headings: bool, selected: tuple[int, ...]
+    without: str, shown: tuple[int, ...], headings: bool, selected: tuple[int, ...]
 ) -> None:
     router = ScriptedRouter([])
-    walk = await to_the_end(begin(parks, 42, rules=WalkRules(without=without)), router)  # type: ignore[arg-type]
+    walk = await to_the_end(begin(42, rules=WalkRules(without=without)), router)  # type: ignore[arg-type]
     [subtree] = router.shown
-    assert ids(parks, subtree.passages) == list(shown)
+    assert ids(subtree.passages) == list(shown)
     assert any(line.kind == "collapsed" for line in subtree.lines) is headings
-    assert ids(parks, walk.selected) == list(selected)
+    assert ids(walk.selected) == list(selected)
 
 
-def test_without_similarity_a_walk_starts_under_a_heading_drawn_by_the_seed(parks: RetrievalTree) -> None:
-    rules, start = WalkRules(without="similarity"), nodes(parks, 42)
-    starts = {tuple(Walk.begin(parks, start, rules, seed).queue) for seed in "abcdefgh"}
+async def test_ablations_start_elsewhere_or_give_all_passages_of_an_unfolded_heading() -> None:
+    rules, start = WalkRules(without="similarity"), nodes(42)
+    starts = {tuple(Walk.begin(PARKS, start, rules, seed).queue) for seed in "abcdefgh"}
     assert len(starts) > 1
-    assert Walk.begin(parks, start, rules, "a") == Walk.begin(parks, start, rules, "a")
-
-
-async def test_without_refusal_an_unfolded_heading_gives_all_its_passages(parks: RetrievalTree) -> None:
-    walk = begin(parks, 19, rules=WalkRules(without="refuse"))
-    walk = await to_the_end(walk, ScriptedRouter([decision(parks, expand=(40,))]))
-    assert [ids(parks, step) for step in walk.steps] == [[], [41, 42, 43, 44]]
+    assert Walk.begin(PARKS, start, rules, "a") == Walk.begin(PARKS, start, rules, "a")
+    walk = begin(19, rules=WalkRules(without="refuse"))
+    walk = await to_the_end(walk, ScriptedRouter([decision(expand=(40,))]))
+    assert [ids(step) for step in walk.steps] == [[], [41, 42, 43, 44]]
 
 
 class DyingRouter:
@@ -124,10 +111,10 @@ class DyingRouter:
         return Decision(subtree.passages, usage=Usage(calls=1))
 
 
-async def test_a_model_that_fails_at_one_start_leaves_the_others_alone(parks: RetrievalTree) -> None:
-    walk = await to_the_end(begin(parks, 17, 19, rules=WalkRules(by_passage=True)), DyingRouter())
+async def test_a_model_that_fails_at_one_start_leaves_the_others_alone() -> None:
+    walk = await to_the_end(begin(17, 19, rules=WalkRules(by_passage=True)), DyingRouter())
     assert [f.kind for f in walk.failures] == ["ModelUnavailableError"]
-    assert ids(parks, walk.selected) == [19]
+    assert ids(walk.selected) == [19]
     assert walk.usage == Usage(calls=2, repairs=1)
 
 

@@ -72,7 +72,7 @@ export async function cancelJob(id: string): Promise<Progress> {
   return (await send(`ingest/${id}`, { method: "DELETE" })).json() as Promise<Progress>;
 }
 
-/** fetch tells nothing of how much was sent, XMLHttpRequest does. */
+/** fetch does not report how much was sent; XMLHttpRequest does. */
 export function upload(
   files: File[],
   corpus: string,

@@ -5,7 +5,7 @@ import type { Edge, RhetoricalGraph } from "../api/types";
 import { relationName } from "./words";
 
 export const CARD = { width: 248, height: 92 };
-/** More cards than this cannot be looked over. */
+/** The most cards that can be taken in. */
 export const MOST = 12;
 const LABEL = { height: 26, letter: 7.5, padding: 18 };
 

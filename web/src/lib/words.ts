@@ -1,4 +1,4 @@
-import type { StageRecord } from "../api/types";
+import type { StageRecord, StoredDocument } from "../api/types";
 
 export const NO_ANSWER = "The documents do not answer this.";
 export const NOT_SURE = "Not sure that the documents answer this. Closest passages:";
@@ -43,6 +43,13 @@ const STAGES: Record<string, string> = {
 };
 
 export const stageName = (stage: string): string => STAGES[stage] ?? stage;
+
+/** What to call each document: its title, after the name of its file if others have the same title. */
+export const documentNames = (documents: StoredDocument[]): { id: string; name: string }[] =>
+  documents.map(({ doc_id: id, title, name }) => {
+    const alike = documents.filter((other) => other.title === title);
+    return { id, name: title && alike.length > 1 ? `${name}: ${title}` : title || name };
+  });
 
 /** BACKGROUND_FOR as "background for". */
 export const relationName = (relation: string): string => relation.toLowerCase().replaceAll("_", " ").replaceAll("-", " ");

@@ -6,7 +6,7 @@ export type Passages = ReadonlyMap<string, Chunk>;
 
 const NONE: Passages = new Map();
 
-/** The passages of a result by id; the reply has only their ids. */
+/** The passages of a result by id, their documents named as among its sources; the reply has only their ids. */
 export function usePassages(result: Reply | null, corpus: string): Passages {
   const [passages, setPassages] = useState<Passages>(NONE);
   useEffect(() => {
@@ -14,8 +14,10 @@ export function usePassages(result: Reply | null, corpus: string): Passages {
     if (!result) return undefined;
     let wanted = true;
     const ids = [...new Set([...result.hits.map((hit) => hit.chunk_id), ...(result.graph?.chunks ?? [])])];
+    const names = new Map(result.sources.map(({ doc_id, title }) => [doc_id, title]));
+    const named = (chunk: Chunk) => ({ ...chunk, title: names.get(chunk.doc_id) ?? chunk.title });
     passagesOf(corpus, ids)
-      .then((found) => wanted && setPassages(new Map(found.map((chunk) => [chunk.id, chunk]))))
+      .then((found) => wanted && setPassages(new Map(found.map((chunk) => [chunk.id, named(chunk)]))))
       .catch(() => undefined);
     return () => {
       wanted = false;

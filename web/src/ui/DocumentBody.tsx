@@ -15,7 +15,7 @@ interface StretchProps extends Pointing {
   words: ReactNode;
 }
 
-/** Characters of a document; marked ones can be pointed at where somebody listens. */
+/** Characters of a document; marked ones can be pointed at if there is a listener. */
 function Stretch({ piece, words, onPoint, onChoose }: StretchProps) {
   if (!piece.kinds.length) return words;
   const kinds = piece.kinds.join(" ");

@@ -45,7 +45,7 @@ function WrittenAnswer({ result, corpus }: { result: Reply; corpus: string }) {
   );
 }
 
-/** The sentences of the sources, which stand until the language model has written. */
+/** The sentences of the sources, shown until the language model has written. */
 function PreliminaryAnswer({ found }: { found: Preliminary }) {
   return (
     <section className="answer" aria-label="Preliminary answer">

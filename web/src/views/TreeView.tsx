@@ -6,7 +6,7 @@ import type { Chunk, RstTree, StoredDocument } from "../api/types";
 import { save } from "../lib/save";
 import { shorten } from "../lib/text";
 import { closedAtFirst, keyOf, readable } from "../lib/tree";
-import { plural } from "../lib/words";
+import { documentNames, plural } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { Choice } from "../ui/Choice";
@@ -117,7 +117,7 @@ export default function TreeView() {
   const { route, go, corpus, run } = useApp();
   const listed = useLoaded(corpus, () => documents(corpus, 0, LISTED));
   const options = useMemo(
-    () => (listed.value?.documents ?? []).map((d) => ({ id: d.doc_id, name: d.title || d.name })),
+    () => documentNames(listed.value?.documents ?? []),
     [listed.value],
   );
   const sources = run.asked?.corpus === corpus && run.result ? run.result.sources.map((source) => source.doc_id) : [];

@@ -9,8 +9,6 @@ manner and interrupted clauses are shown under the next most likely label. A rel
 by the least specific one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,22 +49,17 @@ class Decoded:
 
 
 def decode(
-    network: Network,
-    reading: Reading[Outputs],
-    levels: Ints,
-    *,
-    exact: int = EXACT,
-    openers: Sequence[int] = (),
+    network: Network, reading: Reading[Outputs], levels: Ints, *, exact: int = EXACT, openers: Sequence[int] = ()
 ) -> list[Decoded]:
     """The splits of one text's tree in pre-order.
 
     Args:
-        network: Scores cuts and labels.
-        reading: Of its n units.
+        network: Scores splits and labels.
+        reading: What the network read of the n units.
         levels: What starts at each unit (`Level`), shape (n,).
-        exact: Up to how many units all trees are compared.
-        openers: Units that only open what follows, such as headings: satellites of it, at the end of the text of what
-            comes before; nuclei only among each other.
+        exact: The most units for which all trees are compared.
+        openers: Units that only introduce what follows, such as headings: they are satellites of it (at the end of the
+            text, of what comes before), and nuclei only among each other.
     """
     decoder = _Decoder(network, reading, levels, openers)
     chosen: dict[_Span, tuple[int, float]] = {}
@@ -250,9 +243,9 @@ _MARKERS = [
 
 
 def most_likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
-    """The best pair of nuclearity and relation, and its probability among those that are shown.
+    """The most likely pair of nuclearity and relation among those that are shown, and its probability.
 
-    Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT of two nuclei, with the probability that this has. The
+    Below `_SHOWN_FROM` the relation is ELABORATION, or JOINT between two nuclei, with that pair's own probability. The
     probabilities are over `JOINT_LABELS`, shape (labels,).
     """
     ps = label_ps @ _TO_PAIR

@@ -7,8 +7,6 @@ writes such folders.
 
 # onnxruntime is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,10 +41,11 @@ class Description(BaseModel):
 
     Args:
         name: Part of the parser's version: the encoder, and for all but the packaged parser a digest of the weights.
-        encoder: The packaged encoder's name; another one's folder, or its name on the Hugging Face hub.
+        encoder: The packaged encoder's name, or another encoder's folder or name on the Hugging Face hub.
         encoder_sha256: Of the encoder's ``model.safetensors``.
         window: Word pieces that are encoded at once, special tokens included.
-        confidence: Slope and shift from the log odds of cut and label to those that a node is right (Platt 1999).
+        confidence: Slope and shift that turn the log odds of a split and its label into those that the node is right
+            (Platt 1999).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

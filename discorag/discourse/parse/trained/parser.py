@@ -1,7 +1,5 @@
 """The trained parser: raw text of any length to EDUs and tree in one call."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
@@ -12,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Limits, Unit, join_texts
+from discorag.discourse.parse.parser import Limits, TreeParser, Unit, join_texts
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.decode import decode, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import (
@@ -97,8 +95,8 @@ _LOG = logging.getLogger(__name__)
 VERSION = "gum-6"
 
 
-def trained_parser(tools: Toolbox, _limits: Limits) -> TrainedParser:
-    """For the registry: the packaged parser, or the one in the folder that the settings name."""
+def trained_parser(tools: Toolbox, _limits: Limits) -> TreeParser:
+    """The parser ``local``: the packaged one, or the one in the folder that the settings name."""
     return TrainedParser(folder=tools.settings.parser.folder or PACKAGED_FOLDER)
 
 
@@ -133,7 +131,7 @@ class TrainedParser:
         """The tree over the whole text of ``chunk``, in document offsets; for Chinese the rules', with a warning."""
         if language_of(chunk.text) != "en":
             if not self._warned:  # once, not for every chunk of a library
-                _LOG.warning("The trained parser knows English only: Chinese chunks get the rule-based parser's trees.")
+                _LOG.warning("The trained parser reads only English: Chinese chunks get the rule-based parser's trees.")
             self._warned = True
             return Outcome(value=rule_tree(chunk))
         start = chunk.span.start
@@ -151,14 +149,14 @@ class TrainedParser:
     ) -> RstTree:
         """The tree over a raw text of any length; its EDUs hold every character that is not white space.
 
-        Sentences, and at blank lines paragraphs (indices of the sentences that start one), are found if they are not
-        given. Without ``kinds`` of the sentences nothing is known of headings, turns and code.
+        Sentences and paragraphs (indices of the sentences that start one, at blank lines) are found if they are not
+        given. Without ``kinds`` of the sentences, headings, turns and code are not recognised.
 
         Raises:
             InvariantError: The text is blank, or Chinese.
         """
         if language_of(text) != "en":
-            raise InvariantError("The trained parser knows English only.", hint="Use RuleParser for other languages.")
+            raise InvariantError("The trained parser reads only English.", hint="Use RuleParser for other languages.")
         if not text.strip():
             raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
         raise_if_cancelled()
@@ -173,11 +171,11 @@ class TrainedParser:
         return _tree(network, layout, pieces, tokens, units, "edu")
 
     def parse_units(self, texts: Sequence[str], kind: Unit = "paragraph") -> RstTree:
-        """The tree over texts that are its leaves as they are: paragraphs, or summaries that stand for them.
+        """The tree over texts that are its leaves: paragraphs, or summaries of them.
 
-        Each starts a paragraph, unless they are EDUs or sentences of one. EDU ``i`` of the tree is the span of
-        ``texts[i]`` in the texts joined by blank lines (a space for EDUs and sentences), without white space around it.
-        What is not English, or holds no word, gets the rules' tree.
+        Each text starts a paragraph, unless the texts are EDUs or sentences of one. EDU ``i`` is the span of
+        ``texts[i]`` in the texts joined by blank lines (by spaces for EDUs and sentences), without white space around
+        it. Texts that are not English, or hold no word, get the tree of the rules.
 
         Raises:
             InvariantError: There are none, or one is blank.

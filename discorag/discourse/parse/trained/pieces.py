@@ -2,8 +2,6 @@
 
 # tokenizers is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -39,22 +37,19 @@ class Layout:
 
     @property
     def whole(self) -> list[Span]:
-        """Stretches in which no EDU starts: what its layout makes one unit, and a speaker with the word after it."""
+        """Stretches inside which no EDU starts: units of the layout, and a speaker's name with the word after it."""
         known = zip(self.sentences, self.kinds, strict=True) if self.kinds else ()
         return [s if kind in WHOLE else _label_of(s, self.text) for s, kind in known if kind in WHOLE | {UnitKind.TURN}]
 
     @property
     def openers(self) -> frozenset[int]:
-        """Where sentences start that only open what follows: headings, and marks and names that stand alone."""
+        """Starts of sentences that only introduce what follows: headings, and marks and names on their own."""
         known = zip(self.sentences, self.kinds, strict=True) if self.kinds else ()
         return frozenset(s.start for s, kind in known if kind is UnitKind.HEADING or is_mark(s.of(self.text)))
 
 
 def layout_of(
-    text: str,
-    sentences: Sequence[Span] | None = None,
-    paragraphs: Sequence[int] = (),
-    kinds: Sequence[UnitKind] = (),
+    text: str, sentences: Sequence[Span] | None = None, paragraphs: Sequence[int] = (), kinds: Sequence[UnitKind] = ()
 ) -> Layout:
     """The layout of a text; sentences and, at blank lines, paragraphs are found if they are not given."""
     if sentences is not None:
@@ -106,7 +101,7 @@ class Pieces:
 
 
 class Tokenization:
-    """An encoder's tokenizer as the parser uses it, in windows of so many word pieces, special tokens included.
+    """An encoder's tokenizer as the parser uses it, in windows of this many word pieces, special tokens included.
 
     Threads may share it.
     """
@@ -120,9 +115,9 @@ class Tokenization:
         self._lock = Lock()  # fast tokenizers must not be shared by threads
 
     def pieces(self, layout: Layout, *, first: int = 0) -> Pieces:
-        """The text's word pieces, in windows that are cut at sentence starts where there is one.
+        """The text's word pieces, in windows that are cut at the start of a sentence if possible.
 
-        The first window has at most ``first`` pieces if that is given.
+        The first window has at most ``first`` pieces, if that is given.
         """
         with self._lock:
             found: Any = self._tokenizer.encode(layout.text, add_special_tokens=False)

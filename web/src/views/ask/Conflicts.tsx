@@ -27,7 +27,7 @@ interface Props {
   result: Reply;
   /** The sentence whose disagreements stand out. */
   at?: number;
-  /** Of which answer, where there are several. */
+  /** Which answer it belongs to, if there are several. */
   of?: string;
 }
 
@@ -44,10 +44,11 @@ export function Conflicts({ result, at = -1, of = "" }: Props) {
       <ul>
         {disagreements.map((found, i) => {
           const [one, other] = inOrder(result, found);
+          const isOlder = found.relation === "REPLACES" && other === found.a;
           return (
             <li key={i} data-own={own.includes(found)}>
               <Said side={one} />
-              <p className="clash small">{clash(found.relation).second}:</p>
+              <p className="clash small">{isOlder ? "It replaces an older source" : clash(found.relation).second}:</p>
               <Said side={other} />
               <p className="small quiet">
                 {found.reason && (

@@ -7,7 +7,7 @@ import { Source } from "../../ui/Source";
 import { SaveBar } from "./SaveBar";
 import { Unsaid } from "./Unsaid";
 
-/** Passages of a question that is less likely to be answered than this have nothing to do with it. */
+/** If an answer is less likely than this, the closest passages are not shown. */
 const CLOSE = 0.1;
 
 /** The reason without what the headline says already. */

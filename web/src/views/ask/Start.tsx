@@ -1,5 +1,5 @@
 import { documents } from "../../api/calls";
-import { plural } from "../../lib/words";
+import { documentNames, plural } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
 import { Empty, ProblemNote } from "../../ui/Notes";
@@ -22,7 +22,7 @@ function Model({ name }: { name: string }) {
 function Titles({ corpus }: { corpus: string }) {
   const listed = useLoaded(corpus, () => documents(corpus, 0, 3));
   if (!listed.value?.total) return null;
-  const names = listed.value.documents.map((document) => document.title || document.name);
+  const names = documentNames(listed.value.documents).map(({ name }) => name);
   return (
     <p>
       This corpus has {plural(listed.value.total, "document")}: <bdi>{names.join(", ")}</bdi>

@@ -6,20 +6,18 @@ import { placeName, Source } from "../../ui/Source";
 
 interface SideProps {
   side: Side;
-  other: Side;
   open: boolean;
   onOpen: () => void;
 }
 
 /** One of the two sentences, with what differs marked, and where it stands. */
-function Statement({ side, other, open, onOpen }: SideProps) {
+function Statement({ side, open, onOpen }: SideProps) {
   const shown = useMemo(() => pieces(new CodeText(side.quote), side.lit.map((span) => ({ span, kind: "differs" }))), [side]);
   const act = open ? "Close the document" : "Show it in the document";
-  const name = side.title === other.title ? side.identity || side.title : side.title;
   return (
     <div className="side">
       <h5 className="quiet small">
-        <bdi>{[name, placeName(side, side.title)].filter(Boolean).join(" · ")}</bdi>
+        <bdi>{[side.title, placeName(side, side.title)].filter(Boolean).join(" · ")}</bdi>
       </h5>
       <blockquote dir="auto">
         {shown.map(({ start, text, kinds }) => (kinds.length ? <mark key={start} className="differs">{text}</mark> : <span key={start}>{text}</span>))}
@@ -70,15 +68,15 @@ interface Props {
   /** The reader's note if it is settled. */
   note: string | null;
   corpus: string;
-  /** None: the reader may not. */
+  /** Null: the reader may not settle findings. */
   settle: ((finding: Finding, note: string | null) => void) | null;
 }
 
 export function FindingPair({ finding, note, corpus, settle }: Props) {
   const [opened, setOpened] = useState<Side | null>(null);
   const { left, right } = finding;
-  const statement = (side: Side, other: Side) => (
-    <Statement side={side} other={other} open={opened === side} onOpen={() => setOpened(opened === side ? null : side)} />
+  const statement = (side: Side) => (
+    <Statement side={side} open={opened === side} onOpen={() => setOpened(opened === side ? null : side)} />
   );
   return (
     <li className="finding">
@@ -86,8 +84,8 @@ export function FindingPair({ finding, note, corpus, settle }: Props) {
         <bdi>{finding.reason}</bdi>
       </h4>
       <div className="sides">
-        {statement(left, right)}
-        {statement(right, left)}
+        {statement(left)}
+        {statement(right)}
       </div>
       {opened && (
         <div className="opened">

@@ -6,6 +6,7 @@ import type { Question } from "../../api/open";
 import type { Reply, Span } from "../../api/types";
 import { fateOf, type Lost } from "../../lib/lost";
 import { closestSentence, CodeText, findPassage, type Mark } from "../../lib/text";
+import { documentNames } from "../../lib/words";
 import { useLoaded } from "../../state/useLoaded";
 import { Choice } from "../../ui/Choice";
 import { ProblemNote } from "../../ui/Notes";
@@ -51,7 +52,7 @@ function Fate({ found }: { found: Found }) {
   );
 }
 
-/** So many documents are looked through as well as the chosen one. */
+/** How many documents are searched besides the chosen one. */
 const OTHERS = 30;
 
 /** The passage word for word, else the sentence that is meant; in the first document that has it. */
@@ -106,7 +107,7 @@ export function WhereLost({ result, asked }: { result: Reply; asked: Question })
           <Choice
             label="Document"
             value={chosen}
-            options={(listed.value?.documents ?? []).map((d) => ({ id: d.doc_id, name: d.title || d.name }))}
+            options={documentNames(listed.value?.documents ?? [])}
             onChange={setDoc}
           />
           <TextField className="field" value={passage} onChange={setPassage}>
