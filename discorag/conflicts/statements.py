@@ -25,9 +25,15 @@ _MARKUP = re.compile(
     r"^\W*(?:\.\. |:[\w-]+:\s|\||(?:def|class|import|return) \w|from \S+ import|[\w.]*[._]\w+\()|^@\w|::|https?://"
     r"|^\d+ ?(?:/?\*|//|#|.*[;{})]$)"  # a line of a listing
     r"|<\w+[^>]*>|[=_~]{3,}|-{4,}|\w\.\w+:\d|\S[ \t]{4,}\S|\b[Cc]opyright\b.*\d{4}|©"
-    r"|\bdocument was generated\b|\b[Ll]ast (?:updated|modified)\b| = [^=]* = "
+    r"|\bdocument was generated\b|^\W*(?:Created|Generated) (?:by|using|with|on)\b|\b[Ll]ast (?:updated|modified)\b"
+    r"|\bTotal running time\b| = [^=]* = |\n *: +(?:\d+\.)+$"
 )
-"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build."""
+"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build,
+and the number of the next heading in a table of contents."""
+_LINE = re.compile(r"\d{1,3}(?![\w.,)\]%-])")
+"""The number of a line in a listing."""
+_AROUND, _LEAP = 3, 10
+"""Sentences around a line, and by how much less their numbers differ from its own."""
 _TARGET = re.compile(r"<https?://[^>\s]*>|<[^<>`]+>(?=`)|(?<=\])\([^()\s]*(?: \"[^\"]*\")?\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
@@ -39,7 +45,7 @@ SMALL_WORDS = frozenset(
 )
 _POINTS = re.compile(r"\W*(?:it|its|they|their|that|those|there|here|such)\b|.*\bth(?:is|ese)\b", re.IGNORECASE)
 """Something that only the sentences before it say: "It runs on Unix.", "The tool returns 1 in this case."."""
-_EXAMPLE = re.compile(r"^\W*th(?:is|ese)\b|\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
 _LEAST_NAMES = 5
@@ -103,7 +109,7 @@ class Statement:
 
     @cached_property
     def is_example(self) -> bool:
-        """Whether it tells of something that the document shows, such as an example, whose values claim nothing."""
+        """Whether it gives an example or stands under a heading that says so; its values claim nothing."""
         return any(map(_EXAMPLE.search, (self.text, self.heading)))
 
     @property
@@ -152,11 +158,6 @@ class AuditDocument:
     def texts(self) -> frozenset[str]:
         """All its sentences, normalised."""
         return frozenset(normalise(s.body) for s in self.sentences)
-
-    @cached_property
-    def outline(self) -> frozenset[str]:
-        """Its headings, without numbers and punctuation."""
-        return frozenset(_letters(heading) for sentence in self.sentences for heading in sentence.headings)
 
     @cached_property
     def release(self) -> tuple[str, str]:
@@ -233,10 +234,6 @@ def normalise(text: str) -> str:
     return " ".join(_TOKEN.findall(text.casefold()))
 
 
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalpha, text.casefold()))
-
-
 def read_statements(documents: Sequence[AuditDocument]) -> tuple[list[Statement], Vectors]:
     """The statements of all documents, and their vectors, shape (statements, d)."""
     found: list[Statement] = []
@@ -256,11 +253,18 @@ def _targets(text: str) -> list[range]:
     return [range(m.start(), m.end()) for m in _TARGET.finditer(text)]
 
 
+def _is_line_of_listing(sentences: Sequence[Sentence], i: int) -> bool:
+    """Whether a sentence opens with a number from which those around it count on."""
+    near = range(max(0, i - _AROUND), min(len(sentences), i + _AROUND + 1))
+    numbers = {j: int(m[0]) for j in near if (m := _LINE.match(sentences[j].body))}
+    return i in numbers and any(0 < (n - numbers[i]) * (1 if j > i else -1) < _LEAP for j, n in numbers.items())
+
+
 def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence) -> Statement | None:
     text = sentence.body
     if sentence.kind not in _KINDS or _MARKUP.search(_TARGET.sub("", sentence.text)):
         return None
-    if _letters(text) in document.outline:  # a line of a table of contents
+    if _is_line_of_listing(document.sentences, i):
         return None
     targets = _targets(text)
     values = tuple(v for v in find_values(text) if not any(v.span.start in target for target in targets))

@@ -175,7 +175,8 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
     (ValueKind.VERSION, re.compile(r"(?<=[a-z])(?P<version>\d+\.\d+)(?![\w%]|\.\w)")),
     (ValueKind.DATE, re.compile(r"(?<![\w.,$€£/-])(?P<year>1[5-9]\d\d|20\d\d)s?(?![\w%]|[.,]\d)")),
     (ValueKind.COUNT, re.compile(
-        rf"(?<![\w.,$€£/#−-])(?<!\w[\[(])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)", re.IGNORECASE)),
+        rf"(?<![\w.,$€£/#−^-])(?<!\w[\[(])(?!(?<=\[)\d+\])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)",
+        re.IGNORECASE)),
 )  # fmt: skip
 _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")

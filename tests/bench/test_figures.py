@@ -24,6 +24,11 @@ def signed(values: list[float]) -> str:
     return f"{value} [{low}, {high}]"
 
 
+def interval(values: list[float]) -> str:
+    """``+1.3 [+0.2, +2.4]``."""
+    return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*values)
+
+
 def fixed(value: float, digits: int) -> str:
     """The number with so many decimals, halves up."""
     return str(Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
@@ -176,10 +181,10 @@ def differences() -> Iterator[tuple[str, str]]:
         for metric, row in metrics.items():
             yield "eval/README.md", f"| {suite} | `{metric}` | {row['n']} | {row['standard']} |"
             for value in (v for k, v in row.items() if " - " in k and len(v) == 3):
-                yield "eval/README.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*value)
+                yield "eval/README.md", interval(value)
             if (suite, metric) in SUMMARISED:
                 ablations = (row[f"full - no-{part}"] for part in ("tree", "graph", "plan"))
-                cells = ["0" if len(v) == 1 else "{:+.1f} [{:+.1f}, {:+.1f}]".format(*v) for v in ablations]
+                cells = ["0" if len(v) == 1 else interval(v) for v in ablations]
                 yield "docs/science.md", f"| {suite} | `{metric}` | {row['n']} | {' | '.join(cells)} |"
 
 
@@ -204,15 +209,29 @@ def expected() -> Iterator[tuple[str, str]]:
 
 
 def controls() -> Iterator[tuple[str, str]]:
-    found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["controls"]
+    found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))
     for metric in ("answer_f1", "rougeLsum", "gold_used"):
-        yield "docs/science.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*found["other-plan"][metric])
+        yield "docs/science.md", interval(found["controls"]["other-plan"][metric])
+    small = found["small-model"]
+    for row in small["controls"].values():
+        yield "docs/science.md", f"| {row['n']} | {interval(row['token_f1'])} | {interval(row['cut'])} |"
+    for row in (row for systems in small["suites"].values() for row in systems.values()):
+        tokens = f"{row['in']:,} + {row['out']:,}"
+        yield "eval/README.md", f"| {row['n']} | {row['calls']} | {tokens} | {row['cut']} | {row['stayed']} |"
+    for row in (row for metrics in small["written - standard"].values() for row in metrics.values()):
+        yield "eval/README.md", interval(row["difference"])
+    side, better = small["side by side"], small["side by side"]["better"]
+    judged = f"better in {better['standard']}, the default in {better['written']}, neither in {better['neither']}"
+    yield "docs/science.md", f"{judged}; token F1 {interval(side['token_f1'])}"
+    trees = small["paper"]["trees"]
+    valid = trees["valid"] + trees["valid after repair"]
+    yield "docs/papers.md", f"a valid tree of {valid} of {trees['chunks']} chunks"
 
 
 def tune() -> Iterator[tuple[str, str]]:
     found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["tune"]
     for suite, which in product(("qasper", "fairytaleqa"), ("promised", "came")):
-        yield "docs/tune.md", "{:+.1f} [{:+.1f}, {:+.1f}]".format(*found[suite][which])
+        yield "docs/tune.md", interval(found[suite][which])
 
 
 def bills() -> Iterator[tuple[str, str]]:
@@ -237,18 +256,16 @@ def table8() -> Iterator[tuple[str, str]]:
 
 def archive() -> Iterator[tuple[str, str]]:
     found, science = result("archive"), "docs/science.md"
-    small = found["small-model"]["figures"]
-    for name in ("standard", "planned", "shuffled", "extractive"):
-        cells = (str(small[name][key]) for key in ("both", "one_as_whole", "unsupported", "sentences"))
-        yield science, f"| {' | '.join(cells)} |"
-    for name in ("planned - standard", "planned - shuffled", "planned - extractive"):
-        yield science, f"| {' | '.join(signed(small[name][key]) for key in ('both', 'one_as_whole', 'unsupported'))} |"
+    earlier = found["small-model"]["figures"]
+    for name in ("planned - standard", "planned - shuffled"):
+        yield science, signed(earlier[name]["both"])
     written = found["written"]["figures"]
     for name in ("standard", "written", "verbatim"):
         both, not_supported = ("{} [{}, {}]".format(*written[name][key]) for key in ("both", "not_supported"))
-        yield science, f"| {both} | {not_supported} | {written[name]['sentences']} | {written[name]['seconds']} |"
-    for difference in written["written - standard"].values():
-        yield science, signed(difference)
+        yield science, f"| {both} | {not_supported} | {written[name]['sentences']} | {written[name]['tokens']} |"
+    for name in ("written - standard", "written - verbatim", "where the model's answer stayed"):
+        for key in ("both", "not_supported"):
+            yield science, signed(written[name][key])
     for difference in found["follow"]["figures"].values():
         yield science, signed(difference)
     tokens = found["tokens"]["figures"]

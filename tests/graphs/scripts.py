@@ -49,7 +49,8 @@ def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
         turn = turn_of(body)
         if replies and turn in replies:
             return replies[turn]
-        return {"graph": at_odds(body), "plan": PLAN, "answer": ANSWER, "tree": "no tree"}[turn]
+        reply = {"graph": at_odds(body), "plan": PLAN, "answer": ANSWER, "tree": "no tree"}[turn]
+        return reply if chunk_count(body) > 1 else reply.replace("[2]", "[1]")
 
     return respond
 
