@@ -121,18 +121,19 @@ def _answering(
 ) -> list[int]:
     """The best sentence, of each source if there are two, then the relevant ones that are close enough to the best.
 
-    Apart from these, no sentence refers back to something that its passage does not show. Without a calibration, all
-    relevant ones.
+    With more than two sources, sentences of other sources than the best one's must be twice as close. Apart from the
+    best, no sentence refers back to something that its passage does not show. Without a calibration, all relevant ones.
     """
     relevant = _relevant(relevance, calibration)
     if calibration is None:
         return relevant
-    best, sources = relevant[:1], {chunk.doc_id for chunk in inputs.chunks}
-    if len(sources) == 2:
-        first = {inputs.chunks[table.sentences[i].chunk - 1].doc_id: i for i in reversed(relevance.ranked)}
-        best = sorted(first.values(), key=relevance.ranked.index)
+    source = [inputs.chunks[unit.chunk - 1].doc_id for unit in table.sentences]
+    is_pair = len({chunk.doc_id for chunk in inputs.chunks}) == 2
+    first = {source[i]: i for i in reversed(relevance.ranked)}
+    best = sorted(first.values(), key=relevance.ranked.index) if is_pair else relevant[:1]
     lowest = -math.inf if inputs.detail == "full" else calibration.lowest(relevance.best)
-    close = (i for i in relevant if relevance.logits[i] >= lowest)
+    of_others = lowest if is_pair else (lowest + relevance.best) / 2
+    close = (i for i in relevant if relevance.logits[i] >= (lowest if source[i] == source[relevant[0]] else of_others))
     return [*best, *(i for i in close if not table.refers_back(table.passage(i)[0]))]
 
 
