@@ -79,11 +79,16 @@ def whole_sentence(i: int, table: SentenceTable) -> tuple[int, int]:
     return first, last
 
 
+_BETWEEN = 20
+"""Characters between two parts of one sentence: a break, an indent, a list's mark. More is a gap in a narrowed chunk."""
+
+
 def _continues(table: SentenceTable, i: int) -> bool:
     """Whether the unit after ``i`` continues its sentence."""
     unit, then = table.sentences[i], table.sentences[i + 1]
     is_open = not unit.statement and unit.kind is not UnitKind.HEADING
-    return unit.chunk == then.chunk and is_open and then.text[:1].islower()
+    follows = unit.chunk == then.chunk and then.span.start - unit.span.end <= _BETWEEN
+    return follows and is_open and then.text[:1].islower()
 
 
 Copies = Mapping[str, Sequence[tuple[int, range]]]
