@@ -84,16 +84,18 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
     """The sentences about a code of the question: they rank above sentences that share more words with it.
 
     A code is an option ("-S", "--sort"; capitals count), or a word of digits and other characters ("8.1.4", "E1047"). A
-    sentence is about it ("v8.1.4" too) if it begins with it or is under a heading that holds it. A code that names a
-    document, or that most sentences are about, does not say which one answers.
+    sentence is about it ("v8.1.4" too) if it begins with it or is under a heading that holds it. A code that most
+    sentences are about, or that names their document, does not say which one answers.
     """
 
     def subject(unit: Sentence) -> str:
         return " ".join((*unit.headings, unit.body[:_BEGINNING]))
 
     statements, found = statements_of(table), list[int]()
-    titles = " ".join(chunk.title for chunk in inputs.chunks).casefold()
-    for code in (c for c in dict.fromkeys(_CODE.findall(inputs.query)) if c[0] == "-" or c.casefold() not in titles):
+    titles = [inputs.chunks[table.sentences[i].chunk - 1].title.casefold() for i in statements]
+    for code in dict.fromkeys(_CODE.findall(inputs.query)):
+        if code[0] != "-" and 2 * sum(code.casefold() in title for title in titles) > len(titles):
+            continue
         pattern = re.compile(rf"(?<![\w-])v?{re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
         about = [i for i in statements if pattern.search(subject(table.sentences[i]))]
         if 2 * len(about) <= len(statements):
