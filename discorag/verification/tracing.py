@@ -80,7 +80,7 @@ def whole_sentence(i: int, table: SentenceTable) -> tuple[int, int]:
 
 
 _BETWEEN = 20
-"""Characters between two parts of one sentence: a break, an indent, a list's mark. More is a gap in a narrowed chunk."""
+"""Characters between two parts of one sentence: a break, an indent, a list's mark. More is a gap of the chunk."""
 
 
 def _continues(table: SentenceTable, i: int) -> bool:
