@@ -88,7 +88,7 @@ class Finding(BaseModel, frozen=True):
 
     @property
     def stated_reason(self) -> str:
-        """The reason as an answer gives it: an answer does not show the tier."""
+        """The reason as an answer shows it, with "Possibly" where the finding is not sure."""
         return self.reason if self.tier is Tier.SURE else f"Possibly: {self.reason}"
 
 

@@ -74,11 +74,11 @@ class Wording:
         return f"{escape_references(shorten(sentence, _GIST))} {citation}"
 
     def start(self, name: str, gist: str) -> str:
-        """The first step."""
+        """The first step of a plan."""
         return f"先说{name}：{gist}" if self.chinese else f"{' '.join(filter(None, ('Start with', name)))}: {gist}"
 
     def against(self, name: str, gist: str, *, contradicts: bool) -> str:
-        """What contradicts the step before, or is different elsewhere."""
+        """A step that contradicts the one before it, or says that things are different elsewhere."""
         if self.chinese:
             return f"对照{name}的{'相反说法' if contradicts else '另一种情况'}：{gist}"
         if contradicts:

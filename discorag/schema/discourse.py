@@ -271,7 +271,7 @@ class RhetoricalGraph(Drawn, BaseModel, frozen=True):
         pairs: set[tuple[str, str]] = set()
         for e in self.edges:
             if e.source not in known or e.target not in known:
-                raise InvariantError(f"Edge {e.source} -> {e.target} leaves the graph's chunks.")
+                raise InvariantError(f"Edge {e.source} -> {e.target} names a chunk that is not in the graph.")
             if e.source == e.target or (e.source, e.target) in pairs:
                 raise InvariantError(f"Edge {e.source} -> {e.target} is a loop or appears twice.")
             if e.relation is ChunkRelation.UNRELATED:

@@ -89,7 +89,7 @@ class Database:
 
     @property
     def file(self) -> Path | None:
-        """The file, if it is one."""
+        """The database's file; None if the database is a server."""
         return self.place.file if isinstance(self.place, SqliteFile) else None
 
     @property

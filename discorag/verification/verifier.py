@@ -63,8 +63,8 @@ class Claim:
 class Verdict:
     """The decision about a claim, and why in one plain sentence.
 
-    ``place`` is the number of the place that supports it, if one does; ``probability`` that it is supported, if a model
-    gave one.
+    ``place`` is the number of the place that supports the claim, or None; ``probability`` is the model's probability
+    of support, or None without a model.
     """
 
     support: Support

@@ -315,7 +315,7 @@ def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] 
     if repeated := scaffolding(answer, passages, prompts):
         raise AskAgainError(f"It repeats {repeated}.", ask)
     if marks_left(answer, passages):
-        raise AskAgainError("It holds marks of the passages' trees.", ask)
+        raise AskAgainError("It contains marks that were copied from the passages' trees.", ask)
     if (run := copied(answer, passages)) > RUN:
         raise AskAgainError(f"It copies {run} words in a row from a passage, without a citation.", ask)
     if unknown := sorted({r.chunk for r in unknown_passages(references(answer), passages)}):

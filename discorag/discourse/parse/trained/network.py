@@ -224,6 +224,6 @@ def sentences_of(pieces: Pieces, spans: Sequence[Span], kind: str) -> Units[Ints
 
 
 def log_odds(p: float) -> float:
-    """The logarithm of the odds; certainty is cut off."""
+    """The logarithm of the odds of ``p``, which is first kept away from 0 and 1."""
     clipped = min(max(p, _CERTAIN), 1 - _CERTAIN)
     return math.log(clipped / (1 - clipped))

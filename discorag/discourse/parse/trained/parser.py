@@ -194,7 +194,7 @@ class TrainedParser:
         layout = layout_of(whole) if kind == "edu" else Layout(whole, units, firsts)
         pieces = network.pieces(layout)
         if not len(pieces.ids):
-            raise InvariantError("The texts hold no word.", hint="Leave such texts out.")
+            raise InvariantError("A text without words cannot be parsed.", hint="Leave such texts out.")
         return _tree(network, layout, pieces, network.tokens(pieces), units, kind)
 
     def _load(self) -> Network:
