@@ -98,7 +98,7 @@ def align_corpus(
     pages = {(d.release, d.page) for d in documents}
     for i, j in [*_mutual_neighbours(statements, vectors, compared), *_same_defaults(statements, compared)]:
         left, right = statements[i], statements[j]
-        if _stand_on_other_pages(documents[left.document], documents[right.document], pages):
+        if _are_different_pages(documents[left.document], documents[right.document], pages):
             continue
         if normalise(left.text) in documents[right.document].texts:
             continue
@@ -109,8 +109,8 @@ def align_corpus(
             yield found
 
 
-def _stand_on_other_pages(one: AuditDocument, other: AuditDocument, pages: Set[tuple[tuple[str, str], str]]) -> bool:
-    """Whether these are different pages of two releases of one thing, and at least one of the pages is in both."""
+def _are_different_pages(one: AuditDocument, other: AuditDocument, pages: Set[tuple[tuple[str, str], str]]) -> bool:
+    """Whether these are different pages of two releases, and both releases have at least one of the pages."""
     (entity, version), (other_entity, other_version) = one.release, other.release
     if entity != other_entity or version == other_version or one.page == other.page:
         return False

@@ -28,12 +28,11 @@ _MARKUP = re.compile(
     r"|\bdocument was generated\b|^\W*(?:Created|Generated) (?:by|using|with|on)\b|\b[Ll]ast (?:updated|modified)\b"
     r"|\bTotal running time\b| = [^=]* = |\n *: +(?:\d+\.)+$"
 )
-"""What prose does not have: code, directives, fields, links, tags, rules, columns, notes of copyright or of a build,
-and the number of the next heading in a table of contents."""
-_LINE = re.compile(r"\d{1,3}(?![\w.,)\]%-])")
-"""The number of a line in a listing."""
+"""What prose does not have: code, directives, fields, links, tags, rules, columns, copyright and build notices, and the
+number of the next heading in a table of contents."""
+_LINE_NUMBER = re.compile(r"\d{1,3}(?![\w.,)\]%-])")
 _AROUND, _LEAP = 3, 10
-"""Sentences around a line, and by how much less their numbers differ from its own."""
+"""Sentences on each side of a line in which the count may continue, and the difference that is too large for it."""
 _TARGET = re.compile(r"<https?://[^>\s]*>|<[^<>`]+>(?=`)|(?<=\])\([^()\s]*(?: \"[^\"]*\")?\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
@@ -161,7 +160,7 @@ class AuditDocument:
 
     @cached_property
     def release(self) -> tuple[str, str]:
-        """What it is about, and for which version; both empty unless both are known."""
+        """What it is about, and which version; both are empty unless both are known."""
         own = self.identity
         return (own.entity, own.version) if own.entity and own.version else ("", "")
 
@@ -254,9 +253,9 @@ def _targets(text: str) -> list[range]:
 
 
 def _is_line_of_listing(sentences: Sequence[Sentence], i: int) -> bool:
-    """Whether a sentence opens with a number from which those around it count on."""
+    """Whether a sentence opens with a number, and one around it continues the count."""
     near = range(max(0, i - _AROUND), min(len(sentences), i + _AROUND + 1))
-    numbers = {j: int(m[0]) for j in near if (m := _LINE.match(sentences[j].body))}
+    numbers = {j: int(m[0]) for j in near if (m := _LINE_NUMBER.match(sentences[j].body))}
     return i in numbers and any(0 < (n - numbers[i]) * (1 if j > i else -1) < _LEAP for j, n in numbers.items())
 
 

@@ -148,7 +148,7 @@ _LONG_UNITS = sorted((re.escape(u) for u in _UNITS if len(u) > 1 or not u.isalph
 _UNIT = "|".join((*_LONG_UNITS, "(?-i:[ghlmstLVW])"))  # "5M users" are not metres, "5G" is not grams
 _MINUS = r"(?P<minus>[-−]|\bminus )?"
 _ADDRESS = r"(?:\d+\.){3}\d|\d{3}\."
-"""How the number of a computer in a network begins, which is not a version: "192.168.0", "10.0.0.1"."""
+"""The beginning of an IP address, which is not a version: "192.168.0", "10.0.0.1"."""
 _ROUGHLY = re.compile(r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.)\s+\W?$", re.IGNORECASE)
 
 _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (

@@ -107,8 +107,8 @@ async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: R
     """The mean logit of the best sentence and of the passage around it.
 
     Under a title that names the subject of the question, sentences that do not answer it look as if they did. So both
-    are read without title and headings, a sentence with a heading only if that asks. There is at least one chunk;
-    without a statement, the first chunk's logit counts alone.
+    are read without title and headings; only a question that a sentence stands under is read with it. There is at least
+    one chunk; without a statement, the first chunk's logit counts alone.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.

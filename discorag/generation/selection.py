@@ -139,8 +139,9 @@ def _answering(
 
 def _repeats(i: int, chosen: Iterable[int], table: SentenceTable) -> bool:
     """Whether a chosen sentence is quoted with the same words. Negations and figures are words too."""
-    words = [set(terms(unit.shown_prefix + unit.body)) for unit in (table.sentences[j] for j in (i, *chosen))]
-    return words[0] in words[1:]
+    quoted = (table.sentences[j] for j in (i, *chosen))
+    words, *others = (set(terms(unit.shown_prefix + unit.body)) for unit in quoted)
+    return words in others
 
 
 def _with_companions(
@@ -149,9 +150,9 @@ def _with_companions(
     """The chosen sentences, best first, each followed by those that belong to it."""
     selected: dict[int, SelectedSentence] = {}
     # a lead-in comes first, then the chosen items of its list or code in text order; so do sentences below a question
-    whole = {i: _belongs_to(i, inputs, table) for i in chosen}
+    whole_of = {i: _belongs_to(i, inputs, table) for i in chosen}
     in_text_order = sorted(chosen, key=lambda i: (table.sentences[i].span.start, i))
-    for i in (j for i in chosen for j in in_text_order if whole[j] == whole[i]):
+    for i in (j for i in chosen for j in in_text_order if whole_of[j] == whole_of[i]):
         if i in selected:
             continue
         selected[i] = SelectedSentence(i, Role.ADDS if selected else Role.ANSWER)

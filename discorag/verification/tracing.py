@@ -28,8 +28,7 @@ PLACES = 3
 async def find_places(
     inputs: AnswerInputs, table: SentenceTable, cited: set[int], sentence: str, vector: Vectors, reranker: Reranker
 ) -> tuple[Place, ...]:
-    """Return places around the sentences that are closest to a sentence of an answer: of the cited chunks, then of
-    others.
+    """Return places around the sentences closest to one of an answer: in the cited chunks, then in the others.
 
     The reranker reads at most `PAIRS` sentences, with the answer's sentence as the query; if its endpoint fails, the
     cosine to that sentence's vector, shape (d,), decides.
@@ -80,7 +79,7 @@ def whole_sentence(i: int, table: SentenceTable) -> tuple[int, int]:
 
 
 _BETWEEN = 20
-"""Characters between two parts of one sentence: a break, an indent, a list's mark. More is a gap of the chunk."""
+"""Most characters between two parts of a sentence: a break, an indent, a list's mark. More is a gap of the chunk."""
 
 
 def _continues(table: SentenceTable, i: int) -> bool:

@@ -40,7 +40,7 @@ RELATION_ENGINES.offer(
 
 
 def local_engine(tools: Toolbox) -> GraphEngine:
-    """Create the engine that the registry offers as ``local``."""
+    """The engine ``local``."""
     return LocalGraphEngine(tools.encoder)
 
 

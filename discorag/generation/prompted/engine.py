@@ -59,7 +59,7 @@ def graph_tokens(k: int) -> int:
 RUN = 50
 """Words in a row that may be a passage's: the longest of the 725 sentences of `examples/` has 48."""
 REPEATED = 4
-"""Words of a sentence that is left out if it comes again; a shorter one ("No.") may answer two things."""
+"""Least words of a sentence that is left out if it comes again; a shorter one ("No.") may answer two things."""
 PROMPT_RUN = 8
 """Words in a row that may be those of our prompts."""
 
@@ -131,7 +131,7 @@ def without_label(text: str, name: str, passages: Sequence[str]) -> str:
 
 
 def without_repeats(text: str) -> str:
-    """``text`` without sentences that it has already: a weak model may repeat one up to its limit.
+    """``text`` with each sentence only once: a weak model may repeat one up to its limit.
 
     >>> without_repeats("The limit is six hours [1]. It was set in 2019 [2]. The limit is six hours [2].")
     'The limit is six hours [1]. It was set in 2019 [2].'

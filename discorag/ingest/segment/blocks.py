@@ -27,7 +27,7 @@ from discorag.ingest.segment.layout import (
     tables,
     without_tags,
 )
-from discorag.ingest.segment.questions import ANSWERED, ASKS, LABELS, answer_block, find_questions, question_block
+from discorag.ingest.segment.questions import ANSWER_LABEL, ASKS, LABELS, answer_block, find_questions, question_block
 from discorag.schema.document import Document, Markup, UnitKind
 from discorag.schema.values import Span
 from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped, stripped
@@ -204,18 +204,19 @@ def _plain_blocks(text: str) -> list[Block]:
     loose = _is_loose(lines)
     found: list[Block] = []
     paragraphs = list(_paragraphs(lines, who, loose=loose))
-    asked = find_questions([[] if is_table else paragraph for paragraph, is_table in paragraphs])
-    who -= LABELS if asked else frozenset()
+    questions = find_questions([[] if is_table else paragraph for paragraph, is_table in paragraphs])
+    if questions:
+        who -= LABELS
     for i, (paragraph, is_table) in enumerate(paragraphs):
         if is_table:
             found.append(block_of(parts_of(paragraph, who), by_line=True))
-        elif paragraph[0].span.start not in asked and _is_code(paragraph, found[-1] if found else None, text):
+        elif paragraph[0].span.start not in questions and _is_code(paragraph, found[-1] if found else None, text):
             found.append(_code(paragraph))
         else:
             following = paragraphs[i + 1][0][0] if i + 1 < len(paragraphs) else None
             for lines, is_title in _split_at_titles(paragraph, who):
                 alone = is_title or (lines is paragraph and _stands_out(lines, following))
-                found += _headed(lines, who, asked, may_be_title=alone)
+                found += _headed(lines, who, questions, may_be_title=alone)
     return found
 
 
@@ -248,17 +249,17 @@ def _split_at_titles(paragraph: Sequence[Line], who: frozenset[str]) -> Iterator
 
 
 def _headed(
-    paragraph: Sequence[Line], who: frozenset[str], asked: Mapping[int, int], *, may_be_title: bool
+    paragraph: Sequence[Line], who: frozenset[str], questions: Mapping[int, int], *, may_be_title: bool
 ) -> Iterator[Block]:
     """A paragraph without the headings that stand in its first lines, and these before it."""
     below, name = None, ""
     while paragraph:
-        if count := asked.get(paragraph[0].span.start):
+        if count := questions.get(paragraph[0].span.start):
             yield question_block(paragraph[:count], _BY_INDENT + paragraph[0].indent)
             paragraph, below = paragraph[count:], UnitKind.PROSE
             continue
-        if asked and (label := ANSWERED.match(paragraph[0].text)):
-            yield answer_block(paragraph, label.end(), who)
+        if questions and (label := ANSWER_LABEL.match(paragraph[0].text)):
+            yield answer_block(paragraph, label[0], who)
             return
         found = _heading(paragraph, who, alone=may_be_title and below is None)
         if not found:

@@ -11,7 +11,7 @@ from discorag.schema.values import Span
 
 ASKS = ("?", "？")
 LABELS = frozenset({"Q", "A", "Question", "Answer"})
-ANSWERED = re.compile(r"(?:A|Answer)\s?\d*\s?[.:)]\s+(?=\S)")
+ANSWER_LABEL = re.compile(r"(?:A|Answer)\s?\d*\s?[.:)]\s+(?=\S)")
 
 _MAX_LINES = 4
 _MOST = 1000  # more than a number of three digits
@@ -35,24 +35,20 @@ def find_questions(paragraphs: Sequence[Sequence[Line]]) -> dict[int, int]:
     return found | dict(_titles_between(paragraphs, found)) if len(found) > 1 else {}
 
 
-def _titles_between(paragraphs: Sequence[Sequence[Line]], asked: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Start and lines of the short paragraphs that are numbered on between numbered questions, if most of these ask."""
-    numbered = [(p[0].span.start, _number(p[0]), len(p)) for p in paragraphs if p and _NUMBER.match(p[0].text)]
-    if 2 * sum(start in asked for start, _, _ in numbered) <= len(numbered):
+def _titles_between(paragraphs: Sequence[Sequence[Line]], questions: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Start and lines of short paragraphs whose numbers are between those of questions, if most numbered ones ask."""
+    marked = ((p, m[0]) for p in paragraphs if p and (m := _NUMBER.match(p[0].text)))
+    numbered = [(p[0].span.start, tuple(map(int, re.findall(r"\d+", mark))), len(p)) for p, mark in marked]
+    if 2 * sum(start in questions for start, _, _ in numbered) <= len(numbered):
         return
     before: tuple[int, ...] = ()
     for i, (start, number, count) in enumerate(numbered):
-        after = next((n for other, n, _ in numbered[i + 1 :] if other in asked), (_MOST,))
-        if start in asked:
+        after = next((n for other, n, _ in numbered[i + 1 :] if other in questions), (_MOST,))
+        if start in questions:
             before = number
         elif before and before < number < after and count < _MAX_LINES:
             before = number
             yield start, count
-
-
-def _number(line: Line) -> tuple[int, ...]:
-    mark = _NUMBER.match(line.text)
-    return tuple(map(int, re.findall(r"\d+", mark[0]))) if mark else ()
 
 
 def _lines_that_ask(lines: Sequence[Line], following: Line | None) -> int:
@@ -72,9 +68,9 @@ def question_block(lines: Sequence[Line], rank: int) -> Block:
     return block_of([part], heading=" ".join(" ".join(line.text for line in lines).split()))
 
 
-def answer_block(lines: Sequence[Line], label: int, who: frozenset[str]) -> Block:
-    """A paragraph whose label ("A:"), of so many characters, is a part of its own."""
-    first, at = lines[0], lines[0].span.start + label
-    rest = replace(first, span=Span(start=at, end=first.span.end), text=first.text[label:])
-    mark = Part(Span(start=first.span.start, end=at - label + len(first.text[:label].rstrip())), UnitKind.FURNITURE)
+def answer_block(lines: Sequence[Line], label: str, who: frozenset[str]) -> Block:
+    """A paragraph whose label ("A: ", as `ANSWER_LABEL` finds it) is a part of its own."""
+    first, start = lines[0], lines[0].span.start
+    mark = Part(Span(start=start, end=start + len(label.rstrip())), UnitKind.FURNITURE)
+    rest = replace(first, span=Span(start=start + len(label), end=first.span.end), text=first.text.removeprefix(label))
     return block_of([mark, *parts_of([rest, *lines[1:]], who)])

@@ -26,7 +26,7 @@ _OPEN = (*_LEADS_IN, *ASKS, ",", "，")
 _ANNOUNCES = re.compile(r"\bfollowing\b|\bas follows\b|以下|如下|[:：]$", re.IGNORECASE)
 _MAX_GROUP = 8  # items, or blocks of code, that are quoted with what introduces them
 _MAX_BEFORE = 2  # sentences that one which refers back is quoted with
-_MAX_ASSENT = 2  # words of an answer that says no more than yes or no
+_MAX_ASSENT = 2  # words of an answer that says only yes or no
 _VALUE = re.compile(r"[*_`]*(?:default(?: value)?|type|unit|range|默认值?|类型|取值)\W*[:：].{1,80}", re.IGNORECASE)
 _DEFAULT = re.compile(
     r"(?:(?:the|its) )?default(?: value| setting)? is\b|by default\b|defaults to\b|if (?:not specified|unset)\b|默认",
@@ -89,9 +89,7 @@ class Sentence:
 
     @cached_property
     def statement(self) -> bool:
-        """Whether the unit can be a sentence of an answer: it says something and is not a heading, a question or a
-        label.
-        """
+        """Whether it can be a sentence of an answer: it says something and is no heading, question or label."""
         if self.kind not in _STATED or _HEADING.match(self.text) or not any(map(str.isalpha, self.plain)):
             return False
         if self.kind is UnitKind.CODE or self.answers:
@@ -168,7 +166,7 @@ class SentenceTable:
         return range(first, self._end_of_default(i, end))
 
     def _end_of_default(self, i: int, end: int) -> int:
-        """Where a sentence on the default of the option ends that unit ``i`` describes; ``end`` if none follows."""
+        """The end of the sentence on the default of the option that unit ``i`` describes; ``end`` if none follows."""
         unit, last = self.sentences[i], min(end + _MAX_TO_DEFAULT, len(self.sentences))
         if unit.kind is not UnitKind.ITEM or not unit.headings or "default" in unit.body.lower():
             return end
@@ -181,7 +179,7 @@ class SentenceTable:
         return unit.kind is UnitKind.PROSE and not unit.answers and bool(REFERS_BACK.match(unit.body))
 
     def _needs_before(self, i: int) -> bool:
-        """Whether unit ``i`` refers to the one before it, or that is only "Yes." or "No, sorry."."""
+        """Whether unit ``i`` refers to the unit before it, or follows an answer such as "Yes." or "No, sorry."."""
         before = self.sentences[i - 1]
         return self.refers_back(i) or (before.answers and len(before.body.split()) <= _MAX_ASSENT)
 
@@ -293,7 +291,7 @@ def _units_of(number: int, chunk: Chunk, first: int) -> list[Sentence]:
 
 
 def _question_above(units: Sequence[Sentence]) -> int | None:
-    """Index of the heading at the end of a chunk's first units, if it asks; between may be a label such as "A:"."""
+    """Index of the last of a chunk's units so far if it is a heading that asks; labels such as "A:" do not count."""
     before = next((i for i in reversed(range(len(units))) if units[i].kind is not UnitKind.FURNITURE), None)
     asks = before is not None and units[before].kind is UnitKind.HEADING and units[before].body.endswith(ASKS)
     return before if asks else None

@@ -46,7 +46,7 @@ Cut = Callable[[int, int], int]
 
 
 class BisectionBuilder:
-    """The document's sentences, halved again and again; if the halves differ in size, the left one is larger."""
+    """The document's sentences, halved repeatedly; if the halves differ in size, the left one is larger."""
 
     name = "bisection"
 

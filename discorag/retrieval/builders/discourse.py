@@ -67,7 +67,7 @@ def _branches_over(
 
 
 class ParagraphBuilder(BisectionBuilder):
-    """The document's sections and paragraphs; each paragraph's sentences are halved again and again.
+    """The document's sections and paragraphs; each paragraph's sentences are halved repeatedly.
 
     A section's heading is its first child, and the node carries it. A node with a single child is replaced by the
     child. RST trees inside paragraphs find no more evidence (`docs/retrieval.md`).
