@@ -11,6 +11,7 @@ from discorag.schema.values import Span
 
 ASKS = ("?", "？")
 LABELS = frozenset({"Q", "A", "Question", "Answer"})
+"""What is before a colon like the name of a speaker, but labels a question or its answer."""
 ANSWER_LABEL = re.compile(r"(?:A|Answer)\s?\d*\s?[.:)]\s+(?=\S)")
 
 _MAX_LINES = 4
