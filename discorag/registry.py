@@ -82,9 +82,7 @@ class Registry(Mapping[str, P]):
         return cast(P, resolve_name(part.name)) if isinstance(part, _Where) else part
 
     def check(self, name: str, also: tuple[str, ...] = ()) -> str:
-        """Return the name. Raises `UnknownNameError`, which lists the known names, if it is neither one of them nor of
-        ``also``.
-        """
+        """Return the name. Raises `UnknownNameError` with the known names if it is neither known nor in ``also``."""
         if name not in self and name not in also:
             known = ", ".join((*also, *self)) or "none"
             raise UnknownNameError(f"There is no {self.kind} {name!r}.", hint=f"Known names: {known}.")

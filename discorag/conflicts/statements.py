@@ -108,7 +108,7 @@ class Statement:
 
     @cached_property
     def is_example(self) -> bool:
-        """Whether it gives an example or stands under a heading that says so; its values claim nothing."""
+        """Whether it gives an example or its heading announces examples; its values claim nothing."""
         return any(map(_EXAMPLE.search, (self.text, self.heading)))
 
     @property

@@ -60,8 +60,7 @@ class Variant(StrEnum):
 def algorithm1(
     tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5, variant: Variant = Variant.ORIGINAL_ORDER
 ) -> Nodes:
-    """Go through all nodes by score: a leaf is chosen; an inner node contributes its k best leaves that are not chosen
-    yet.
+    """Go through all nodes by score: a leaf is chosen; an inner node contributes its k best leaves not yet chosen.
 
     The printed algorithm counts evidence and tests the count after each node; the paper's experiments, and this
     function, limit its length and test after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.

@@ -155,9 +155,7 @@ class Hierarchy(BaseModel, frozen=True):
         return tuple((i, n) for i, n in enumerate(self.nodes) if n.kind is kind)
 
     def headings(self, index: int) -> tuple[str, ...]:
-        """The headings above node ``index``, outermost first, with its own: those of its sections, then those by
-        layout.
-        """
+        """The headings above node ``index`` and its own, outermost first: of its sections, then those by layout."""
         path: list[str] = list(reversed(self.nodes[index].under))
         at: int | None = index
         while at is not None:

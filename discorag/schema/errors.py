@@ -35,8 +35,7 @@ class Usage(BaseModel, frozen=True):
 
 
 class DiscoRagError(RuntimeError):
-    """Base of all errors raised on purpose. It is a `RuntimeError` because LangGraph's server shows only their
-    messages.
+    """Base of all errors raised on purpose: a `RuntimeError`, since LangGraph's server shows the messages of no others.
 
     Args:
         message: What happened, with the offending value.

@@ -115,8 +115,8 @@ class Templates:
     def instructions(self, layout: Layout) -> list[str]:
         """All texts of ours that a model may have read when it answers."""
         turns = (self.graph, self.plan, self.answer, self.system_plain, self.answer_plain, self.own_words)
-        given = (self.system.render(reading=self.reading(layout)), self.instruction.render(instruction=""))
-        return [*given, *(turn.render() for turn in turns)]
+        with_variables = (self.system.render(reading=self.reading(layout)), self.instruction.render(instruction=""))
+        return [*with_variables, *(turn.render() for turn in turns)]
 
 
 def evidence_block(inputs: AnswerInputs, layout: Layout = "inline") -> str:

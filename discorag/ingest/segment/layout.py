@@ -286,8 +286,7 @@ class Table:
 
 
 def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) -> list[Table]:
-    """The tables among lines, in order. Texts have no white space around them; ``indents`` is the white space before
-    each.
+    """The tables among lines, in order. ``texts`` are stripped; ``indents`` counts the white space before each.
 
     ``keyed``: whether lines like ``Licence: MIT`` count; in a dialogue they are its turns.
     """

@@ -11,7 +11,7 @@ from discorag.schema.values import Span
 
 ASKS = ("?", "？")
 LABELS = frozenset({"Q", "A", "Question", "Answer"})
-"""What is before a colon like the name of a speaker, but labels a question or its answer."""
+"""Words that stand before a colon like the name of a speaker, but are labels of questions and answers."""
 ANSWER_LABEL = re.compile(r"(?:A|Answer)\s?\d*\s?[.:)]\s+(?=\S)")
 
 _MAX_LINES = 4
@@ -63,7 +63,7 @@ def _lines_that_ask(lines: Sequence[Line], following: Line | None) -> int:
 
 
 def question_block(lines: Sequence[Line], rank: int) -> Block:
-    """The heading that a question is; one without a mark ends where the text is no longer indented below it."""
+    """A question as a heading; without a number or label it reaches as far as the text below is indented."""
     span = Span(start=lines[0].span.start, end=lines[-1].span.end)
     part = Part(span, UnitKind.HEADING, lines[0].indent, rank, hangs=not _MARK.match(lines[0].text))
     return block_of([part], heading=" ".join(" ".join(line.text for line in lines).split()))

@@ -80,8 +80,7 @@ def inner(
 
 
 def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
-    """Every sentence of the document under its headings, in text order; headings, rows and lines of code count as
-    sentences.
+    """Every sentence of the document (headings, rows and lines of code too) under its headings, in text order.
 
     Raises:
         EmptyDocumentError: There is none.

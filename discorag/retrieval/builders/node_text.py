@@ -52,9 +52,7 @@ class NodeText(Protocol):
         ...
 
     async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
-        """The text of each branch, in order. A branch stands for ``nodes`` and for earlier branches, numbered after
-        these.
-        """
+        """The text of each branch, in order. A branch may be above earlier ones, which are numbered after ``nodes``."""
         ...
 
 
