@@ -225,7 +225,7 @@ def controls() -> Iterator[tuple[str, str]]:
     yield "docs/science.md", f"{judged}; token F1 {interval(side['token_f1'])}"
     trees = small["paper"]["trees"]
     valid = trees["valid"] + trees["valid after repair"]
-    yield "docs/papers.md", f"a valid tree of {valid} of {trees['chunks']} chunks"
+    yield "docs/papers.md", f"a valid tree for {valid} of {trees['chunks']} chunks"
 
 
 def tune() -> Iterator[tuple[str, str]]:
