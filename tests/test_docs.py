@@ -104,7 +104,7 @@ def test_the_settings_page_has_every_setting() -> None:
     assert settings_page.FILE.read_text("utf-8") == settings_page.page(), "python -m tests.settings_page writes it"
 
 
-PAGE = Path(__file__).parents[1] / "docs" / "graphs.md"
+PAGE = ROOT / "docs" / "graphs.md"
 GRAPHS: dict[str, Any] = {"answer": answer.graph, "chat": chat.graph, "ingest": ingest.graph}
 
 
