@@ -52,6 +52,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in _anchors(target), link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_no_row_of_a_table_is_cut_off_from_its_head(page: Path) -> None:
+    assert re.findall(r"\n\n(\|.*)\n(?!\| -)", _FENCE.sub("", page.read_text("utf-8"))) == []
+
+
 def _shown(page: Path) -> list[list[str]]:
     """The commands in the page's shell blocks, as their words."""
     blocks = [body for kind, body in _FENCE.findall(page.read_text("utf-8")) if kind in ("sh", "bash")]
@@ -99,7 +104,7 @@ def test_the_settings_page_has_every_setting() -> None:
     assert settings_page.FILE.read_text("utf-8") == settings_page.page(), "python -m tests.settings_page writes it"
 
 
-PAGE = Path(__file__).parents[1] / "docs" / "graphs.md"
+PAGE = ROOT / "docs" / "graphs.md"
 GRAPHS: dict[str, Any] = {"answer": answer.graph, "chat": chat.graph, "ingest": ingest.graph}
 
 

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 RESULTS = Path("bench/results")
+EVAL_RESULTS = Path("eval/results")
 MOST_BYTES = 100_000
 
 
-def result(name: str) -> dict[str, Any]:
-    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+def result(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+    return json.loads((folder / f"{name}.json").read_text("utf-8"))
 
 
 def signed(values: list[float]) -> str:
@@ -177,7 +178,7 @@ SUMMARISED = (
 
 
 def differences() -> Iterator[tuple[str, str]]:
-    for suite, metrics in json.loads(Path("eval/results/differences.json").read_text("utf-8"))["figures"].items():
+    for suite, metrics in result("differences", EVAL_RESULTS)["figures"].items():
         for metric, row in metrics.items():
             yield "eval/README.md", f"| {suite} | `{metric}` | {row['n']} | {row['standard']} |"
             for value in (v for k, v in row.items() if " - " in k and len(v) == 3):
@@ -209,7 +210,7 @@ def expected() -> Iterator[tuple[str, str]]:
 
 
 def controls() -> Iterator[tuple[str, str]]:
-    found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))
+    found = result("differences", EVAL_RESULTS)
     for metric in ("answer_f1", "rougeLsum", "gold_used"):
         yield "docs/science.md", interval(found["controls"]["other-plan"][metric])
     small = found["small-model"]
@@ -225,17 +226,17 @@ def controls() -> Iterator[tuple[str, str]]:
     yield "docs/science.md", f"{judged}; token F1 {interval(side['token_f1'])}"
     trees = small["paper"]["trees"]
     valid = trees["valid"] + trees["valid after repair"]
-    yield "docs/papers.md", f"a valid tree of {valid} of {trees['chunks']} chunks"
+    yield "docs/papers.md", f"a valid tree for {valid} of {trees['chunks']} chunks"
 
 
 def tune() -> Iterator[tuple[str, str]]:
-    found = json.loads(Path("eval/results/differences.json").read_text("utf-8"))["tune"]
+    found = result("differences", EVAL_RESULTS)["tune"]
     for suite, which in product(("qasper", "fairytaleqa"), ("promised", "came")):
         yield "docs/tune.md", interval(found[suite][which])
 
 
 def bills() -> Iterator[tuple[str, str]]:
-    for suite, bill in json.loads(Path("eval/results/bills.json").read_text("utf-8"))["bills"].items():
+    for suite, bill in result("bills", EVAL_RESULTS)["bills"].items():
         full = next(row for row in bill["counted"] if row["system"] == "full")
         n = full["questions"]
         cells = f"{full['tokens_in'] / n:,.0f} ({full['cached'] / n:,.0f}) + {fixed(full['tokens_out'] / n, 0)}"
@@ -243,7 +244,7 @@ def bills() -> Iterator[tuple[str, str]]:
 
 
 def table8() -> Iterator[tuple[str, str]]:
-    found = json.loads(Path("eval/results/table8.json").read_text("utf-8"))["figures"]
+    found = result("table8", EVAL_RESULTS)["figures"]
     ten = found["10"]
     yield "docs/papers.md", f"{ten['paper']:,} tokens in and out at k = 10, {ten['ratio']} times"
     yield "docs/papers.md", f"standard RAG's {ten['standard']:,}"
@@ -323,7 +324,7 @@ def test_pages_show_the_figures_of_their_result_file(figures: Any) -> None:
         assert shown in text, f"{page} does not show {shown!r}"
 
 
-@pytest.mark.parametrize("file", sorted([*RESULTS.iterdir(), *Path("eval/results").iterdir()]), ids=lambda f: f.name)
+@pytest.mark.parametrize("file", sorted([*RESULTS.iterdir(), *EVAL_RESULTS.iterdir()]), ids=lambda f: f.name)
 def test_a_result_file_is_a_summary_that_names_its_commit(file: Path) -> None:
     assert file.suffix == ".json"
     assert file.stat().st_size <= MOST_BYTES
