@@ -144,7 +144,7 @@ def _outward(seed: int, scores: Floats, owners: Ints, radius: int) -> Iterator[i
         yield from sorted((leaf for leaf in sides if owners[leaf] == owners[seed]), key=lambda leaf: -scores[leaf])
 
 
-async def _select_beside(query: TreeQuery, selector: Callable[..., Nodes]) -> SelectedNodes:
+async def _select_with_neighbours(query: TreeQuery, selector: Callable[..., Nodes]) -> SelectedNodes:
     """By a selector that looks at neighbours, which are of the same document."""
     s = query.scores
     owners = s.forest.owners[: s.forest.tree.leaves]
@@ -211,5 +211,5 @@ def register_controls() -> None:
         ("expand", expand, "a control: the best sentences with their neighbours"),
         ("smoothed", smoothed, "a control: sentences scored with their neighbours"),
     ):
-        control = replace(retrievers["sentences"], choose=partial(_select_beside, selector=selector))
+        control = replace(retrievers["sentences"], choose=partial(_select_with_neighbours, selector=selector))
         register_retriever(name, control, help=help)

@@ -157,7 +157,7 @@ def is_genuine(row: dict[str, Any]) -> bool:
 
 def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
     """Of the latest round's findings by tier, and of the near misses, those that both readers call genuine."""
-    *_, marks = load_rounds()
+    marks = load_rounds()[-1]
     groups: dict[str, list[dict[str, Any]]] = {"sure": [], "differs": [], "possible": [], "near misses": []}
     for row in marks:
         is_explained = row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS
