@@ -23,7 +23,7 @@ from discorag.discourse.parse.parser import Unit, UnitParser, embedded_version, 
 from discorag.retrieval.builders.base import Builder, Built, Source, paragraph_leaves, sentence_leaves
 from discorag.retrieval.builders.baselines import Cut, build_binary_tree, cut_splits
 from discorag.retrieval.builders.discourse import graft, section_branches
-from discorag.retrieval.builders.node_text import Concat, Growth, NodeText
+from discorag.retrieval.builders.node_text import Concat, Growth
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, window_tree
 from discorag.retrieval.registry import (
     RETRIEVERS,
@@ -58,21 +58,19 @@ class ShapedBuilder:
     Args:
         name: The builder's.
         cut: Makes the cuts of one document; its argument is a digest of the document's text.
-        text: Of inner nodes.
     """
 
     name: str
     cut: Callable[[str], Cut]
-    text: NodeText
 
     @property
     def version(self) -> str:
         """Name and node text."""
-        return f"{self.name}-1/{self.text.version}"
+        return f"{self.name}-1/{Concat().version}"
 
     async def build(self, source: Source) -> Built:
         """A tree of n leaves and n - 1 inner nodes over n sentences."""
-        return await build_binary_tree(self.name, source, self.text, self.cut(source.document.content_hash))
+        return await build_binary_tree(self.name, source, Concat(), self.cut(source.document.content_hash))
 
 
 class RandomUnits:
@@ -88,7 +86,7 @@ class RandomUnits:
 
 @dataclass(frozen=True)
 class SlideBuilder:
-    """Every run of so many neighbouring sentences, each 2 or more, is a node above them."""
+    """Every run of neighbouring sentences as long as one of ``widths``, each 2 or more, is a node above them."""
 
     widths: Sequence[int] = (2, 4, 8, 16)
     name: str = "slide"
@@ -144,7 +142,7 @@ def _outward(seed: int, scores: Floats, owners: Ints, radius: int) -> Iterator[i
         yield from sorted((leaf for leaf in sides if owners[leaf] == owners[seed]), key=lambda leaf: -scores[leaf])
 
 
-async def _select_beside(query: TreeQuery, selector: Callable[..., Nodes]) -> SelectedNodes:
+async def _select_with_neighbours(query: TreeQuery, selector: Callable[..., Nodes]) -> SelectedNodes:
     """By a selector that looks at neighbours, which are of the same document."""
     s = query.scores
     owners = s.forest.owners[: s.forest.tree.leaves]
@@ -180,12 +178,12 @@ def register_controls() -> None:
     builders: dict[str, tuple[TreeRetriever, Callable[[TreeTools], Builder], str]] = {
         "random-trees": (
             trees,
-            lambda _: ShapedBuilder("random-trees", random_cut, Concat()),
+            lambda _: ShapedBuilder("random-trees", random_cut),
             "trees that know nothing of the text",
         ),
         "right-branching": (
             trees,
-            lambda _: ShapedBuilder("right-branching", right_branching_cut, Concat()),
+            lambda _: ShapedBuilder("right-branching", right_branching_cut),
             "trees that know nothing of the text",
         ),
         "snapped-random": (
@@ -211,5 +209,5 @@ def register_controls() -> None:
         ("expand", expand, "a control: the best sentences with their neighbours"),
         ("smoothed", smoothed, "a control: sentences scored with their neighbours"),
     ):
-        control = replace(retrievers["sentences"], choose=partial(_select_beside, selector=selector))
+        control = replace(retrievers["sentences"], choose=partial(_select_with_neighbours, selector=selector))
         register_retriever(name, control, help=help)

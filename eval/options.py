@@ -24,7 +24,7 @@ def data_folder() -> Path:
     if found := find_data():
         return found
     folder = os.environ.get(DATA_VARIABLE, BESIDE)
-    raise MissingPathError(f"{folder} is no folder.", hint=f"Set {DATA_VARIABLE} to the folder of the datasets.")
+    raise MissingPathError(f"{folder} is not a folder.", hint=f"Set {DATA_VARIABLE} to the folder of the datasets.")
 
 
 def open_judge(url: str | None, model: str, key: str, cache: Path) -> Gateway | None:

@@ -222,7 +222,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path.name} is no YAML: {error}.", hint="Fix the file.") from error
+        raise ConfigError(f"{path.name} is not YAML: {error}.", hint="Fix the file.") from error
 
 
 def validate(model: type[_B], value: Any, place: str) -> _B:

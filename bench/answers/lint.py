@@ -27,7 +27,7 @@ def faults(sentences: Sequence[Sentence]) -> tuple[str, ...]:
     """The faults that at least one sentence of an answer has.
 
     A fragment opens with a small letter or has no end; a dangling sentence opens with a pronoun or a connective, and
-    what the answer quotes before it does not stand before it in the source.
+    what the answer quotes before it does not precede it in the source.
     """
     dangling = (
         _DANGLING.match(s.text) and not (at and _follows(sentences[at - 1], s)) for at, s in enumerate(sentences)

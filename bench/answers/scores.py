@@ -120,8 +120,8 @@ def _sides(sample: Sample, quoted: Places, ranking: Ranking | None) -> dict[str,
 def first_is_gold(sample: Sample, first: Sentence, run: str, documents: Mapping[str, SourceDocument]) -> bool:
     """Whether at least half of an evidence span of the first sentence lies in gold evidence, its context aside.
 
-    In a run of `BY_STRING`, and where no gold evidence stands in the text (QASPER: a figure, a table), an accepted
-    string must stand in the evidence instead.
+    In a run of `BY_STRING`, and where no gold evidence is in the text (QASPER: a figure, a table), an accepted
+    string must be in the evidence instead.
     """
     gold = [piece for piece in sample.gold if piece.label != "highlight"]
     if gold and run not in BY_STRING:

@@ -9,8 +9,8 @@ other sets only score.
 - ``ramdocs``: pairs of documents with a contradiction: that agree, namesakes, one of them wrong.
 - ``recall``: changes between two versions of documentation, see `bench.conflicts.recall`.
 - ``unrelated_false``: contradictions per 100,000 words of tales and papers, each on a matter of its own.
-- ``filings``: sure contradictions between a company's annual reports; how many were read as genuine (`marks.json`).
-- ``precision_by_hand``: of the findings that two blind readers marked (`marks.json`), those that both call genuine.
+- ``filings``: sure contradictions between a company's annual reports; how many were read as genuine (`rounds/`).
+- ``precision_by_hand``: of the findings that two blind readers marked (`rounds/`), those that both call genuine.
 - ``cost``: processor time for a million words.
 """
 
@@ -32,6 +32,7 @@ from scipy.stats import binomtest
 from bench import report
 from bench.answers.replies import open_product, pair_digest
 from bench.conflicts.corpora import FILINGS, HOME, read_filings, read_project, read_unrelated
+from bench.conflicts.marks import load_rounds
 from bench.conflicts.recall import SPLIT, measure_recall
 from bench.stats import kappa, mean
 from discorag import DiscoRAG
@@ -48,9 +49,6 @@ OUT = Path("bench/results/conflicts.json")
 PLANTED = Path(__file__).with_name("planted")
 QUESTIONS = 150
 """Of RAMDocs."""
-MARKS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("marks.json").read_text("utf-8"))
-"""A pair of sentences each, with both readers' marks (`bench.conflicts.marks`); of filings, whose licence is unknown, a
-digest."""
 GENUINE = {"genuine", "contradiction", "change"}
 """Marks of a reader who sees a conflict."""
 ENCODED = 500
@@ -146,7 +144,8 @@ def filings(rag: DiscoRAG) -> dict[str, Any]:
     """Sure contradictions between a company's annual reports, and how many of them were read as genuine."""
     found = [f for name in FILINGS for f in audit(read_filings(rag, name))]
     sure = [f for f in found if f.tier is Tier.SURE and f.verdict is Verdict.CONTRADICTS]
-    read = {row["digest"]: "genuine" if is_genuine(row) else "not genuine" for row in MARKS if "digest" in row}
+    rows = (row for rows in load_rounds() for row in rows if "digest" in row)
+    read = {row["digest"]: "genuine" if is_genuine(row) else "not genuine" for row in rows}
     marks = Counter(read.get(pair_digest(f.left.quote, f.right.quote), "not read") for f in sure)
     return {"contradicts": len(sure)} | {mark: marks[mark] for mark in ("genuine", "not genuine", "not read")}
 
@@ -158,8 +157,7 @@ def is_genuine(row: dict[str, Any]) -> bool:
 
 def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
     """Of the latest round's findings by tier, and of the near misses, those that both readers call genuine."""
-    latest = max(row["round"] for row in MARKS)
-    marks = [row for row in MARKS if row["round"] == latest]
+    marks = load_rounds()[-1]
     groups: dict[str, list[dict[str, Any]]] = {"sure": [], "differs": [], "possible": [], "near misses": []}
     for row in marks:
         is_explained = row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS

@@ -1,8 +1,7 @@
 """Findings for readers who see neither verdict nor tier, and their marks: ``python -m bench.conflicts.marks COMMAND``.
 
 ``draw OUT FOLDER ...`` audits folders and writes ``items.jsonl`` for the readers and ``key.json``; ``merge KEY FIRST
-SECOND`` adds the items with both readers' marks (JSON lines ``{"id": 1, "mark": "change"}``) to `marks.json` as a new
-round.
+SECOND`` writes the items with both readers' marks (JSON lines ``{"id": 1, "mark": "change"}``) as the next round.
 """
 
 import json
@@ -24,7 +23,9 @@ from discorag.schema.values import Span
 from discorag.text.escaping import one_line
 from interfaces.views.audit import group_findings
 
-MARKS = Path(__file__).with_name("marks.json")
+ROUNDS = Path(__file__).with_name("rounds")
+"""A file of each round: a pair of sentences a line, with both readers' marks. Of filings, whose licence is unknown, it
+holds a digest of the pair."""
 NEAR_MISSES = 40
 """Pairs of sentences that were compared and differ in a value or a name, but are not reported."""
 SHOWN = 60
@@ -59,16 +60,22 @@ def draw(out: Path, folders: list[Path], home: Path = Path(".disco-rag/bench/mar
 
 @app.command()
 def merge(key: Path, first: Path, second: Path) -> None:
-    """Add marked items to `marks.json`."""
+    """Write the marked items as the next round."""
     readers = [
         {m["id"]: m["mark"] for m in map(json.loads, path.read_text("utf-8").splitlines())} for path in (first, second)
     ]
     rows: list[dict[str, Any]] = json.loads(key.read_text("utf-8"))
-    kept: list[dict[str, Any]] = json.loads(MARKS.read_text("utf-8"))
-    number = 1 + max(row["round"] for row in kept)
-    marked = [{"round": number} | row | {"marks": [marks[row["id"]] for marks in readers]} for row in rows]
-    lines = (json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False) for row in [*kept, *marked])
-    MARKS.write_text("[\n " + ",\n ".join(lines) + "\n]\n", "utf-8")
+    for row in rows:
+        item = row.pop("id")
+        row["marks"] = [marks[item] for marks in readers]
+    lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+    (ROUNDS / f"{len(load_rounds()) + 1}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def load_rounds() -> list[list[dict[str, Any]]]:
+    """The marked items of each round, the first round first."""
+    files = sorted(ROUNDS.glob("*.jsonl"), key=lambda file: int(file.stem))
+    return [[json.loads(line) for line in file.read_text("utf-8").splitlines()] for file in files]
 
 
 def near_misses(documents: Iterable[AuditDocument]) -> Iterator[list[_Place]]:

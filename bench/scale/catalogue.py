@@ -27,7 +27,7 @@ _INDEXES = ("documents_by_uri", "documents_by_size")
 def measure(trial: Trial, database: str | None = None) -> Figures:
     """``trial.count`` rows made by the database, next to those of a folder in which `CHANGED` files changed since.
 
-    ``database`` is the URL of one on a PostgreSQL server; None: a SQLite file.
+    ``database`` is the URL of a PostgreSQL database; without it, the database is a SQLite file.
     """
     settings = StoreSettings.model_validate({"database_url": database, "path": trial.folder / "store"})
     folder = trial.folder / "files"

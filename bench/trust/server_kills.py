@@ -23,7 +23,7 @@ def run(trial: Trial) -> Figures:
 
 
 def kill_while_sending(trial: Trial, kill: Kill, database: str | None = None) -> Figures:
-    """``trial.count`` times `FILES` files are sent to a server, and something is killed within the next second.
+    """Send `FILES` files to a server ``trial.count`` times, and kill something within the next second each time.
 
     The server has two workers over the PostgreSQL ``database``, or one over a folder.
     """

@@ -49,7 +49,7 @@ class LoongJudge:
 
     @property
     def comparable(self) -> bool:
-        """Whether scores may stand beside published ones: only with the official prompt."""
+        """Whether scores may be compared with published ones: only with the official prompt."""
         return self._prompt.official
 
     async def rate(self, given: Given) -> float | None:

@@ -28,7 +28,7 @@ def normalise(text: str) -> str:
     """``text`` in lower case, without ASCII punctuation and the words a, an, the; white space squeezed.
 
     This is the official rule of SQuAD (Rajpurkar et al. 2016) and ASQA (``scoring.py``). Text that holds Chinese or
-    Japanese also loses all other Unicode punctuation, and white space beside those characters, where it means nothing.
+    Japanese also loses all other Unicode punctuation, and white space next to those characters, where it means nothing.
     """
     words = _ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION))
     squeezed = " ".join(words.split())

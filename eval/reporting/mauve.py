@@ -17,8 +17,8 @@ _WORDS, _TOKENS = 100, 512
 def mauve_of(records: Sequence[Record], samples: Sequence[Sample], model: Path) -> dict[str, float]:
     """System -> MAUVE, 0 to 100, over its answers to the questions that have a reference.
 
-    As in ALCE (Gao et al. 2023): the question stands before both texts, the first reference is the people's, and 100
-    words of each count.
+    As in ALCE (Gao et al. 2023): the question precedes both texts, the text by people is the first reference, and
+    100 words of each count.
 
     Args:
         records: Of one run.

@@ -94,7 +94,7 @@ class SystemSummary(BaseModel, frozen=True):
 
     @property
     def label(self) -> str:
-        """What must stand beside its scores where they are not all its own; empty otherwise."""
+        """What must be said next to its scores if they are not all its own; empty otherwise."""
         if not self.partly_local:
             return ""
         stages = ", ".join(f"{stage} {n}" for stage, n in self.stood_in.items())

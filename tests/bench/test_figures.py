@@ -110,8 +110,8 @@ def recall() -> Iterator[tuple[str, str]]:
 def precision() -> Iterator[tuple[str, str]]:
     f, page = result("conflicts")["figures"]["precision_by_hand"], "docs/audit.md"
     for name, label in (("sure", "sure findings"), ("possible", "possible findings")):
-        share, interval = fixed(100 * f[name]["value"], 0), f"{fixed(f[name]['low'], 2)} to {fixed(f[name]['high'], 2)}"
-        yield page, f"{f[name]['genuine']} of {f[name]['n']} {label} ({share} %, interval {interval})"
+        share, bounds = fixed(100 * f[name]["value"], 0), f"{fixed(f[name]['low'], 2)} to {fixed(f[name]['high'], 2)}"
+        yield page, f"{f[name]['genuine']} of {f[name]['n']} {label} ({share} %, interval {bounds})"
     yield page, f"{f['differs']['genuine']} of {f['differs']['n']} sure differences"
     yield page, f"{f['near misses']['genuine']} of {f['near misses']['n']} near misses"
     share = f"{fixed(100 * f['agreement'], 0)} % of {f['pairs']} pairs (kappa {fixed(f['kappa'], 1)})"
@@ -303,10 +303,10 @@ def reader() -> Iterator[tuple[str, str]]:
         cells = ("{} [{}, {}]".format(*row) for row in (found, trained["all"]["mrr"][name]))
         yield page, f"| {name} | {' | '.join(cells)} |"
     for suite, row in trained.items():
-        cells = ("{:+.1f} [{:+.1f}, {:+.1f}]".format(*row["differences"][pair]) for pair in CONTROLLED)
+        cells = (interval(row["differences"][pair]) for pair in CONTROLLED)
         yield page, f"| {suite} | {row['n']} | {' | '.join(cells)} |"
     for name in ("sentence", "plan"):
-        yield page, "{:+.1f} [{:+.1f}, {:+.1f}]".format(*f["trained - untrained"][name])
+        yield page, interval(f["trained - untrained"][name])
     yield page, f"{trained['all']['n']} questions of FairytaleQA"
 
 

@@ -67,7 +67,7 @@ def test_a_file_in_place_of_the_folder_and_records_without_run_file_are_refused(
 
 
 @pytest.mark.parametrize("kept", [1, 40, -1])
-def test_line_cut_off_by_a_crash_is_dropped_and_written_anew(tmp_path: Path, kept: int) -> None:
+def test_line_cut_off_by_a_crash_is_dropped_and_written_again(tmp_path: Path, kept: int) -> None:
     folder = filled(tmp_path, FULL)
     file = folder / "samples.jsonl"
     whole = file.read_bytes()

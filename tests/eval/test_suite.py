@@ -66,7 +66,7 @@ def test_the_switches_of_a_committed_system_are_switches_of_the_answer_graph(sys
 # --- files that are wrong -------------------------------------------------------------------------
 
 
-def test_a_suite_file_can_stand_anywhere(tmp_path: Path) -> None:
+def test_a_suite_file_can_be_anywhere(tmp_path: Path) -> None:
     assert load_suite(written(tmp_path, BODY)).label == "toy/1"
 
 
@@ -77,7 +77,7 @@ def test_a_suite_file_can_stand_anywhere(tmp_path: Path) -> None:
         (BODY.replace("retrieval: pooled", "retrieval: mine"), r"toy\.yaml: retrieval"),
         (BODY.replace("standard]", "fuller]"), r"There are no systems \['fuller'\].*full, no-tree"),
         (BODY.replace("main: [exact_match]", ""), r"toy\.yaml: main: Field required"),
-        ("name: [", r"toy\.yaml is no YAML"),
+        ("name: [", r"toy\.yaml is not YAML"),
         ("just text\n", r"toy\.yaml: Input should be"),
     ],
 )

@@ -19,7 +19,7 @@ def test_mean_is_over_scored_records_and_unscored_are_counted() -> None:
         record("3", unscored={"em": "prose"}),
         record("4"),
     ]
-    # (100 + 50) / 2; the third is no zero, the fourth does not apply.
+    # (100 + 50) / 2; the third is not a zero, the fourth does not apply.
     assert summarise(records, {}, {}).metrics == {"em": MetricSummary(mean=75, n=2, unscored=1)}
 
 

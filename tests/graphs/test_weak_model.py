@@ -40,7 +40,7 @@ def texts(tmp_path: Path) -> Path:
     return write_texts(tmp_path / "texts", TEXTS)
 
 
-def asked(opened: Opened, script: Script, **switches: Any) -> tuple[AskResult, list[Body]]:
+def ask(opened: Opened, script: Script, **switches: Any) -> tuple[AskResult, list[Body]]:
     with ScriptedServer(script) as server:
         given: dict[str, Any] = {"retriever": "dense", "top_k": 3, **switches}
         result = opened(server).ask(QUERY, **given)
@@ -78,7 +78,7 @@ def test_marks_fences_and_escapes_that_a_model_copied_never_reach_a_user(opened:
     copied = (
         "The shelf |6<elab|that holds vitamin D stands in the pharmacy [1].\n</chunk>\nIt is too weak for it &amp; "
     )
-    result, requests = asked(opened, model({"answer": copied + "for |1=join|other vitamins [3]."}))
+    result, requests = ask(opened, model({"answer": copied + "for |1=join|other vitamins [3]."}))
     assert [s.text for s in result.answer.sentences] == [
         "The shelf that holds vitamin D stands in the pharmacy.",
         "It is too weak for it & for other vitamins.",
@@ -100,7 +100,7 @@ async def test_a_reader_of_the_stream_sees_no_marks_either(pipeline: Pipelines, 
 
 
 def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(opened: Opened) -> None:
-    result, requests = asked(opened, parrot(then=OWN))
+    result, requests = ask(opened, parrot(then=OWN))
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer", "answer"]
     assert is_again(requests[-1], load("own-words"))
     assert result.answer.text == OWN.replace(" [1]", "")
@@ -109,7 +109,7 @@ def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(opened: Open
 
 
 def test_one_that_parrots_again_is_replaced_and_the_answer_says_so(opened: Opened) -> None:
-    result, requests = asked(opened, parrot())
+    result, requests = ask(opened, parrot())
     assert len(requests) == 4
     assert failures(result) == [("generate", "InvalidOutputError", VERBATIM)]
     assert not MARK.search(shown(result))
@@ -122,20 +122,20 @@ def test_one_that_parrots_again_is_replaced_and_the_answer_says_so(opened: Opene
 
 def test_a_quotation_with_its_citation_is_no_parroting(opened: Opened) -> None:
     quoted = TEXTS["b.txt"].replace("influenza.", "influenza [2].")
-    result, requests = asked(opened, model({"answer": quoted}))
+    result, requests = ask(opened, model({"answer": quoted}))
     assert len(requests) == 3
     assert result.ledger.failures == ()
 
 
 def test_a_sentence_that_a_model_repeats_stays_once(opened: Opened) -> None:
-    result, _ = asked(opened, model({"answer": " ".join([OWN, *[OWN.replace("[1]", "[3]")] * 5])}))
+    result, _ = ask(opened, model({"answer": " ".join([OWN, *[OWN.replace("[1]", "[3]")] * 5])}))
     assert result.answer.text == OWN.replace(" [1]", "")
 
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_server_that_continues_every_list_as_long_as_it_may_still_ends_in_its_graph(opened: Opened, k: int) -> None:
     script: Script = lambda body: greedy(body) if turn_of(body) == "graph" else model()(body)  # noqa: E731
-    result, requests = asked(opened, script, top_k=k)
+    result, requests = ask(opened, script, top_k=k)
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert result.ledger.failures == ()
     assert result.graph is not None
@@ -152,7 +152,7 @@ CUT: Mapping[str, Scripted] = {
 def test_cut_off_prose_is_kept_up_to_its_last_whole_sentence_and_marked(
     opened: Opened, turn: str, stage: str, kept: str
 ) -> None:
-    result, requests = asked(opened, model({turn: CUT[turn]}))
+    result, requests = ask(opened, model({turn: CUT[turn]}))
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert kept in (result.draft, result.answer.plan.paragraph if result.answer.plan else "")
     assert failures(result) == [(stage, "OutputTruncatedError", "what was whole of it")]
@@ -163,7 +163,7 @@ def test_cut_off_prose_is_kept_up_to_its_last_whole_sentence_and_marked(
 
 def test_a_cut_off_graph_that_lacks_nothing_but_its_end_is_closed(opened: Opened) -> None:
     cut = Scripted('{"c1":{},"c2":{"1":"CONTRASTS_WITH"},"c3":{"1":"SUPP', finish_reason="length")
-    result, requests = asked(opened, model({"graph": cut}))
+    result, requests = ask(opened, model({"graph": cut}))
     assert len(requests) == 3
     assert result.graph is not None
     assert [e.relation for e in result.graph.edges] == ["CONTRASTS_WITH"]

@@ -53,7 +53,7 @@ def rag(shared_pipeline: Pipelines, server: ScriptedServer) -> DiscoRAG:
     return rag
 
 
-def asked(rag: DiscoRAG, server: ScriptedServer, question: str, **options: Any) -> tuple[AskResult, list[Body]]:
+def ask(rag: DiscoRAG, server: ScriptedServer, question: str, **options: Any) -> tuple[AskResult, list[Body]]:
     before = len(server.requests)
     result = rag.ask(question, **options)
     return result, server.requests[before:]
@@ -63,21 +63,21 @@ def asked(rag: DiscoRAG, server: ScriptedServer, question: str, **options: Any) 
 def test_a_strong_model_reads_all_chunks_in_three_calls_and_nothing_is_refused_before(
     rag: DiscoRAG, server: ScriptedServer, corpus: str, question: str
 ) -> None:
-    result, requests = asked(rag, server, question, corpus=corpus)
+    result, requests = ask(rag, server, question, corpus=corpus)
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert (result.answer.abstained, result.answer.unsure, result.ledger.failures) == ("", False, ())
     assert result.draft == ANSWER
     assert {chunk_count(r) for r in requests} == {len(result.hits)} == {10}
-    plain, _ = asked(rag, server, question, corpus=corpus, preset="standard")
+    plain, _ = ask(rag, server, question, corpus=corpus, preset="standard")
     read = result.ledger.usage
     assert read.tokens_in - read.tokens_cached <= 1.6 * plain.ledger.usage.tokens_in
-    once, requests = asked(rag, server, question, corpus=corpus, relater="local", planner="local")
+    once, requests = ask(rag, server, question, corpus=corpus, relater="local", planner="local")
     assert [turn_of(r) for r in requests] == ["answer"]
     assert once.ledger.usage.tokens_in <= 2 * plain.ledger.usage.tokens_in
 
 
 def test_a_language_model_that_verifies_is_a_fourth_call(rag: DiscoRAG, server: ScriptedServer) -> None:
-    result, requests = asked(rag, server, FLU, corpus="vitamin-d", verifier="llm", abstain="never")
+    result, requests = ask(rag, server, FLU, corpus="vitamin-d", verifier="llm", abstain="never")
     assert len(requests) == 4
     assert result.ledger.failures == ()
     assert stage_of(result.ledger, "verify").usage.calls == 1
@@ -86,7 +86,7 @@ def test_a_language_model_that_verifies_is_a_fourth_call(rag: DiscoRAG, server: 
 def test_the_prompt_holds_every_definition_and_each_whole_chunk_with_its_tree_once(
     rag: DiscoRAG, server: ScriptedServer
 ) -> None:
-    result, requests = asked(rag, server, FLU, corpus="vitamin-d")
+    result, requests = ask(rag, server, FLU, corpus="vitamin-d")
     system, evidence = (m["content"] for m in requests[0]["messages"][:2])
     assert re.findall(r"^- ([A-Z_]+): ", system, re.MULTILINE) == [r.value for r in EDGE_RELATIONS]
     assert re.findall(r"^- ([a-z]{4}, [a-z]+): ", system, re.MULTILINE) == [f"{r.code}, {r.lower()}" for r in Relation]
@@ -100,10 +100,10 @@ def test_the_prompt_holds_every_definition_and_each_whole_chunk_with_its_tree_on
 def test_the_profile_is_chosen_by_whether_there_is_a_model_unless_it_is_given(
     rag: DiscoRAG, server: ScriptedServer, pipeline: Pipelines
 ) -> None:
-    verbatim, requests = asked(rag, server, FLU, corpus="vitamin-d", profile="verbatim")
+    verbatim, requests = ask(rag, server, FLU, corpus="vitamin-d", profile="verbatim")
     assert requests == []
     assert all(s.supported for s in verbatim.answer.sentences)
-    fragments, requests = asked(rag, server, FLU, corpus="vitamin-d", evidence_words=60)
+    fragments, requests = ask(rag, server, FLU, corpus="vitamin-d", evidence_words=60)
     assert "[...]" in requests[0]["messages"][1]["content"]
     assert fragments.evidence
     with pytest.raises(InputError, match="exclude each other"):

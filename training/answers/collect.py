@@ -132,8 +132,8 @@ async def example(
     context = AnswerContext(
         backends=rag.backends, corpus=corpus.name, abstain="never", use_tree=False, use_graph=False, use_plan=False
     )
-    asked = {"query": sample.query, "filters": {"doc_id": [corpus.stored[d] for d in documents]}}
-    state = await graph.ainvoke(asked, context=context, output_keys=["query", "hits", "evidence"])
+    question = {"query": sample.query, "filters": {"doc_id": [corpus.stored[d] for d in documents]}}
+    state = await graph.ainvoke(question, context=context, output_keys=["query", "hits", "evidence"])
     inputs = await load_inputs(cast("AnswerState", state), context)
     gold: dict[str, list[Span]] = {}
     for g in sample.gold:

@@ -23,7 +23,7 @@ _NO_NAMES = frozenset({
     "originally", "other", "series", "she", "since", "some", "that", "the", "their", "there", "these", "they",
     "this", "those", "we", "well", "when", "while", "with", "within", "yeah", "yes", "you",
 })  # fmt: skip
-"""What begins a sentence and is no name, if no capital word follows."""
+"""What begins a sentence and is not a name, unless a capital word follows."""
 _ARTICLE = r"(?>(?:The |A |An )?)"
 _CAPITAL = r"[^\W_a-z][\w.’-]*"
 _LEADING = re.compile(rf"{_ARTICLE}({_CAPITAL}(?: (?:(?:of|the|and|in|for|de|to) )*{_CAPITAL})+)")
@@ -50,7 +50,7 @@ def pages(pair: Pair) -> set[tuple[str, ...]]:
 
 
 def _opening(sentence: str) -> Iterator[tuple[str, ...]]:
-    """What stands before the verb, and the capital words in front; "in 1990" and "the film" are no names."""
+    """What precedes the verb, and the capital words in front; "in 1990" and "the film" are not names."""
     for pattern in (_TITLE, _LEADING):
         if found := pattern.match(sentence):
             first, *rest = _WORD.findall(found[1])

@@ -56,7 +56,7 @@ def floats_of(file: Path) -> dict[str, Floats]:
 
 
 def _places(graph: onnx.ModelProto) -> Iterator[tuple[str, str, bool]]:
-    """Where a weight stands in the graph, its name in torch, and whether it is transposed there."""
+    """Where a weight is in the graph, its name in torch, and whether it is transposed there."""
     stored = {i.name for i in graph.graph.initializer}
     for name in sorted(stored):
         if name.startswith("bert.embeddings.") and name.endswith(_QUANTIZED):

@@ -62,7 +62,7 @@ class Pair:
 
 
 def pairs(data: Path) -> Iterator[Pair]:
-    """All pairs of the sets in ``data/entailment`` that may be trained on; none stands there twice."""
+    """All pairs of the sets in ``data/entailment`` that may be trained on, each once."""
     seen: set[tuple[str, str]] = set()
     for pair in _pairs(data / "entailment"):
         key = (pair.evidence, pair.sentence)

@@ -33,8 +33,8 @@ def heights(splits: Sequence[GoldSplit], n: int) -> list[int]:
 def merge_units(document: GumDocument, units: Sequence[Span]) -> tuple[list[Span], list[GoldSplit]]:
     """The tree over larger units; units in which no EDU starts are left out.
 
-    Many sentences and paragraphs are no complete subtree, so whole subtrees cannot be merged: the EDU that is promoted
-    highest stands for its unit.
+    Many sentences and paragraphs are not complete subtrees, so whole subtrees cannot be merged: the EDU that is
+    promoted highest represents its unit.
     """
     starts = [e.start for e in document.edus]
     inside = [(u, range(bisect_left(starts, u.start), bisect_left(starts, u.end))) for u in units]

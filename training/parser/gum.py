@@ -99,7 +99,7 @@ def _text(conllu: str) -> tuple[str, list[Span], list[Span], list[int]]:
 
 
 def _words(block: str) -> Iterator[tuple[str, bool]]:
-    """Each syntactic word of a sentence, and whether a space follows; parts of a contraction stand together."""
+    """Each syntactic word of a sentence, and whether a space follows; there is none inside a contraction."""
     inside = 0  # the last word of the contraction that we are in
     after = True
     for line in block.splitlines():

@@ -38,7 +38,7 @@ def lines(text: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def asked(evidence: tuple[DocSpan, ...], *gold: tuple[DocSpan, ...], text: str = TEXT, **fields: object) -> Given:
+def given_of(evidence: tuple[DocSpan, ...], *gold: tuple[DocSpan, ...], text: str = TEXT, **fields: object) -> Given:
     documents = {
         name: SourceDocument(id=name, title=name, text=body, parts=lines(body))
         for name, body in {"a": text, "b": "Nothing of use stands here.", "c": "Nor here."}.items()
@@ -68,7 +68,7 @@ IT, RIVER = place("Ben bought it"), place("The river")
 def test_the_budget_ends_at_a_word_and_what_overlaps_is_counted_once(
     evidence: tuple[DocSpan, ...], words: int, pieces: list[str]
 ) -> None:
-    assert texts(asked(evidence), words) == pieces
+    assert texts(given_of(evidence), words) == pieces
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_the_budget_ends_at_a_word_and_what_overlaps_is_counted_once(
     ],
 )
 def test_chinese_characters_count_one_word_each(text: str, words: int, piece: str) -> None:
-    assert texts(asked((at("a", 0, len(text)),), text=text), words) == [piece]
+    assert texts(given_of((at("a", 0, len(text)),), text=text), words) == [piece]
 
 
 @forall(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=6), st.integers(0, 20))
 def test_cut_is_disjoint_within_budget_and_inside_the_evidence(raw: list[tuple[int, int]], words: int) -> None:
     evidence = tuple(at("a", start, min(start + length, len(TEXT))) for start, length in raw)
-    given = asked(evidence)
+    given = given_of(evidence)
     pieces = cut(given, words)
     characters = [i for piece in pieces for i in range(piece.span.start, piece.span.end)]
     retrieved = {i for piece in evidence for i in range(piece.span.start, piece.span.end)}
@@ -96,8 +96,8 @@ def test_cut_is_disjoint_within_budget_and_inside_the_evidence(raw: list[tuple[i
 
 
 def test_evidence_text_joins_what_was_adjacent_and_has_documents_best_first_and_gaps_as_line_ends() -> None:
-    assert evidence_text(asked((place("river rose"), place("The river rose twice."))), 9) == "The river rose twice."
-    given = asked((at("b", 0, 7), place("rose"), place("Ann")))
+    assert evidence_text(given_of((place("river rose"), place("The river rose twice."))), 9) == "The river rose twice."
+    given = given_of((at("b", 0, 7), place("rose"), place("Ann")))
     assert evidence_text(given, 9) == "Nothing\nAnn\nrose"
 
 
@@ -118,21 +118,21 @@ def test_evidence_text_joins_what_was_adjacent_and_has_documents_best_first_and_
 async def test_span_recall_is_the_share_of_gold_words_retrieved_whole(
     evidence: tuple[DocSpan, ...], gold: list[tuple[DocSpan, ...]], words: int, score: float
 ) -> None:
-    assert await SpanRecall(words).score(asked(evidence, *gold)) == pytest.approx(score)
+    assert await SpanRecall(words).score(given_of(evidence, *gold)) == pytest.approx(score)
 
 
 async def test_part_recall_needs_half_of_the_characters_of_a_gold_part_and_gold_that_holds_one() -> None:
     gold = at("a", 0, 44)  # the first two lines, 22 and 21 characters
     eleven = at("a", 0, 11)
     ten = at("a", 23, 33)
-    assert await PartRecall(99, "turn_recall").score(asked((eleven, ten), (gold,))) == pytest.approx(50)
+    assert await PartRecall(99, "turn_recall").score(given_of((eleven, ten), (gold,))) == pytest.approx(50)
     eleven_of_21 = at("a", 23, 34)
-    assert await PartRecall(99, "turn_recall").score(asked((eleven, eleven_of_21), (gold,))) == 100
-    assert await PartRecall(99, "x").score(asked((at("a", 0, 40),), (place("red mill"),))) is None
+    assert await PartRecall(99, "turn_recall").score(given_of((eleven, eleven_of_21), (gold,))) == 100
+    assert await PartRecall(99, "x").score(given_of((at("a", 0, 40),), (place("red mill"),))) is None
 
 
 async def test_parts_are_retrieved_by_half_also_from_two_stretches() -> None:
-    given = asked((place("Ann so"), place("e red"), place("The river ro")))
+    given = given_of((place("Ann so"), place("e red"), place("The river ro")))
     # line 1: 6 + 5 of 22; line 2: none; line 3: 12 of 21
     assert retrieved_parts(given, 99) == {("a", 0), ("a", 2)}
 
@@ -140,10 +140,10 @@ async def test_parts_are_retrieved_by_half_also_from_two_stretches() -> None:
 async def test_gold_hit_needs_twenty_characters_or_all_of_a_shorter_piece_at_any_place() -> None:
     long, short = place(TEXT[0:30]), place("rose")
     nineteen, twenty = at("a", 0, 19), at("a", 0, 20)
-    assert await GoldHit(99).score(asked((nineteen, place("ros")), (long,), (short,))) == 0
-    assert await GoldHit(99).score(asked((twenty, place("ros")), (long,), (short,))) == 50
-    assert await GoldHit(99).score(asked((twenty, place("rose")), (long,), (short,))) == 100
-    assert await GoldHit(99).score(asked((place("rose"),), (place("Ann"), place("rose")))) == 100
+    assert await GoldHit(99).score(given_of((nineteen, place("ros")), (long,), (short,))) == 0
+    assert await GoldHit(99).score(given_of((twenty, place("ros")), (long,), (short,))) == 50
+    assert await GoldHit(99).score(given_of((twenty, place("rose")), (long,), (short,))) == 100
+    assert await GoldHit(99).score(given_of((place("rose"),), (place("Ann"), place("rose")))) == 100
 
 
 CHUNKS = (at("c", 0, 3), at("c", 4, 8), at("a", 0, 3), at("b", 0, 3))
@@ -163,14 +163,14 @@ A_AND_B = [(at("a", 0, 9),), (at("a", 10, 15),), (at("b", 0, 5),)]
 async def test_document_recall_counts_the_documents_of_the_first_k_chunks(
     k: int, evidence: tuple[DocSpan, ...], gold: list[tuple[DocSpan, ...]], score: float
 ) -> None:
-    assert await DocumentRecall(k).score(asked(evidence, *gold, documents=("a", "b"))) == score
+    assert await DocumentRecall(k).score(given_of(evidence, *gold, documents=("a", "b"))) == score
 
 
 async def test_evidence_str_em_looks_in_the_cut_evidence_for_some_or_all_points_also_by_rank() -> None:
-    given = asked((place("Ann sold the red mill."),), short_answers=[["A Red Mill!", "barn"], ["May"]])
+    given = given_of((place("Ann sold the red mill."),), short_answers=[["A Red Mill!", "barn"], ["May"]])
     assert await EvidenceStrEm(5).score(given) == 50
     assert await EvidenceStrEm(4).score(given) == 0
-    given = asked((place("Ann sold the"), place("red mill")), short_answers=[["Red mill"], ["Ann"]])
+    given = given_of((place("Ann sold the"), place("red mill")), short_answers=[["Red mill"], ["Ann"]])
     assert await EvidenceStrEm(9, over_points=min).score(given) == 100
     assert await EvidenceStrEm(3, over_points=min).score(given) == 0
     assert await EvidenceRankScore().score(given) == 100 * (1 / 2 / 1 + 1 / 2 / 2) / 2  # equation 10 of RDR2

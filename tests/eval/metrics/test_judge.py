@@ -14,7 +14,7 @@ from tests.models.helpers import gateway
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 
-def asked(answer: str = "It is 4.", *, sample_id: str = "q", gold: str | None = "4", prompt: str = "") -> Given:
+def given_of(answer: str = "It is 4.", *, sample_id: str = "q", gold: str | None = "4", prompt: str = "") -> Given:
     sample = Sample(
         id=sample_id,
         query="How many?",
@@ -51,9 +51,15 @@ def test_rating_is_parsed_as_by_the_official_code(output: str, score: float) -> 
     assert rating(output) == score
 
 
-@pytest.mark.parametrize("output", ["Rating: 85", "[[eighty]]", "[[-5]]", "[85/100]", "[1,000]", "", "[[120]]"])
-def test_output_without_a_rating_is_not_scorable(output: str) -> None:
-    with pytest.raises(NotScorableError, match="gave 120, above 100" if "120" in output else "prose"):
+@pytest.mark.parametrize(
+    ("output", "error"),
+    [
+        *((output, "prose") for output in ("Rating: 85", "[[eighty]]", "[[-5]]", "[85/100]", "[1,000]", "")),
+        ("[[120]]", "gave 120, above 100"),
+    ],
+)
+def test_output_without_a_rating_up_to_100_is_not_scorable(output: str, error: str) -> None:
+    with pytest.raises(NotScorableError, match=error):
         rating(output)
 
 
@@ -61,9 +67,9 @@ async def test_two_metrics_at_once_cost_one_call_an_answer() -> None:
     with ScriptedServer(lambda body: Scripted("Good. Rating: [[100]]", delay_s=0.05)) as server:
         asks = judge(server)
         scores = await asyncio.gather(
-            Judged(asks, "judge_score").score(asked()), Judged(asks, "judge_perfect").score(asked())
+            Judged(asks, "judge_score").score(given_of()), Judged(asks, "judge_perfect").score(given_of())
         )
-        again = await Judged(asks, "judge_score").score(asked())
+        again = await Judged(asks, "judge_score").score(given_of())
     assert (scores, again) == ([100, 100], 100)
     assert len(server.requests) == 1
 
@@ -71,14 +77,14 @@ async def test_two_metrics_at_once_cost_one_call_an_answer() -> None:
 async def test_another_answer_or_sample_is_judged_by_itself() -> None:
     with ScriptedServer(["[[10]]", "[[20]]", "[[99.5]]"]) as server:
         asks = judge(server)
-        given = [asked(a, sample_id=s) for a, s in (("x", "q"), ("y", "q"), ("x", "r"))]
+        given = [given_of(a, sample_id=s) for a, s in (("x", "q"), ("y", "q"), ("x", "r"))]
         assert [await Judged(asks, "judge_score").score(one) for one in given] == [10, 20, 99.5]
         assert await Judged(asks, "judge_perfect").score(given[-1]) == 0
 
 
 async def test_request_holds_question_gold_and_answer_at_temperature_zero() -> None:
     with ScriptedServer(["[[50]]"]) as server:
-        await Judged(judge(server), "judge_score").score(asked("It is <5>.", gold='{"a":4}'))
+        await Judged(judge(server), "judge_score").score(given_of("It is <5>.", gold='{"a":4}'))
     [body] = server.requests
     text = sent(body)
     assert "<question>\nHow many?\n\nBe exact.\n</question>" in text
@@ -94,7 +100,7 @@ async def test_official_file_and_the_datasets_own_prompt_are_used(tmp_path: Path
     path.write_text("[Question] {question} [Gold] {gold} [Start] {answer} [End] {x}", encoding="utf-8")
     with ScriptedServer(["[[50]]"]) as server:
         asks = judge(server, prompt=path)
-        await asks.rate(asked(prompt="{docs} How many whales?"))
+        await asks.rate(given_of(prompt="{docs} How many whales?"))
     assert sent(server.requests[0]) == "[Question] {docs} How many whales? [Gold] 4 [Start] It is 4. [End] {x}"
     assert asks.comparable
 
@@ -107,7 +113,7 @@ async def test_unusable_output_is_not_scorable_and_remembered(bad: Scripted) -> 
         asks = judge(server)
         for _ in range(2):
             with pytest.raises(NotScorableError, match="cannot be used"):
-                await asks.rate(asked())
+                await asks.rate(given_of())
     assert len(server.requests) == 2
 
 
@@ -115,15 +121,15 @@ async def test_server_that_dies_stops_the_run_and_a_later_run_asks_again() -> No
     with ScriptedServer([Scripted("down", status=503), "[[70]]"]) as server:
         asks = judge(server)
         with pytest.raises(ModelUnavailableError):
-            await asks.rate(asked())
-        assert await asks.rate(asked()) == 70
+            await asks.rate(given_of())
+        assert await asks.rate(given_of()) == 70
 
 
 async def test_sample_without_reference_is_not_judged() -> None:
     with ScriptedServer() as server:
         asks = judge(server)
-        assert await Judged(asks, "judge_score").score(asked(gold=None)) is None
-        assert await Judged(asks, "judge_perfect").score(asked(gold=None)) is None
+        assert await Judged(asks, "judge_score").score(given_of(gold=None)) is None
+        assert await Judged(asks, "judge_perfect").score(given_of(gold=None)) is None
     assert server.requests == []
 
 

@@ -29,11 +29,11 @@ def wordnet(folder: Path) -> Path:
 
 
 async def test_bleu_of_one_answer_is_the_smoothed_mean_over_orders_with_its_brevity() -> None:
-    asked = given("The monk sang.", references=("A monk sang loudly.", "Nobody."))
+    sample = given("The monk sang.", references=("A monk sang loudly.", "Nobody."))
     # words: the monk sang / a monk sang loudly: 2 of 3 words, brevity exp(1 - 4 / 3)
-    assert await Bleu("bleu1").score(asked) == pytest.approx(100 * exp(-1 / 3) * 2 / 3)
+    assert await Bleu("bleu1").score(sample) == pytest.approx(100 * exp(-1 / 3) * 2 / 3)
     # pairs: 1 of 2 (monk sang); triples: 0.1 of 1 by method 1; no fours: NLTK counts 0.1 of 1
-    assert await Bleu("bleu4").score(asked) == pytest.approx(
+    assert await Bleu("bleu4").score(sample) == pytest.approx(
         100 * exp(-1 / 3) * ((2 / 3) * (1 / 2) * 0.1 * 0.1) ** 0.25
     )
 
@@ -47,11 +47,11 @@ async def test_bleu_of_the_reference_is_100_and_of_nothing_0(metric: Bleu) -> No
 
 async def test_meteor_counts_words_stems_and_synonyms(tmp_path: Path) -> None:
     meteor = Meteor(folder=wordnet(tmp_path / "wordnet"))
-    asked = given("Cab stopping", references=("A car stopped!",))
+    sample = given("Cab stopping", references=("A car stopped!",))
     # two of two words match in one chunk, of three in the reference
     precision, recall = 1.0, 2 / 3
     fmean = precision * recall / (0.9 * precision + 0.1 * recall)
-    assert await meteor.score(asked) == pytest.approx(100 * fmean * (1 - 0.5 * (1 / 2) ** 3))
+    assert await meteor.score(sample) == pytest.approx(100 * fmean * (1 - 0.5 * (1 / 2) ** 3))
     assert await meteor.score(given("", references=("x",))) == 0
     assert await meteor.score(given("x")) is None
 

@@ -21,7 +21,7 @@ def place(phrase: str) -> DocSpan:
     return DocSpan(doc="p", span=Span(start=start, end=start + len(phrase)))
 
 
-def asked(
+def given_of(
     retrieved: tuple[str, ...],
     evidence: dict[int, tuple[str, ...]] | None = None,
     highlights: dict[int, tuple[str, ...]] | None = None,
@@ -79,52 +79,52 @@ async def test_yes_no_and_unanswerable_are_compared_as_words(answer: str, refere
 async def test_evidence_f1_compares_sets_of_paragraphs(
     retrieved: tuple[str, ...], evidence: dict[int, tuple[str, ...]], words: int, score: float
 ) -> None:
-    found = await QasperEvidenceF1(words).score(asked(retrieved, evidence, annotators=len(evidence)))
+    found = await QasperEvidenceF1(words).score(given_of(retrieved, evidence, annotators=len(evidence)))
     assert found == pytest.approx(score)
 
 
 async def test_annotator_without_evidence_is_matched_by_retrieving_nothing_only() -> None:
-    assert await QasperEvidenceF1(99).score(asked((), {0: PARAGRAPHS[:1]}, annotators=2)) == 100
-    assert await QasperEvidenceF1(99).score(asked((), {0: PARAGRAPHS[:1]}, annotators=1)) == 0
-    assert await QasperEvidenceF1(99).score(asked(PARAGRAPHS[:1], annotators=2, answerable=False)) == 0
-    assert await QasperEvidenceF1(99).score(asked((), annotators=2, answerable=False)) == 100
+    assert await QasperEvidenceF1(99).score(given_of((), {0: PARAGRAPHS[:1]}, annotators=2)) == 100
+    assert await QasperEvidenceF1(99).score(given_of((), {0: PARAGRAPHS[:1]}, annotators=1)) == 0
+    assert await QasperEvidenceF1(99).score(given_of(PARAGRAPHS[:1], annotators=2, answerable=False)) == 0
+    assert await QasperEvidenceF1(99).score(given_of((), annotators=2, answerable=False)) == 100
 
 
 async def test_an_answerable_question_without_labels_is_not_scored_or_counts_0_as_each_evaluator_has_it() -> None:
-    given = asked(PARAGRAPHS[:1])
+    given = given_of(PARAGRAPHS[:1])
     assert await QasperEvidenceF1(99).score(given) is None
     assert await DISRETRIEVAL_F1.score(given) == 0
     assert await DISRETRIEVAL_RECALL.score(given) == 0
 
 
 async def test_what_has_no_paragraphs_or_no_label_of_the_kind_is_not_scored() -> None:
-    assert await QasperEvidenceF1(99).score(asked((), answerable=False, parts=False)) is None
-    assert await QasperEvidenceF1(99).score(asked(PARAGRAPHS[:1], highlights={0: PARAGRAPHS[:1]})) is None
-    assert await DISRETRIEVAL_F1.score(asked(PARAGRAPHS[:1], evidence={0: PARAGRAPHS[:1]})) == 0
+    assert await QasperEvidenceF1(99).score(given_of((), answerable=False, parts=False)) is None
+    assert await QasperEvidenceF1(99).score(given_of(PARAGRAPHS[:1], highlights={0: PARAGRAPHS[:1]})) is None
+    assert await DISRETRIEVAL_F1.score(given_of(PARAGRAPHS[:1], evidence={0: PARAGRAPHS[:1]})) == 0
 
 
 async def test_disretrieval_compares_bags_of_normalised_tokens() -> None:
-    given = asked((PARAGRAPHS[1],), highlights={0: ("on whales", "corpus holds")})
+    given = given_of((PARAGRAPHS[1],), highlights={0: ("on whales", "corpus holds")})
     # retrieved: corpus holds songs (3, "the" dropped); gold: on whales corpus holds (4); shared 2
     assert await DISRETRIEVAL_F1.score(given) == pytest.approx(100 * 2 * 2 / (3 + 4))
     assert await DISRETRIEVAL_RECALL.score(given) == pytest.approx(50)
 
 
 async def test_disretrieval_recall_is_that_of_the_annotator_with_the_best_f1() -> None:
-    given = asked((TEXT,), highlights={0: ("whales",), 1: ("We train on whales", "thank")}, annotators=2)
+    given = given_of((TEXT,), highlights={0: ("whales",), 1: ("We train on whales", "thank")}, annotators=2)
     # 15 tokens are retrieved: annotator 0 has F1 2/16 and recall 1, annotator 1 F1 10/20 and recall 1
     assert await DISRETRIEVAL_F1.score(given) == pytest.approx(50)
-    half = asked(("We train on",), highlights={0: ("We",), 1: ("We train on whales",)}, annotators=2)
+    half = given_of(("We train on",), highlights={0: ("We",), 1: ("We train on whales",)}, annotators=2)
     # annotator 0: F1 2/4, recall 1; annotator 1: F1 6/7, recall 3/4
     assert await DISRETRIEVAL_RECALL.score(half) == pytest.approx(75)
 
 
 async def test_disretrieval_without_any_evidence_retrieved_is_zero_for_labelled_questions() -> None:
-    given = asked((), highlights={0: ("whales",)})
+    given = given_of((), highlights={0: ("whales",)})
     assert await DISRETRIEVAL_F1.score(given) == 0
     assert await DISRETRIEVAL_RECALL.score(given) == 0
-    assert await DISRETRIEVAL_F1.score(asked((), answerable=False)) == 100
-    assert await DISRETRIEVAL_F1.score(asked(("whales",), answerable=False)) == 0
+    assert await DISRETRIEVAL_F1.score(given_of((), answerable=False)) == 100
+    assert await DISRETRIEVAL_F1.score(given_of(("whales",), answerable=False)) == 0
 
 
 def test_f1_counts_repeated_tokens_as_often_as_both_have_them() -> None:

@@ -91,7 +91,7 @@ SEVEN = tuple((f"place {i}", f"alias {i}") for i in range(7))
     ],
 )
 async def test_a_list_of_answers(answer: str, precision: float, recall: float, recall5: float) -> None:
-    asked = given(answer, short_answers=SEVEN)
+    sample = given(answer, short_answers=SEVEN)
     both = precision + recall5
     expected = {
         "qampari_precision": precision,
@@ -99,5 +99,5 @@ async def test_a_list_of_answers(answer: str, precision: float, recall: float, r
         "qampari_recall5": recall5,
         "qampari_f1_5": 2 * precision * recall5 / both if both else 0,
     }
-    found = {name: await Qampari(name).score(asked) for name in expected}  # pyright: ignore[reportArgumentType]
+    found = {name: await Qampari(name).score(sample) for name in expected}  # pyright: ignore[reportArgumentType]
     assert found == pytest.approx({name: 100 * value for name, value in expected.items()})
