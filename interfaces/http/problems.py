@@ -156,7 +156,7 @@ COMMON = error_responses(400, 401, 403, 413, 422, 429, 503, 504)
 
 
 GRACE_S = 5.0
-"""Seconds after the deadline when a request is ended that its endpoint has not ended."""
+"""A request that its endpoint has not ended this many seconds after the deadline is ended."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"))
 
 
