@@ -135,7 +135,7 @@ class Backends:
 
     @cached_property
     def calibration(self) -> Calibration | ConfigError:
-        """That of the reranker, or why there is none for it."""
+        """The calibration of the reranker, or the error that says why it has none."""
         try:
             return find_calibration(self.reranker.version, self.settings.calibration)
         except ConfigError as error:

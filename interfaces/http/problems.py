@@ -166,7 +166,7 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-"""Of every response that does not set its own. SVG trees are shown with their style, and no script in them runs."""
+"""The headers of responses that do not set their own. SVG trees are shown with their style; no script in them runs."""
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'"
