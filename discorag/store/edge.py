@@ -140,7 +140,7 @@ class EdgeIndex:
         return [Hit(str(point.id), point.score) for point in self._shard.query(request)]
 
     def _frequencies(self, scope: Scope) -> qe.SearchParams | None:
-        """The document frequencies that BM25 uses. None: the library's own, which are fastest but count deleted points."""
+        """The document frequencies that BM25 uses. None: the library's, which are fastest but count deleted points."""
         needed = self._needed(filter_conditions(scope, {}))
         if not needed and self._intact:
             return None
