@@ -44,7 +44,7 @@ def add_retrieval(graph: Steps) -> None:
 
 
 def add_abstain(graph: Steps) -> None:
-    """The end where there is no answer."""
+    """Add the end of a run without an answer."""
     graph.add_node("abstain", abstain)
     graph.add_edge("abstain", END)
 

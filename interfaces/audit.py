@@ -79,14 +79,14 @@ async def audit_corpus(store: Store, encoder: Encoder, scope: Scope, progress: P
     known = await asyncio.to_thread(rows.fingerprints, scope)
     current = {m.doc_id: m.fingerprint for m in manifests}
     changed = {doc_id for doc_id, fingerprint in current.items() if known.get(doc_id) != fingerprint}
-    if changed or known.keys() != current.keys():
+    deleted = known.keys() - current.keys()
+    if changed or deleted:
         documents = await read_documents(store, encoder, [(scope, manifests)], progress)
         if known.keys() != current.keys():  # which pages of two releases are compared depends on which there are
             changed |= {d.id for d in documents if any(d.release)}
-        stale = changed | (known.keys() - current.keys())
         found = await asyncio.to_thread(audit, documents, only=changed)
         new = [(f.id, f.left.doc_id, f.right.doc_id, f.model_dump_json()) for f in found]
-        await asyncio.to_thread(rows.replace, scope, stale, new, current)
+        await asyncio.to_thread(rows.replace, scope, changed | deleted, new, current)
     elif progress:
         progress(len(manifests), len(manifests))
     return await asyncio.to_thread(stored_audit, store, scope)
@@ -123,13 +123,13 @@ async def compare_corpora(
 
 
 def _with_names(findings: Iterable[Finding], manifests: Sequence[Manifest]) -> tuple[Finding, ...]:
-    """The findings, with names of their documents by which a reader can tell those of one title apart."""
+    """The findings, with names for their documents that tell those of the same title apart."""
     titles = {m.uri: m.title for m in manifests}
-    names = name_sources(titles, titles)
-    titles = {m.doc_id: names[m.uri] for m in manifests}
+    by_uri = name_sources(titles, titles)
+    names = {m.doc_id: by_uri[m.uri] for m in manifests}
 
     def named(side: Side) -> Side:
-        return side.model_copy(update={"title": titles.get(side.doc_id, side.title)})
+        return side.model_copy(update={"title": names.get(side.doc_id, side.title)})
 
     return tuple(f.model_copy(update={"left": named(f.left), "right": named(f.right)}) for f in findings)
 

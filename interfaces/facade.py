@@ -334,7 +334,7 @@ class DiscoRAG:
 
 _C = TypeVar("_C", AnswerContext, IngestContext)
 _RESULT_KEYS = [key for key in AskResult.model_fields if key != "seconds"]
-"""What a result needs of the final state."""
+"""The keys of the final state that a result needs."""
 
 
 def _checked_path(path: str | Path) -> str:

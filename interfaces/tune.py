@@ -151,7 +151,7 @@ def choose(
 
 
 def _best(scores: NDArray[np.float64], words: NDArray[np.float64]) -> int:
-    """Of the candidates within one standard error of the best the one that reads least; the present one if it ties."""
+    """Choose, within one standard error of the best, the candidate that reads least; the present one if it ties."""
     behind = scores[:, [int(np.where(np.isinf(words), -1, scores.mean(axis=0)).argmax())]] - scores
     error = behind.std(axis=0, ddof=1) / np.sqrt(len(scores))
     near = np.flatnonzero((behind.mean(axis=0) <= error) & np.isfinite(words))
@@ -159,7 +159,7 @@ def _best(scores: NDArray[np.float64], words: NDArray[np.float64]) -> int:
 
 
 def _expected_gains(scores: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the choice made without a question gains on it over the present settings: shape (questions,)."""
+    """The gain over the present settings on each question, of the choice made without it: shape (questions,)."""
     random, gains = np.random.default_rng(0), np.zeros(len(scores))
     for _ in range(REPEATS):
         for held_out in np.array_split(random.permutation(len(scores)), FOLDS):

@@ -50,8 +50,8 @@ class Backends:
 
     @classmethod
     def open(cls, settings: Settings | None = None, *, llm: str | BaseChatModel | None = None) -> Backends:
-        """Open what the settings name; by default these are the environment and ``disco-rag.toml``. Blocks while it
-        reads files.
+        """Open what the settings name; by default they come from the environment and ``disco-rag.toml``. Blocks while
+        it reads files.
 
         ``llm`` replaces the configured model: a name as in DISCO_RAG_MODEL, or a chat model of LangChain. Raises
         `ConfigError`, `StoreError`, `ModelError`.
@@ -135,7 +135,7 @@ class Backends:
 
     @cached_property
     def calibration(self) -> Calibration | ConfigError:
-        """That of the reranker, or why there is none for it."""
+        """The calibration of the reranker, or the error that says why it has none."""
         try:
             return find_calibration(self.reranker.version, self.settings.calibration)
         except ConfigError as error:

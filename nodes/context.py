@@ -107,7 +107,7 @@ class AnswerContext(AnswerOptions, _Scoped):
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
     def tree_engine(self, backends: Backends) -> str:
-        """Whose trees a chunk gets that lacks one."""
+        """The engine that parses chunks without a tree."""
         if self.preset == "paper" and self.parser == "llm":
             return "paper"
         return _parser(self.parser, backends)
@@ -140,7 +140,7 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     @property
     def sampling(self) -> Sampling:
-        """How the language model is asked."""
+        """Parameters of a language model's calls when it writes."""
         return Sampling(temperature=self.temperature, beam_width=self.beam_width, answer_tokens=self.answer_tokens)
 
 

@@ -76,7 +76,7 @@ class AnswerState(AnswerInput, total=False):
 
 
 def fresh_answer() -> Json:
-    """What a new question in a thread starts with: what stages write, empty, but for the ledger."""
+    """The state of a new question in a thread: all keys that stages write are empty, except the ledger."""
     lists: Json = {key: [] for key in ("hits", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
     unknown: Json = dict.fromkeys(("graph", "plan", "verbatim", "answerable", "answer"))

@@ -14,7 +14,7 @@ T = TypeVar("T", Templates, PaperTemplates)
 
 @cache
 def templates(folder: Path | None = None) -> Templates:
-    """Those of the conversation."""
+    """The prompts of the conversation."""
     return _load_all(Templates, folder)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 _LOG = logging.getLogger(__name__)
 _PATIENCE_S = 30.0
-"""How long a process waits while another one writes."""
+"""Seconds that a process waits while another one writes."""
 
 
 class ReplyCache:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 FAILURES = 3
 """Calls in a row without an answer after which a server is not called for a while."""
 PAUSE_S = 30.0
-"""For how long, in seconds; after that, one call is sent in each such time until one is answered."""
+"""Seconds of this pause; after each one, a single call is sent, until one is answered."""
 _QUOTE_LIMIT = 500
 _TIMEOUTS = (TimeoutError, openai.APITimeoutError, httpx.TimeoutException)
 _UNREACHABLE = (ConnectionError, openai.APIConnectionError, httpx.TransportError)

@@ -122,7 +122,7 @@ class Gateway:
         return None
 
     def _key(self, request: Request[Any]) -> str:
-        """Of everything that shapes the output."""
+        """The cache's key: a digest of everything that shapes the output."""
         beams = self._chat.refused.get("beam_width", request.beam_width)
         parameters = (self._settings.base_url, request.schema, request.max_tokens, request.temperature, beams)
         return digest(json.dumps([self._prompt_digest(request), *parameters], sort_keys=True))

@@ -48,7 +48,7 @@ class PackagedModel:
 
     @property
     def sha256(self) -> str:
-        """Of the weights."""
+        """The SHA-256 of the weights."""
         return next(iter(self.files.values()))
 
 

@@ -30,14 +30,14 @@ class FastTokens:
         tokenizer.no_padding()
         self._tokenizer, self.max_tokens = tokenizer, max_tokens
         self.special_tokens = tokenizer.num_special_tokens_to_add(False)
-        """How many are added to one text: ``[CLS]`` and ``[SEP]``, say."""
+        """How many special tokens are added to one text, such as ``[CLS]`` and ``[SEP]``."""
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """For each text the character range of each of its tokens, special tokens left out."""
+        """The character range of each token of each text, without special tokens."""
         return [e.offsets for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        """For each text the number of tokens that the encoder would see, special tokens included."""
+        """How many tokens the encoder reads for each text, special tokens included."""
         found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [len(encoding.ids) + self.special_tokens for encoding in found]
 

@@ -30,7 +30,7 @@ class Difference(BaseModel, frozen=True):
 
 
 class Report(BaseModel, frozen=True):
-    """What is stored, counted, and all that is not as it was written."""
+    """Counts of what is stored, and everything that differs from what was written."""
 
     documents: int
     chunks: int

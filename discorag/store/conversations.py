@@ -15,7 +15,7 @@ T, N = tables.threads, tables.turns
 RETENTION_S = 30 * 86_400
 """Seconds after its last use at which a thread is deleted."""
 MAX_THREADS = 1000
-"""Of one tenant."""
+"""The most threads of one tenant."""
 
 
 class Thread(BaseModel):

@@ -133,7 +133,7 @@ class Documents:
         ]
 
     def source_names(self, scope: Scope, chunks: Iterable[Chunk]) -> dict[str, str]:
-        """What to call the documents of these chunks, by uri: see `discorag.schema.document.name_sources`.
+        """What to call the documents of these chunks, by URI; see `discorag.schema.document.name_sources`.
 
         They are compared with all documents of the scope; if there are too many, with each other.
         """
@@ -203,7 +203,7 @@ class Documents:
             return [row for part in in_parts(doc_ids) for row in db.execute(query.where(D.c.doc_id.in_(part)))]
 
     def _known_ids(self, scope: Scope, column: Column[str], ids: Sequence[str]) -> set[str]:
-        """Those of these ids of chunks or documents that are stored."""
+        """The ids of chunks or documents, of those given, that are stored."""
         query = select(column).select_from(D if column.table is D else C.join(D)).where(is_in(scope))
         with self.database.read() as db:
             return {found for part in in_parts(ids) for found in db.scalars(query.where(column.in_(part)))}

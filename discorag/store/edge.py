@@ -140,7 +140,7 @@ class EdgeIndex:
         return [Hit(str(point.id), point.score) for point in self._shard.query(request)]
 
     def _frequencies(self, scope: Scope) -> qe.SearchParams | None:
-        """Whose document frequencies BM25 takes. The library's own are fastest, but count what was deleted."""
+        """The document frequencies that BM25 uses. None: the library's, which are fastest but count deleted points."""
         needed = self._needed(filter_conditions(scope, {}))
         if not needed and self._intact:
             return None
@@ -262,7 +262,7 @@ def _write_about(folder: Path, place: IndexPlace, checksum: str) -> None:
 
 
 def _checksum(folder: Path) -> str:
-    """Of the names, lengths and bytes of all files, which are mostly holes: zeros do not count.
+    """A checksum of the names, lengths and bytes of all files, which are mostly holes: zeros do not count.
 
     JSON counts by its content: the library writes it again when it only reads, with its keys in another order.
     """

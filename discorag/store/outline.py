@@ -17,7 +17,7 @@ from discorag.text.bm25 import Runs, TermCounts
 Ints: TypeAlias = NDArray[np.int64]
 _COLUMNS = 8  # coordinates that are summed at a time: there may be many more inner nodes than leaves
 _SHORTEST = 1e-5
-"""Of a sum of vectors that is not zero but for rounding."""
+"""The least length of a sum of vectors; a shorter one is zero but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TreeArrays:
 
     @classmethod
     def join(cls, trees: Sequence[Self]) -> Self:
-        """That of several documents: first all leaves, then each document's inner nodes."""
+        """The structure of several documents: first all leaves, then each document's inner nodes."""
         leaves = _before([t.leaves for t in trees])
         inner = _before([t.inner for t in trees]) + sum(t.leaves for t in trees)
         edges = _before([len(t.children) for t in trees])
@@ -147,7 +147,7 @@ class Outline:
         return cls(tree.builder, arrays, leaf_terms(tree), lengths)
 
     def cosines(self, stored: Vectors) -> Vectors:
-        """Of all nodes, shape (nodes,), from those of the stored vectors."""
+        """The cosines of all nodes, shape (nodes,), from those of the stored vectors."""
         if self.lengths is None:
             return stored
         before = np.concatenate([[0.0], np.cumsum(stored, dtype=np.float64)])
@@ -187,7 +187,7 @@ def _lengths(tree: TreeArrays, leaves: Vectors) -> NDArray[np.float32]:
 
 
 def leaf_runs(tree: RetrievalTree) -> list[list[tuple[int, int]]]:
-    """For every node the leaves at or below it, as runs ``[start, stop)`` of adjacent ones."""
+    """The leaves at or below every node, as runs ``[start, stop)`` of adjacent ones."""
     of: list[list[tuple[int, int]]] = [[(i, i + 1)] for i in range(tree.leaves)]
     for node in tree.nodes[tree.leaves :]:
         merged: list[tuple[int, int]] = []
@@ -201,7 +201,7 @@ def leaf_runs(tree: RetrievalTree) -> list[list[tuple[int, int]]]:
 
 
 def _before(counts: Sequence[int]) -> Ints:
-    """How many there are before each."""
+    """The sum of the counts before each one."""
     return np.cumsum([0, *counts])[:-1]
 
 

@@ -33,9 +33,9 @@ CONNECTIONS = 16
 """The most of one process; PostgreSQL has 100 by default."""
 _PAUSE_S = 0.05
 _DEFAULTS: Final = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-"""Of connections, unless the URL says otherwise; a server that is cut off is noticed after a minute."""
+"""Parameters of connections, unless the URL says otherwise; a server that is cut off is noticed after a minute."""
 _OPTIONS: Final = f"-c lock_timeout={BUSY_S}s -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0"
-"""Of sessions, before those of the URL: a connection that holds a row or lock is idle until the work is done."""
+"""Options of sessions, before the URL's: a connection that holds a row or lock is idle until the work is done."""
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))")
 _TRY_LOCK: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:what, 1))")
 

@@ -39,7 +39,7 @@ def open_memory(place: IndexPlace, *, fresh: bool) -> Index:
 
 
 def open_server(place: IndexPlace, *, fresh: bool) -> Index:
-    """For the registry. Raises `ConfigError` for an address that cannot be one."""
+    """The index ``server``. Raises `ConfigError` for an address that cannot be one."""
     client = _client(place.settings)
     try:
         return ServerIndex(client, place, fresh=fresh)

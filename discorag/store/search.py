@@ -151,7 +151,7 @@ class _Corpus:
         return np.array([d.matches(filters) for d in self.documents.values()], np.bool_)
 
     def bm25(self, query: SparseVector) -> NDArray[np.float32]:
-        """Of every chunk: the sum over the query's terms of inverse document frequency times the chunk's weight."""
+        """The score of every chunk: the sum over the query's terms of inverse document frequency times weight."""
         scores, n = np.zeros(len(self.chunk_ids), np.float32), len(self.chunk_ids)
         for term, weight in zip(*query, strict=True):
             found = np.flatnonzero(self.ids == term)

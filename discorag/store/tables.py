@@ -19,7 +19,7 @@ from discorag.schema.values import Vectors
 from discorag.text.terms import SparseVector
 
 FORMAT: Final = 4
-"""Of these tables; a database of another format is refused."""
+"""The format of these tables; a database of another one is refused."""
 
 metadata = MetaData()
 Text: Final = AnyText().with_variant(AnyText(collation="C"), "postgresql")
@@ -78,7 +78,7 @@ contents = Table(
     Column("vectors", LargeBinary, nullable=False),
     Column("terms", LargeBinary, nullable=False),
 )
-"""Of each document its canonical form, and of its chunks, in order: ids with characters, vectors, search terms."""
+"""The canonical form of each document, and in order of its chunks: ids with characters, vectors, search terms."""
 
 chunks = Table(
     "chunks",

@@ -175,7 +175,7 @@ def _tree_row(manifest: Manifest, tree: RetrievalTree, vectors: Vectors, version
 
 
 def _decoded(builder: str, body: bytes) -> RetrievalTree:
-    """What was written, and checked before: it is not checked again, which would take most of the time."""
+    """The tree as written. It was checked then; another check would take most of the time."""
     nodes = tuple(_node(fields) for fields in json.loads(unpack_text(body))["nodes"])
     return RetrievalTree.model_construct(builder=builder, nodes=nodes)
 

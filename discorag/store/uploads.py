@@ -130,7 +130,7 @@ class JobTable:
             return db.scalar(select(J.c.body).where(J.c.id == job_id, J.c.tenant == tenant))
 
     def ended(self, job_ids: Collection[str]) -> set[str]:
-        """Those of these jobs that have ended."""
+        """Which of these jobs have ended."""
         with self._database.read() as db:
             return set(db.scalars(select(J.c.id).where(J.c.id.in_(job_ids), J.c.ended.is_not(None))))
 

@@ -13,7 +13,7 @@ COMMANDS = {
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
     "ask": "Answer a question, with the source of every sentence; or answer a file of questions.",
     "show": "Show a document's trees.",
-    "audit": "Find where documents contradict each other. Exit code 1: surely somewhere, or a file cannot be read.",
+    "audit": "Find contradictions between documents. Exit code 1: one is sure, or a file cannot be read.",
     "status": "List the stored documents of all corpora, and the models in use.",
     "corpora": "List the corpora that hold documents.",
     "tune": "Find the settings that serve your own questions best, and what gain to expect from them.",

@@ -201,11 +201,14 @@ def status(
         scopes = [rag.scope(tenant=tenant, corpus=name) for name in names]
         documents = [(scope.corpus, *found) for scope in scopes for found in identify_documents(store, scope)]
         if corpus and not documents:
-            raise nothing_in(store, *scopes)
+            raise nothing_in(store, scopes[0])
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
     if as_json:
-        dumped = ((name, m.model_dump(mode="json"), i.model_dump(exclude_defaults=True)) for name, m, i in documents)
-        return print_json([{"corpus": name, **manifest, "identity": identity} for name, manifest, identity in dumped])
+        rows = [
+            {"corpus": name, **manifest.model_dump(mode="json"), "identity": identity.model_dump(exclude_defaults=True)}
+            for name, manifest, identity in documents
+        ]
+        return print_json(rows)
     named = f"{model.name} ({ability})" if model else None
     return out.print(status_table(documents, encoder=rag.backends.encoder.version, model=named))
 
@@ -254,7 +257,7 @@ def _pipeline(llm: str | None = None) -> DiscoRAG:
 
 
 def _scope(rag: DiscoRAG, corpus: str | None, tenant: str | None) -> Scope:
-    """The named or the configured corpus; if none is named and that one is empty, the only one that is not."""
+    """The corpus named or configured; if none is named and the configured one is empty, the only one that is not."""
     scope = rag.scope(tenant=tenant, corpus=corpus)
     if corpus is None and not rag.backends.store.has(scope) and len(found := rag.corpora(tenant=tenant)) == 1:
         scope = rag.scope(tenant=tenant, corpus=found[0].name)

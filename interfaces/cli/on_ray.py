@@ -58,7 +58,7 @@ async def _answer(rag: DiscoRAG, row: str, *, options: dict[str, Any]) -> str:
 
 
 def ingest(rag: DiscoRAG, path: str, *, progress: Progress | None = None, **options: Any) -> IngestResult:
-    """As `DiscoRAG.ingest`, by actors.
+    """Ingest as `DiscoRAG.ingest` does, by actors.
 
     Raises:
         ConfigError: The store is not in a database on a server, or Ray cannot be reached.
@@ -102,7 +102,7 @@ def answer_file(
     on_reply: Callable[[Reply], None] = lambda _: None,
     **options: Any,
 ) -> int:
-    """As `interfaces.cli.batch.answer_file`, by actors. Raises as `ingest`, too."""
+    """Answer as `interfaces.cli.batch.answer_file` does, by actors. Raises as `ingest`, too."""
     with Replies(out, questions, on_reply) as replies:
         rows = [question.model_dump_json() for question in replies.missing]
         process, settings = partial(_answer, options=options), _settings(rag)

@@ -94,9 +94,8 @@ async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Co
 
 
 def plan_section(result: AskResult) -> RenderableType:
-    """The plan under its heading; a line that says so if there is none."""
-    none = Text("None: plans are switched off, or the answer needs none.")
-    return Group(Text("Plan", style="bold"), plan_text(result) if result.answer.plan else none)
+    """The plan under its heading."""
+    return Group(Text("Plan", style="bold"), plan_text(result))
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:

@@ -8,7 +8,7 @@ from typing import Any
 Json = dict[str, Any]
 _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 FIELDS: dict[str, str] = _TABLES["fields"]
-"""What no docstring says: of ``Class.field``, or of all fields, parameters and classes of a name."""
+"""Descriptions that no docstring gives, by ``Class.field`` or by the name of fields, parameters and classes."""
 BODIES: dict[str, Json] = _TABLES["bodies"]
 """An example of every body."""
 

@@ -79,11 +79,11 @@ class KeyOwner(Caller):
             yield
 
     async def record_answer(self, scope: Scope, result: AskResult) -> None:
-        """For metrics and the audit log."""
+        """Count an answer in the metrics and write it into the audit log."""
         await self.service.record_answer(self.who, scope.corpus, result)
 
     def record(self, event: str, scope: Scope, documents: Sequence[str]) -> None:
-        """For the audit log."""
+        """Write an access into the audit log."""
         log_access(event, self.who, corpus=scope.corpus, documents=documents)
 
 
@@ -91,7 +91,7 @@ class KeyedServer(Server):
     """Serves the owners of keys."""
 
     async def caller(self, request: Any) -> KeyOwner:
-        """Whose key it is."""
+        """The owner of the request's key."""
         return KeyOwner(request)
 
     def explain(self, error: BaseException | None) -> str | None:

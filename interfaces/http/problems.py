@@ -156,7 +156,7 @@ COMMON = error_responses(400, 401, 403, 413, 422, 429, 503, 504)
 
 
 GRACE_S = 5.0
-"""Seconds after the deadline when a request is ended that its endpoint has not ended."""
+"""A request that its endpoint has not ended this many seconds after the deadline is ended."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"))
 
 
@@ -166,7 +166,7 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-"""Of every response that does not set its own. SVG trees are shown with their style, and no script in them runs."""
+"""The headers of responses that do not set their own. SVG trees are shown with their style; no script in them runs."""
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'"

@@ -87,8 +87,12 @@ class IngestOutput(BaseModel):
     @classmethod
     def of(cls, result: IngestResult, scope: Scope) -> Self:
         """What an ingest into this scope did."""
-        made = [(o, scope.id_of(o.uri), PurePath(o.uri).name) for o in result.outcomes]
-        return cls(outcomes=[IngestedFile(doc_id=i, name=n, **o.model_dump(exclude={"uri"})) for o, i, n in made])
+        return cls(
+            outcomes=[
+                IngestedFile(doc_id=scope.id_of(o.uri), name=PurePath(o.uri).name, **o.model_dump(exclude={"uri"}))
+                for o in result.outcomes
+            ]
+        )
 
 
 def result(text: str, structured: BaseModel) -> CallToolResult:

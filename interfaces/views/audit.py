@@ -77,22 +77,29 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
     """Findings in their order, grouped if they come from one change, or from one sentence in many versions.
 
-    One change is a new name, or a new value of what has a word in common.
+    Changes are the same if their reasons are, and they are of a name, or of a value in sentences that share a word.
     """
     groups: list[list[Finding]] = []
     known: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         quotes = (finding.left.quote, finding.right.quote)
-        one, other = ({term for term in terms(quote) if term.isalpha()} for quote in quotes)
-        changes = {"name"} if finding.kind == "name" else one & other if finding.kind != "polarity" else set[str]()
-        said = [*quotes, *(f"{word} {finding.reason}" for word in changes)]
-        keys = [(finding.verdict, finding.kind, text) for text in said]
+        keys = [(finding.verdict, finding.kind, text) for text in (*quotes, *_changes(finding))]
         group = next((known[key] for key in keys if key in known), None)
         if group is None:
             groups.append(group := [])
         group.append(finding)
         known |= dict.fromkeys(keys, group)
     return groups
+
+
+def _changes(finding: Finding) -> list[str]:
+    """The changes that may have caused a finding: of a name, or of a value that goes with a word of both sentences."""
+    if finding.kind == "polarity":
+        return []
+    if finding.kind == "name":
+        return [finding.reason]
+    left, right = ({term for term in terms(side.quote) if term.isalpha()} for side in (finding.left, finding.right))
+    return [f"{word} {finding.reason}" for word in sorted(left & right)]
 
 
 def _more(group: Sequence[Finding]) -> str:

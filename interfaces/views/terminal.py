@@ -18,9 +18,12 @@ THEME = Theme({"markdown.strong": _MARK, "markdown.code": "none"})
 
 
 def plan_text(result: AskResult) -> RenderableType:
-    """The plan's steps, numbered; passages have the numbers that the answer's sources have, not the plan's own."""
+    """The plan's steps, numbered, with passages numbered as the answer's sources; without a plan, why there is none."""
+    plan = result.answer.plan
+    if plan is None:
+        return Text("None: plans are switched off, or the answer needs none.")
     table = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 1, 0, 0))
-    for index, step in enumerate(steps(result.answer.plan) if result.answer.plan else ()):
+    for index, step in enumerate(steps(plan)):
         shown, used = Text(), set[int]()
         for piece, is_reference in split_references(one_line(step.text, 2000)):
             if not is_reference:
@@ -35,7 +38,7 @@ def plan_text(result: AskResult) -> RenderableType:
 
 
 def _source_numbers(result: AskResult, step: int, reference: str) -> list[int]:
-    """The answer's sources from the passage of a reference: those of the step's sentences, else all."""
+    """The numbers of the sources from the passage that a step refers to: those that its sentences cite, else all."""
     view, passage = AnswerView(result.answer), references(reference)[0].chunk
     chunks = [hit.chunk_id for hit in result.hits][passage - 1 : passage]
     cited = [n for n, source in enumerate(view.sources, start=1) if source.chunk_id in chunks]

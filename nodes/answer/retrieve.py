@@ -62,9 +62,9 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
 
 
 async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
-    """Documents first, then a router walks the headings of each to the end (RDR² section 3.1).
+    """Search for documents, then let a router walk the headings of each to the end (RDR² section 3.1).
 
-    Otherwise as `retrieve_sentence_tree`.
+    The code is that of `retrieve_sentence_tree`: the retriever knows how to walk a tree.
     """
     return await retrieve_sentence_tree(state, runtime)
 

@@ -20,8 +20,8 @@ from tests.servers.loopback import free_port, is_ready
 from tests.servers.qdrant import QdrantServer
 
 ROOT = EXAMPLES.parent
-MAIN = "from interfaces.cli.main import main; main()"
-SERVE = [sys.executable, "-c", MAIN, "serve", "--workers", "2"]
+PROGRAM = [sys.executable, "-m", "discorag"]
+SERVE = [*PROGRAM, "serve", "--workers", "2"]
 PAGE = (ROOT / "docs/cluster.md").read_text("utf-8")
 pytestmark = pytest.mark.server
 
@@ -31,8 +31,7 @@ def commands(database: str, qdrant: str, port: int) -> list[str]:
     (block,) = re.findall(r"## Five commands.*?```sh\n(.*?)```", PAGE, re.DOTALL)
     block = re.sub(r"DATABASE_URL=\S+", f"DATABASE_URL='{database}'", block)
     block = block.replace("http://HOST:6333", qdrant).replace("--workers 4", f"--workers 2 --port {port}")
-    start = f"{sys.executable} -c '{MAIN}'"
-    return [line.replace("disco-rag ", f"{start} ", 1) for line in block.strip().splitlines()]
+    return [line.replace("disco-rag ", f"{' '.join(PROGRAM)} ", 1) for line in block.strip().splitlines()]
 
 
 def test_the_five_commands_move_a_folder_to_two_workers_that_answer_the_same(

@@ -129,7 +129,7 @@ async def test_a_client_that_is_configured_as_the_docs_show_ingests_and_asks(tmp
     shown = json.loads(DOC.split("```json")[1].split("```")[0].replace("/path/to", str(tmp_path)))
     server = shown["mcpServers"]["disco-rag"]
     assert server.pop("command") == "disco-rag"
-    server["args"] = ["-c", "from interfaces.cli.main import main; main()", *server["args"]]
+    server["args"] = ["-m", "discorag", *server["args"]]
     server["env"] |= {"PYTHONPATH": ".", "HF_HUB_OFFLINE": "1", "DISCO_RAG_PARSER__KIND": "rules"}
     started = StdioServerParameters(command=sys.executable, cwd=EXAMPLES.parent, **server)
     async with Client(started, read_timeout_seconds=300) as client:

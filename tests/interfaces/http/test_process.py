@@ -16,7 +16,7 @@ from tests.interfaces.http.parts import PATIENCE_S, until
 from tests.servers.loopback import free_port, is_ready, workers_of
 from tests.servers.postgres import PostgresServer
 
-COMMAND = [sys.executable, "-c", "from interfaces.cli.main import main; main()", "serve", "--workers", "2", "--port"]
+COMMAND = [sys.executable, "-m", "discorag", "serve", "--workers", "2", "--port"]
 
 
 @pytest.mark.deep

@@ -45,23 +45,32 @@ const STAGES: Record<string, string> = {
 export const stageName = (stage: string): string => STAGES[stage] ?? stage;
 
 /** What to call each document: its title, after the name of its file if others have the same title. */
-export const documentNames = (documents: StoredDocument[]): { id: string; name: string }[] =>
-  documents.map(({ doc_id: id, title, name }) => {
-    const alike = documents.filter((other) => other.title === title);
-    return { id, name: title && alike.length > 1 ? `${name}: ${title}` : title || name };
+export function documentNames(documents: StoredDocument[]): { id: string; name: string }[] {
+  const counts = new Map<string, number>();
+  for (const { title } of documents) counts.set(title, (counts.get(title) ?? 0) + 1);
+  return documents.map(({ doc_id: id, title, name }) => {
+    const isShared = (counts.get(title) ?? 0) > 1;
+    return { id, name: title && isShared ? `${name}: ${title}` : title || name };
   });
+}
 
 /** BACKGROUND_FOR as "background for". */
 export const relationName = (relation: string): string => relation.toLowerCase().replaceAll("_", " ").replaceAll("-", " ");
 
-/** How one of two passages clashes with the other, said of the second and of both. */
-const CLASHES: Record<string, { second: string; both: string }> = {
+/** How one of two passages clashes with the other, said of the second, of the second if it is `older`, and of both. */
+interface Clash {
+  second: string;
+  older?: string;
+  both: string;
+}
+
+const CLASHES: Record<string, Clash> = {
   CONTRADICTS: { second: "Another source says the opposite", both: "They say opposite things" },
   CONTRASTS_WITH: { second: "Another source says something different", both: "They say different things" },
-  REPLACES: { second: "A newer source replaces it", both: "The newer one replaces the older" },
+  REPLACES: { second: "A newer source replaces it", older: "It replaces an older source", both: "The newer one replaces the older" },
 };
 
-export const clash = (relation: string) => CLASHES[relation] ?? { second: "Another source disagrees", both: "They disagree" };
+export const clash = (relation: string): Clash => CLASHES[relation] ?? { second: "Another source disagrees", both: "They disagree" };
 
 const BACKING = new Set(["SUPPORTS", "JUSTIFIES", "EXEMPLIFIES", "ENABLES"]);
 

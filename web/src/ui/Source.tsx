@@ -28,7 +28,7 @@ export function placeAt(chunks: Chunk[], offset: number): Place {
 }
 
 export function placeName({ page, headings }: Place, title: string): string {
-  const sections = headings.filter((heading) => !title.endsWith(heading));
+  const sections = headings.filter((heading) => heading !== title && !title.endsWith(`: ${heading}`));
   return [page === null ? "" : `Page ${page}`, sections.join(" › ")].filter(Boolean).join(" · ");
 }
 

@@ -44,11 +44,11 @@ export function Conflicts({ result, at = -1, of = "" }: Props) {
       <ul>
         {disagreements.map((found, i) => {
           const [one, other] = inOrder(result, found);
-          const isOlder = found.relation === "REPLACES" && other === found.a;
+          const { second, older } = clash(found.relation);
           return (
             <li key={i} data-own={own.includes(found)}>
               <Said side={one} />
-              <p className="clash small">{isOlder ? "It replaces an older source" : clash(found.relation).second}:</p>
+              <p className="clash small">{(other === found.a && older) || second}:</p>
               <Said side={other} />
               <p className="small quiet">
                 {found.reason && (
