@@ -111,7 +111,7 @@ _OPPOSITES = (
     ("if", "unless"), ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
 )  # fmt: skip
 _AS_OF = re.compile(r"\b(?:as (?:of|at)|ended|during) $", re.IGNORECASE)
-"""Before a date on which a statement holds, which is not a claim itself."""
+"""Words before a date on which a statement holds: such a date is not a claim."""
 _CONVERTED = re.compile(r" ?\((?:[A-Z]{2,3} ?)?[$€£]?[\d,.]+(?: ?[A-Z]{3})?\)")
 """After an amount that the same sentence gives in another currency."""
 _RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
@@ -173,7 +173,7 @@ def _is_converted(statement: Statement, value: Value) -> bool:
 
 
 def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
-    """Values in one place that exclude each other; not those of "10 and 20, respectively" next to "10"."""
+    """Values at one place that exclude each other; "10 and 20, respectively" and "10" do not."""
     agreed = [s for s in pair.slots if s[0].text == s[1].text]
     left, right = (
         [v for v in statement.values if all(v is not slot[side] for slot in agreed)]
@@ -242,7 +242,7 @@ def _explain(
     if times:
         return Verdict.DIFFERS, f"{claim}; they speak of {times[0][0].text} and of {times[0][1].text}."
     if slot and slot[0].kind is ValueKind.MONEY and all(map(_is_converted, (pair.left, pair.right), slot)):
-        return Verdict.DIFFERS, f"{claim}, for an amount in another currency."
+        return Verdict.DIFFERS, f"{claim}; both give the amount in another currency too."
     if one.version and other.version and one.version != other.version:
         return Verdict.REPLACED, f"{change} between version {one.version} and version {other.version}."
     if one.status != other.status:
