@@ -213,6 +213,11 @@ class AuditDocument:
         names = (w for w in _TOKEN.findall(self.title) if w in self.names or _IDENTIFIER.search(w))
         return any(self.words[w] > RATHER * other.words[w] for w in names)
 
+    def is_titled(self, words: Iterable[str]) -> bool:
+        """Whether its title has one of these words."""
+        title = {w.casefold() for w in _TOKEN.findall(self.title)}
+        return any(word.casefold() in title for word in words)
+
     def uses(self, words: Iterable[str]) -> int:
         """How often it uses any of these words."""
         return sum(self.words[w] for w in words)

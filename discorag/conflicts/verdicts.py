@@ -99,7 +99,7 @@ _NOTED_CHANGE = re.compile(
 )
 CONDITION = re.compile(
     r"\b(?:if|unless|except|only|provided|when|until|among|in (?:adults|children|patients|people|those)"
-    r"|according to|said|claims?|usually|typically|up to|at least|more than|over|about)\b[^,;.]{0,60}",
+    r"|according to|said|claims?|usually|typically|up to|at least|more than|over|about)\b[^,;.()]{0,60}(?!\w)",
     re.IGNORECASE,
 )
 NEGATED = re.compile(r"\b(?:not|no|never|without|cannot|neither|nor|\w+n['’]t)\b([^,;:]*)", re.IGNORECASE)
@@ -214,9 +214,14 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
 
 
 def _name_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
-    """Another name in the same place; none if each is a term of its document, except between two releases."""
+    """Another name in the same place; none if each document has its own in its title.
+
+    If each name is a term of its document, there is none either, except between two releases.
+    """
     left, right = documents[pair.left.document], documents[pair.right.document]
     old, new = pair.names
+    if left.is_titled(old) and right.is_titled(new):
+        return None
     (old_left, old_right), (new_left, new_right) = ((left.uses(names), right.uses(names)) for names in (old, new))
     are_terms = old_left > max(TERM, RATHER * old_right) and new_right > max(TERM, RATHER * new_left)
     if not left.is_other_release_than(right) and (are_terms or pair.overlap < CLOSE_WORDING):
