@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, Field
 
-from discorag.schema.discourse import ChunkRelation, Drawn, Plan, RhetoricalGraph
+from discorag.schema.discourse import ChunkRelation, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
@@ -157,7 +157,7 @@ NO_ANSWER = "The documents do not answer this."
 NOT_SURE = "Not sure that the documents answer this. Closest passages:"
 
 
-class Answer(Drawn, BaseModel, frozen=True):
+class Answer(BaseModel, frozen=True):
     """A verified answer; or none: then ``abstained`` says why, and ``nearest`` are the closest passages.
 
     ``answerable`` is the probability that the evidence answers the question; None if it is not known. If the answer is

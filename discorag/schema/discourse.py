@@ -3,27 +3,12 @@
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import cached_property
-from pkgutil import resolve_name
 from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
-
-_DRAWN = {
-    "RstTree": "discorag.discourse.formats.drawing:tree_svg",
-    "Chunk": "discorag.discourse.formats.drawing:chunk_svg",
-    "RhetoricalGraph": "discorag.discourse.formats.drawing:graph_svg",
-    "Answer": "discorag.generation.views:answer_html",
-}
-
-
-class Drawn:
-    """Draws itself in a notebook. The drawing code is in rooms above this one, so it is imported when it is needed."""
-
-    def _repr_html_(self) -> str:
-        return resolve_name(_DRAWN[type(self).__name__])(self)
 
 
 class Relation(StrEnum):
@@ -98,7 +83,7 @@ class Split(BaseModel, frozen=True):
         return self
 
 
-class RstTree(Drawn, BaseModel, frozen=True):
+class RstTree(BaseModel, frozen=True):
     """A binary RST tree over the EDUs of one text.
 
     Args:
@@ -252,7 +237,7 @@ class Edge(BaseModel, frozen=True):
         return self.relation is ChunkRelation.REPLACES and bool(self.reason)
 
 
-class RhetoricalGraph(Drawn, BaseModel, frozen=True):
+class RhetoricalGraph(BaseModel, frozen=True):
     """Chunks in retrieval order and at most one relation for every ordered pair of them.
 
     Raises:

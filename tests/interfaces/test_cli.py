@@ -93,7 +93,7 @@ def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser:
     source = [str(EXAMPLES / "vitamin-d" / "pooled-analysis.md"), "--parser", parser]
     shown = run(tmp_path, "parse", *source)
     assert len(set(re.findall(r"\b(\d+): ", shown))) > 10
-    assert run(tmp_path, "parse", *source, "--format", "svg").startswith("<svg")
+    assert run(tmp_path, "parse", *source, "--format", "rs3").startswith("<rst>")
     assert not (tmp_path / "s").exists()
 
 
@@ -168,7 +168,7 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
         (["parse", "gone.md"], "does not exist"),
         (["parse", "t.tune"], "unknown format"),
-        (["parse", "t.md", "--format", "pdf"], "text, rs3, json, svg"),
+        (["parse", "t.md", "--format", "pdf"], "text, rs3, json"),
         (["parse", "t.md", "--parser", "llm"], "DISCO_RAG_MODEL"),
     ],
 )
