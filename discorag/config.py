@@ -192,7 +192,7 @@ class ModelRoles(_Section):
     summariser: ModelName | None = Field(default=None, description="Summarises nodes of retrieval trees.")
     router: ModelName | None = Field(default=None, description="Chooses headings (RDR2).")
     judge: ModelName | None = Field(default=None, description="Checks written sentences (verifier=llm).")
-    parser: ModelName | None = Field(default=None, description="Makes RST trees (parser=llm, parser=paper).")
+    parser: ModelName | None = Field(default=None, description="Makes RST trees (parser=paper).")
 
 
 class RerankerSettings(EndpointSettings):

@@ -38,7 +38,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "retriever": "dense",
         "top_k": 10,
-        "parser": "llm",
+        "parser": "paper",
         "relater": "llm",
         "planner": "llm",
         "generator": "llm",

@@ -108,8 +108,6 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     def tree_engine(self, backends: Backends) -> str:
         """The engine that parses chunks without a tree."""
-        if self.preset == "paper" and self.parser == "llm":
-            return "paper"
         return _parser(self.parser, backends)
 
     @property

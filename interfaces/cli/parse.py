@@ -40,7 +40,7 @@ def _parse_document(path: Path, parser: str) -> Chunk:
 
 def _without_store(settings: Settings, parser: str) -> Settings:
     """Nothing is stored, and no language model started that does not parse."""
-    without = {} if parser in PROMPTED else {"model": None, "models": ModelRoles(), "llm": LlmSettings()}
+    without = {} if parser == PROMPTED else {"model": None, "models": ModelRoles(), "llm": LlmSettings()}
     return settings.model_copy(update={"store": StoreSettings(kind="memory"), **without})
 
 

@@ -169,7 +169,7 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["parse", "gone.md"], "does not exist"),
         (["parse", "t.tune"], "unknown format"),
         (["parse", "t.md", "--format", "pdf"], "text, rs3, json"),
-        (["parse", "t.md", "--parser", "llm"], "DISCO_RAG_MODEL"),
+        (["parse", "t.md", "--parser", "paper"], "DISCO_RAG_MODEL"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do_and_exit_code_2(home: Path, arguments: list[str], said: str) -> None:

@@ -67,8 +67,8 @@ def test_help_and_schema_list_the_names_of_the_registries() -> None:
 
 def test_a_parser_of_chunks_only_leaves_the_trees_of_retrievers_to_the_local_one(pipeline: Pipelines) -> None:
     backends = pipeline(llm="http://127.0.0.1:9/v1").backends
-    assert not isinstance(backends.parser("llm", Limits()), UnitParser)
-    assert backends.tree_tools("llm").parser is backends.parser("local")
+    assert not isinstance(backends.parser("paper", Limits()), UnitParser)
+    assert backends.tree_tools("paper").parser is backends.parser("local")
 
 
 async def test_a_question_takes_the_trees_that_an_ingest_made_with_another_parser(

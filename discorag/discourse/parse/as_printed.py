@@ -23,10 +23,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from discorag.discourse.parse.parser import Limits
-from discorag.discourse.parse.prompted import PromptedParser, align_edus
+from discorag.discourse.parse.alignment import align_edus
+from discorag.discourse.parse.inline import escape
+from discorag.discourse.parse.parser import Limits, reply_tokens
+from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
+from discorag.schema.answer import Outcome
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
 from discorag.text.replies import parts_of
 
 
@@ -216,10 +220,46 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
     return Split(start=left.start, mid=left.end, end=right.end, relation=Relation(known), nuclearity=nuclearity)
 
 
-def paper_parser(tools: Toolbox, limits: Limits) -> PromptedParser:
-    """The parser ``paper``: as Disco-RAG prints it, by default with three beams; the free text is checked afterwards.
+@dataclass(frozen=True)
+class PaperParser:
+    """The parser ``paper``: a `TreeParser` that calls a language model once for each chunk.
 
-    Raises `ConfigError` if no language model is configured.
+    Source: Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10.
     """
-    model, template = tools.require_model("parser"), tools.template("paper-tree")
-    return PromptedParser("paper", model, template, PAPER_RELATIONS, read, limits)
+
+    model: LanguageModel
+    template: Template
+    limits: Limits
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    @property
+    def version(self) -> str:
+        """Model and prompt."""
+        return f"paper:{self.model.name}:{self.template.hash[:8]}"
+
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
+        """The tree that the model gives to ``chunk``.
+
+        Raises:
+            ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
+        """
+        prompt = self.template.render(relations=", ".join(PAPER_RELATIONS), chunk=escape(chunk.text))
+        request = Request(
+            stage="parse",
+            messages=(Message(role="user", content=prompt),),
+            parse=lambda reply: read(reply, chunk.text, chunk.span.start),
+            max_tokens=reply_tokens(chunk.text),
+            temperature=self.limits.temperature,
+            beam_width=self.limits.beam_width,
+        )
+        reply = await self.model.complete(request)
+        return Outcome(value=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
+
+
+def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
+    """Makes it. Raises `ConfigError` if no language model is configured."""
+    return PaperParser(tools.require_model("parser"), tools.template("paper-tree"), limits)

@@ -49,10 +49,7 @@ class Limits:
 
 
 def reply_tokens(text: str) -> int:
-    """Output limit of a tree over ``text``: a copy of it and its nodes, which take less than two tokens a byte.
-
-    A chunk of 256 tokens in 30 EDUs takes about 1,400 as JSON; for its 1,100 bytes there is room for 2,456.
-    """
+    """Output limit of a tree over ``text``: a copy of it and its nodes take less than two tokens a byte."""
     return 256 + 2 * len(text.encode())
 
 
@@ -67,14 +64,13 @@ PARSERS.offer(
     "local", "discorag.discourse.parse.trained.parser:trained_parser", "the trained parser, by default over MiniLM"
 )
 PARSERS.offer("rules", "discorag.discourse.parse.rules:rule_parser", "sentences joined by paragraphs and headings")
-PARSERS.offer("llm", "discorag.discourse.parse.prompted:llm_parser", "the configured language model, one call a chunk")
+PROMPTED = "paper"
+"""The built-in parser that calls a language model for every chunk."""
 PARSERS.offer(
-    "paper", "discorag.discourse.parse.as_printed:paper_parser", "llm with the prompt of Disco-RAG fig. 10, beam 3"
+    PROMPTED,
+    "discorag.discourse.parse.as_printed:paper_parser",
+    "the language model, one call a chunk: prompt of Disco-RAG fig. 10, beam 3",
 )
-
-PROMPTED = frozenset({"llm", "paper"})
-"""The built-in parsers that call a language model for every chunk."""
-
 
 Unit = Literal["edu", "sentence", "paragraph"]
 
