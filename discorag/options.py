@@ -8,7 +8,7 @@ from discorag.discourse.parse.parser import PARSERS
 from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.registry import Named
 from discorag.retrieval.forest import NodeScores
-from discorag.retrieval.registry import POOL, RETRIEVERS, UNFOLD, ChunkRetriever, tree_retriever
+from discorag.retrieval.registry import RETRIEVERS, UNFOLD, ChunkRetriever, tree_retriever
 from discorag.retrieval.search import TreeOptions
 from discorag.schema.answer import Detail
 from discorag.verification.verifier import VERIFIERS
@@ -47,7 +47,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "disretrieval": {**PLAIN, "retriever": "discourse", "node_k": 5, "evidence_words": 400},
     "raptor": {**PLAIN, "retriever": "raptor", "context": "nodes", "evidence_tokens": 2000},
-    "htsir": {**PLAIN, "retriever": "htsir", "context": "nodes", "node_k": 10, "pool": 30, "evidence_words": 2000},
+    "htsir": {**PLAIN, "retriever": "htsir", "context": "nodes", "node_k": 10, "evidence_words": 2000},
     "rdr2": {**PLAIN, "retriever": "rdr2", "node_k": 5, "unfold": 5, "evidence_words": 2000, "abstain": "auto"},
 }
 """Options of each ``preset``, unless given otherwise; the command line, the API, the page, Studio and the models of the
@@ -136,7 +136,6 @@ class AnswerOptions(Options):
         "of a layer (raptor-traversal: 5), nodes that stay after reranking (htsir: 10), passages from which a router "
         "starts (rdr2: 5). None: these numbers.",
     )
-    pool: int = Field(default=POOL, ge=1, le=1000, description="Of htsir: nodes among which the reranker chooses.")
     unfold: int = Field(
         default=UNFOLD, ge=0, le=100, description="Of rdr2: headings that the router may unfold in a document."
     )
@@ -221,7 +220,6 @@ class AnswerOptions(Options):
             in_tokens=self.evidence_tokens is not None,
             own_texts=self.context == "nodes",
             k=self.node_k,
-            pool=self.pool,
             unfold=self.unfold,
         )
 

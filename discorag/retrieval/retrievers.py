@@ -126,8 +126,7 @@ def _clusters(tools: TreeTools) -> ClusterBuilder:
 
 
 def _sections(tools: TreeTools) -> SectionBuilder:
-    cut = tools.backends.settings.trees
-    sizes = SectionSizes(chunk_words=cut.chunk_words, group=cut.group, theme_group=cut.theme_group)
+    sizes = SectionSizes(theme_group=tools.backends.settings.trees.theme_group)
     return SectionBuilder(tools.backends.encoder, summariser_of(tools), sizes)
 
 

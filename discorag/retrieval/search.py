@@ -33,7 +33,7 @@ Inside = dict[str, list[Span]]
 
 @dataclass(frozen=True)
 class TreeOptions:
-    """What a question sets for retrievers over trees; ``k``, ``pool`` and ``unfold`` as in `TreeQuery`.
+    """What a question sets for retrievers over trees; ``k`` and ``unfold`` as in `TreeQuery`.
 
     The nearest ``documents`` are searched. The ``budget`` is in words, or in tokens of the encoder where ``in_tokens``.
     ``own_texts``: the selected nodes' own texts are read, summaries too, instead of source text only.
@@ -45,7 +45,6 @@ class TreeOptions:
     in_tokens: bool
     own_texts: bool
     k: int | None
-    pool: int
     unfold: int
 
 
@@ -117,8 +116,7 @@ async def search_trees(
         backends.reranker,
         router_of(backends),
         options.k,
-        options.pool,
-        options.unfold,
+        unfold=options.unfold,
     )
     return TreeSearch(index, tree_query, near.copies)
 
