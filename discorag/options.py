@@ -5,13 +5,11 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.registry import Named
 from discorag.retrieval.forest import NodeScores
 from discorag.retrieval.registry import RETRIEVERS, UNFOLD, ChunkRetriever, tree_retriever
 from discorag.retrieval.search import TreeOptions
-from discorag.schema.answer import Detail
-from discorag.verification.verifier import VERIFIERS
+from discorag.schema.answer import Detail, JudgeName
 
 TOP_K = 10
 MOST_TOKENS = 1_000_000
@@ -74,8 +72,6 @@ PAPERS = frozenset(PRESETS) - {"default", "local", "standard"}
 
 RetrieverName = Annotated[str, Named(RETRIEVERS)]
 ParserName = Annotated[str, Named(PARSERS, ("auto",))]
-RelaterName = Annotated[str, Named(RELATION_ENGINES, ("auto", "llm"))]
-VerifierName = Annotated[str, Named(VERIFIERS)]
 IngestParserName = Annotated[str, Named(PARSERS, ("auto", "none"))]
 
 
@@ -171,14 +167,11 @@ class AnswerOptions(Options):
     parser: ParserName = Field(
         default="auto", description=f"Parser for chunks without a tree. auto: as configured. {PARSERS.described()}."
     )
-    relater: RelaterName = Field(
+    relater: Engine = Field(default="auto", description="Engine for the graph. auto: llm if an endpoint is configured.")
+    verifier: JudgeName = Field(
         default="auto",
-        description="Engine for the graph. auto: llm if an endpoint is configured, else local; llm: the model. "
-        f"{RELATION_ENGINES.described()}.",
-    )
-    verifier: VerifierName = Field(
-        default="auto",
-        description=f"Verifier for sentences that are not quoted word for word. {VERIFIERS.described()}.",
+        description="What judges sentences that are not quoted word for word. auto: the NLI model if one is "
+        "configured, else nothing; llm: the language model, one call for all sentences.",
     )
     layout: Layout = Field(
         default="auto",

@@ -17,6 +17,8 @@ from discorag.schema.values import Span
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
 Detail = Literal["enough", "full"]
+JudgeName = Literal["auto", "llm"]
+"""What judges whether a source supports a sentence: an NLI model if one is configured, or the language model."""
 Known = dict[str, tuple[tuple[Chunk, ...], Any]]
 """Name -> the chunks, and what was computed from them."""
 

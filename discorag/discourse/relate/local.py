@@ -1,59 +1,33 @@
-"""The local graph engine: conflicts between documents, and relations that a text states explicitly.
+"""The graph without a language model: conflicts between documents, and relations that a text states explicitly.
 
 Precision first: every edge is based on a sentence of each chunk. Similarity alone is not a relation, so the graph may
 be empty.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Protocol
 
 from discorag.conflicts.detection import find_conflicts
 from discorag.discourse.relate.stated import opening_relation, stated_relation
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentences_of
 from discorag.models.protocol import Encoder
-from discorag.models.toolbox import Toolbox
-from discorag.registry import Registry
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
 from discorag.schema.document import Chunk
 
 
-class GraphEngine(Protocol):
-    """Infers the relations between chunks."""
+async def relate_chunks(inputs: AnswerInputs, encoder: Encoder) -> Outcome[RhetoricalGraph]:
+    """The graph over ``inputs.chunks``, with at most one edge between two chunks.
 
-    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
-        """The graph over ``inputs.chunks``. Raises `ModelError` when a language model fails."""
-        ...
+    The edge is a conflict, else what one of the chunks states of the other. The encoder makes the vectors of sentences
+    that the ingest did not store.
 
-
-RELATION_ENGINES = Registry[Callable[[Toolbox], GraphEngine]]("relation engine", "disco_rag.relation_engines")
-"""Engines by name, for ``relater=``; ``llm`` is a turn of the conversation instead (`discorag.generation.prompted`)."""
-
-register_relation_engine = RELATION_ENGINES.register
-
-RELATION_ENGINES.offer(
-    "local", "discorag.discourse.relate.local:local_engine", "conflicts, and what the texts state of each other"
-)
-
-
-def local_engine(tools: Toolbox) -> GraphEngine:
-    """The engine ``local``."""
-    return LocalGraphEngine(tools.encoder)
-
-
-@dataclass(frozen=True)
-class LocalGraphEngine:
-    """Infers the graph from the chunks' sentences. ``encoder`` gives their vectors where the ingest did not."""
-
-    encoder: Encoder
-
-    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
-        """At most one edge for every unordered pair of chunks: a conflict, else what one states of the other."""
-        table = await sentences_of(inputs, self.encoder)
-        return Outcome(value=await asyncio.to_thread(_graph, inputs, table))
+    Raises:
+        ModelError: The encoder is an endpoint and fails.
+    """
+    table = await sentences_of(inputs, encoder)
+    return Outcome(value=await asyncio.to_thread(_graph, inputs, table))
 
 
 def _graph(inputs: AnswerInputs, table: SentenceTable) -> RhetoricalGraph:
