@@ -34,13 +34,10 @@ class Forest:
     def __init__(self, trees: Mapping[str, TreeArrays], texts: Mapping[str, RetrievalTree] | None = None) -> None:
         self.documents = tuple(trees)
         self._trees, self._texts = tuple(trees.values()), tuple((texts or {}).values())
-        places = np.arange(len(self._trees))
         self.owners = self.join([np.full(len(t.words), place) for place, t in enumerate(self._trees)])
         """For each node the index of its document, shape (nodes,)."""
         self._own = self.join([np.arange(len(t.words)) for t in self._trees])
-        leaves = [t.leaves for t in self._trees]
-        self._first_leaf = np.cumsum([0, *leaves])[places]
-        self._first_inner = sum(leaves) + np.cumsum([0, *(t.inner for t in self._trees)])[places]
+        self._first_leaf = np.cumsum([0, *(t.leaves for t in self._trees)])
 
     @cached_property
     def tree(self) -> TreeArrays:
@@ -59,12 +56,9 @@ class Forest:
         """The tree of one document, by its place, if texts were read."""
         return self._texts[document]
 
-    def number(self, document: int, node: int) -> int:
-        """The index in `tree` of a node of one document's tree."""
-        leaves = self._trees[document].leaves
-        if node < leaves:
-            return int(self._first_leaf[document]) + node
-        return int(self._first_inner[document]) + node - leaves
+    def leaf_number(self, document: int, leaf: int) -> int:
+        """The index in `tree` of a leaf of one document's tree."""
+        return int(self._first_leaf[document]) + leaf
 
     def local(self, node: int) -> int:
         """The index in its document's tree of a node of `tree`."""

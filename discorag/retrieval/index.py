@@ -20,7 +20,7 @@ from discorag.store.records import SearchQuery
 from discorag.store.retrieval import Distinct, distinct
 from discorag.store.search import reciprocal_ranks, reciprocal_ranks_of
 from discorag.store.store import Store
-from discorag.text.bm25 import Bm25, TermCounts
+from discorag.text.bm25 import TermCounts
 
 BEST_CHUNKS = 20
 """Chunks whose documents are searched too."""
@@ -115,7 +115,7 @@ class TreeIndex:
             nodes = forest.join([cosines[d] for d in trees]) if cosines else np.zeros(0)
             if by != "dense":
                 terms = TermCounts.join([outlines[d].terms for d in trees])
-                bm25 = Bm25(terms).scores(query.text, forest.tree.groups)
+                bm25 = terms.bm25(query.text, forest.tree.groups)
                 nodes = fuse_scores(nodes, bm25) if by == "hybrid" else bm25
             return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
         raise StoreError(

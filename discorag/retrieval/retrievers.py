@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
+from discorag.retrieval.builders.baselines import FLAT_CHUNKS, FLAT_SENTENCES, BisectionBuilder, WindowBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
@@ -18,8 +18,8 @@ from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, T
 from discorag.retrieval.routers.walk import STAGE, Walk, WalkRules
 from discorag.retrieval.selectors import (
     Nodes,
-    Variant,
     algorithm1,
+    best_leaves,
     collapsed_tree,
     leaf_ranking,
     ranking,
@@ -89,7 +89,7 @@ async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
     await asyncio.gather(*(walk.run(query.question, query.router, query.unfold) for walk in walks.values()))
     usage = sum((walk.usage for walk in walks.values()), Usage())
     failures = tuple(failure for walk in walks.values() for failure in walk.failures)
-    routed = [forest.number(place, leaf) for place, walk in walks.items() for leaf in walk.selected]
+    routed = [forest.leaf_number(place, leaf) for place, walk in walks.items() for leaf in walk.selected]
     if routed:
         return SelectedNodes(within_budget(routed, sizes, query.words), usage, failures)
     nearest = within_budget(_best_passages(query), sizes, query.words)
@@ -131,10 +131,10 @@ def _sections(tools: TreeTools) -> SectionBuilder:
 
 
 _ALGORITHM_1: Choose = partial(select_by_score, selector=algorithm1, k=LEAVES_OF_A_NODE)
-_LEAVES: Choose = partial(select_by_score, selector=partial(algorithm1, variant=Variant.LEAVES))
+_LEAVES: Choose = partial(select_by_score, selector=best_leaves)
 
-SENTENCES = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), _LEAVES)
-CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
+SENTENCES = TreeRetriever("flat-sentences", lambda _: FLAT_SENTENCES, _LEAVES)
+CHUNKS = TreeRetriever("flat-chunks", lambda _: FLAT_CHUNKS, _LEAVES)
 SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(
