@@ -161,9 +161,9 @@ class LlmSettings(EndpointSettings):
     cache: Path | None = Field(
         default=Path("cache/llm"), description="Disk cache of replies, below home; None turns it off."
     )
-    layout: Literal["auto", "inline", "indented", "plain"] = Field(
+    layout: Literal["auto", "inline", "plain"] = Field(
         default="auto",
-        description="How trees are shown to the model. inline: marks in the text; indented; plain: not at all. auto: "
+        description="How trees are shown to the model. inline: marks in the text; plain: not at all. auto: "
         "one call at the first question tests what it can read, and whether the local engines should make graph "
         "and plan.",
     )

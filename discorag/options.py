@@ -17,7 +17,7 @@ MOST_TOKENS = 1_000_000
 Engine = Literal["auto", "local", "llm"]
 Profile = Literal["auto", "verbatim", "written"]
 Preset = Literal["default", "local", "standard", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
-Layout = Literal["auto", "inline", "indented", "plain"]
+Layout = Literal["auto", "inline", "plain"]
 DEFAULT_RETRIEVER = "snapped"
 """The retriever with the most evidence on development documents of QMSum and FairytaleQA (`docs/retrieval.md`)."""
 
@@ -175,8 +175,8 @@ class AnswerOptions(Options):
     )
     layout: Layout = Field(
         default="auto",
-        description="How trees are shown to a language model. inline: marks in the text; indented: sentences "
-        "indented by their depth; plain: not at all. auto: as configured, or as one test call finds out.",
+        description="How trees are shown to a language model. inline: marks in the text; plain: not at all. "
+        "auto: as configured, or as one test call finds out.",
     )
     planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
     generator: Engine = Field(

@@ -1,6 +1,6 @@
 """Discourse structure: RST trees inside chunks, the rhetorical graph between chunks, and the plan of an answer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property
 from typing import Self
@@ -145,22 +145,16 @@ class RstTree(BaseModel, frozen=True):
         return tuple(gaps)
 
     @cached_property
-    def satellite_depth(self) -> tuple[int, ...]:
-        """For each EDU, how many satellite links lie between it and the root; 0 is the most nuclear (Marcu)."""
-        return tuple(map(int, self._links(lambda _: 1.0)))
-
-    @cached_property
     def satellite_weight(self) -> tuple[float, ...]:
-        """`satellite_depth` where each link counts by its split's confidence, and as 1 where the parser gives none."""
-        return self._links(lambda split: 1.0 if split.confidence is None else split.confidence)
+        """For each EDU the satellite links between it and the root, added up; 0 is the most nuclear (Marcu).
 
-    def _links(self, weight: Callable[[Split], float]) -> tuple[float, ...]:
-        """For each EDU the weights of the splits above it of which it is on the satellite's side, added up."""
+        A link counts by the confidence of its split, and as 1 where the parser gives none.
+        """
         links = {(0, len(self.edus)): 0.0}
         for s in self.splits:
-            above = links[s.start, s.end]
-            links[s.start, s.mid] = above + weight(s) * (s.nuclearity is Nuclearity.SN)
-            links[s.mid, s.end] = above + weight(s) * (s.nuclearity is Nuclearity.NS)
+            above, weight = links[s.start, s.end], 1.0 if s.confidence is None else s.confidence
+            links[s.start, s.mid] = above + weight * (s.nuclearity is Nuclearity.SN)
+            links[s.mid, s.end] = above + weight * (s.nuclearity is Nuclearity.NS)
         return tuple(links[i, i + 1] for i in range(len(self.edus)))
 
 

@@ -210,7 +210,7 @@ def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which
         answer = " ".join(run(home, "ask", "Does vitamin D prevent flu?", **endpoint).split())
         inline = " ".join(run(home, "status", **endpoint, DISCO_RAG_LLM__LAYOUT="inline").split())
         assert sum(map(probed, server.requests)) == 1
-    assert "trees indented; relate llm, plan local, generate llm" in told
+    assert "trees plain; relate llm, plan local, generate llm" in told
     assert "The language model did not make the graph:" in answer
     assert "The language model did not make the answer:" in answer
     assert "trees inline; as configured" in inline
