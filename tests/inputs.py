@@ -5,7 +5,7 @@ from dataclasses import replace
 from discorag import DiscoRAG
 from discorag.config import RerankerSettings
 from discorag.discourse.parse.rules import RuleParser
-from discorag.discourse.relate.local import relate_chunks
+from discorag.discourse.relate import relate_chunks
 from discorag.generation.calibration import find_calibration
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.generation.selection import Selector

@@ -1,8 +1,8 @@
 """From scored nodes to evidence within a budget.
 
-A selector gives the nodes of a tree whose own text is evidence, none twice, in the order in which that text is read.
-``scores`` are similarities of all nodes to the question, higher is better, and ``sizes`` their words or tokens, both of
-shape (nodes,); ``limit`` is the budget in the unit of ``sizes`` (`within_budget`).
+A selector returns nodes of a tree, none twice, whose texts are the evidence, in reading order. ``scores`` are the
+similarities of all nodes to the question (higher is better), ``sizes`` their words or tokens, both of shape (nodes,).
+``limit`` is the budget in the unit of ``sizes`` (`within_budget`).
 
 Sources: DISRetrieval, section 3.3, algorithm 1 and section E.2 (k = 5); RAPTOR, section 3 (querying) and appendix F.
 """
@@ -25,10 +25,10 @@ def leaf_ranking(scores: Floats) -> list[int]:
 
 
 def within_budget(order: Iterable[int], sizes: Ints, limit: int) -> Nodes:
-    """The longest beginning of ``order`` (nodes, best first) whose sizes, shape (nodes,), stay within the limit.
+    """The nodes at the beginning of ``order`` (best first) whose sizes together stay within the limit.
 
     It stops before the first node that would exceed the limit, even if a smaller one follows. The best node is kept
-    even if it alone exceeds the limit, which the papers do not mention: an answer needs some evidence.
+    even if it exceeds the limit, since an answer needs some evidence; the papers do not mention this case.
     """
     chosen: list[int] = []
     spent = 0
@@ -60,9 +60,9 @@ def algorithm1(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: 
 
 
 def ranking(tree: TreeArrays, scores: Floats) -> list[int]:
-    """The nodes of all layers, best first; equal scores in text order, and a child before its parent.
+    """The nodes of all layers, best first; nodes with equal scores in text order, a child before its parent.
 
-    HTSIR's collapsed set ("Collapsed Tree Search Strategy") is the first of these.
+    HTSIR's collapsed set ("Collapsed Tree Search Strategy") is the beginning of this list.
     """
     return np.lexsort((tree.first_leaf, -scores)).tolist()
 
@@ -90,8 +90,8 @@ def leaves_by_node(tree: TreeArrays, scores: Floats, k: int) -> Iterator[int]:
 def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
     """RAPTOR's collapsed tree: the best nodes of all layers until the budget, which the paper sets to 2,000 tokens.
 
-    Nodes are given by rank. A node and one above it may both be chosen, as in the paper. The sum may reach the limit,
-    as in the paper's text; in its appendix F it stays below.
+    Nodes are in the order of their rank. A node and a node above it may both be chosen, as in the paper. The sum may
+    equal the limit, as in the paper's text; in its appendix F it stays below.
     """
     return within_budget(ranking(tree, scores), sizes, limit)
 
@@ -99,10 +99,10 @@ def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) ->
 def traversal(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:
     """RAPTOR's tree traversal: the k best roots, then the k best of their children, and so on down to the leaves.
 
-    Nodes are given layer by layer from the top, by rank in each. The paper tries several k. It has no budget here, but
-    finds the share of each layer to be constant: where the walk exceeds ours, fewer nodes a layer are chosen, so that
-    it reaches leaves all the same; where even one a layer is too much, the lowest ones are given. A node that was met
-    before (cluster trees) is not met again.
+    Nodes are in the order of layers from the top, in each by rank. The paper tries several k, and has no budget here.
+    If the walk exceeds our budget, fewer nodes of each layer are chosen, so that it still reaches leaves. If even one
+    node of each layer is too much, the lowest ones are returned. A node with several parents (cluster trees) is met
+    once.
     """
     path: list[int] = []
     for width in range(k, 0, -1):

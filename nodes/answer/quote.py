@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.relate.local import relate_chunks
+from discorag.discourse.relate import relate_chunks
 from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs

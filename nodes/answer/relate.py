@@ -2,7 +2,7 @@
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.relate.local import relate_chunks
+from discorag.discourse.relate import relate_chunks
 from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs

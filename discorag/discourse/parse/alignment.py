@@ -8,7 +8,7 @@ from discorag.discourse.parse.inline import unescape
 from discorag.schema.values import Span
 
 LIKENESS = 0.8
-"""Share of its letters and digits that an EDU and a model's copy of it must have in common."""
+"""The least share of letters and digits that an EDU and a model's copy of it have in common."""
 _QUOTE = 60  # characters of a text that an error message shows
 
 

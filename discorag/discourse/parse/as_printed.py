@@ -13,9 +13,9 @@
 The paper names a relation for a satellite; where both sides are nuclei we write it after the second. Its drawing has
 all EDUs side by side below the root; ours is nested, which says more. Both are read.
 
-Of nodes that are drawn side by side, a satellite modifies the node that the analysis relates it to, else the nearest
-nucleus, of two the left one. The two are joined as soon as they are neighbours and nothing else modifies the satellite;
-nuclei are joined last, from the right.
+Where nodes are drawn side by side, a satellite modifies the node to which the analysis relates it. If there is none, it
+modifies the nearest nucleus: the left one if two are equally near. The two are joined as soon as they are neighbours
+and nothing else modifies the satellite. Nuclei are joined last, from the right.
 """
 
 import re
@@ -52,11 +52,11 @@ _Joins = list[tuple[Node, Node]]
 
 
 def join_nodes(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
-    """The two sides of every join, bottom up; the last one covers all nodes. What a satellite modifies is its nucleus.
+    """The two sides of every join, bottom up; the last one covers all nodes. A satellite modifies its nucleus.
 
     Args:
         nodes: Side by side, in text order.
-        links: Pairs of EDUs that the analysis relates, the satellite's first. Where they cross, they are not followed.
+        links: Pairs of EDUs that the analysis relates, the satellite first. Links that cross each other are ignored.
 
     Raises:
         ValueError: None of the nodes is a nucleus.
@@ -67,7 +67,7 @@ def join_nodes(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Join
 
 
 def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Satellite -> the node that it modifies, by their places."""
+    """The node that each satellite modifies; both by their places in ``nodes``."""
     nuclei = [i for i, node in enumerate(nodes) if node.role == "N"]
     heads = {s: min(nuclei, key=lambda n: (abs(n - s), n)) for s, node in enumerate(nodes) if node.role == "S"}
     for s, (first, second) in product(heads, links):
@@ -80,11 +80,11 @@ def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int,
 
 
 def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
-    """Empty if the satellites cross, or modify each other in a circle."""
+    """The joins; none if satellites cross, or modify each other in a circle."""
     joins: _Joins = []
 
     def grow(i: int) -> Node:
-        """The node joined to all that modifies it: the nearest first, on its left before its right."""
+        """The node joined to its satellites: those on its left first, on each side the nearest first."""
         grown = replace(nodes[i], role="N")
         for s in sorted((s for s, head in heads.items() if head == i), key=lambda s: (s > i, abs(s - i))):
             left, right = sorted((grown, grow(s)), key=lambda side: side.start)
@@ -119,8 +119,8 @@ def read(reply: str, text: str, offset: int) -> RstTree:
     lines that cannot be read are ignored.
 
     Raises:
-        ValueError: The EDUs or the drawing are missing, the EDUs are not the text (see `align_edus`), a relation is not
-            one of the 24, or the drawing is not one binary tree. The message tells the model what to change.
+        ValueError: The EDUs or the drawing are missing, or the EDUs are not the text (see `align_edus`). Or a relation
+            is not one of the 24, or the drawing is not one binary tree. The message tells the model what to change.
     """
     parts = parts_of(reply, "EDU", "RST ANALYSIS", "TREE STRUCTURE")
     if "EDU" not in parts or "TREE STRUCTURE" not in parts:
@@ -145,7 +145,7 @@ def _edus(section: str) -> list[str]:
 
 
 def _analysis(section: str) -> Iterator[tuple[_Range, str]]:
-    """Pairs of EDUs, of a range its first, and the relation between them, from the lines that can be read."""
+    """Pairs of EDUs and the relation between them, from the lines that can be read; a range counts as its first EDU."""
     for line in section.split("\n"):
         found = _PAIR.search(line)
         words = re.findall("[A-Z]+", (line[found.end() :] + " " + line[: found.start()]).upper()) if found else []
@@ -163,7 +163,7 @@ def _drawing(section: str, n: int) -> dict[_Range, Node]:
         block = section[node.end() : end].split("\n\n", maxsplit=1)[0]  # a remark on the tree may follow
         span, role = (int(node[2]) - 1, int(node[3] or node[2])), node[1][0].upper()
         marked = [(mark.upper(), relation) for mark, relation in _ROLE.findall(block)]
-        relations = [relation.upper() for mark, relation in marked if mark == role]  # of them the text may hold some
+        relations = [relation.upper() for mark, relation in marked if mark == role]  # the EDU's text may hold some too
         if marked and not relations:
             raise ValueError(
                 f"EDUs {_name(*span)}: a NUCLEUS takes (N) and a SATELLITE (S), not {node[1]} ({marked[0][0]})."
@@ -207,7 +207,7 @@ def _parts(sides: Mapping[_Range, Node], start: int, end: int) -> Iterator[Node]
 
 
 def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
-    """A join. A satellite names its relation, of two nuclei one does; else the analysis of the two sides does."""
+    """A join with the relation that is drawn at the satellite, or at one of two nuclei; else the analysis has it."""
     across = (name for pair, name in named.items() if left.holds(min(pair)) and right.holds(max(pair)))
     drawn = [node.relation for node in (right, left) if node.role == "S" or "S" not in (left.role, right.role)]
     names = list(filter(None, (*drawn, *across)))

@@ -1,9 +1,9 @@
 """A chunk's text with its RST tree as marks inside the text, from which both can be read back.
 
-There is one marker at every gap between two EDUs, ``|<depth><arrow><code>|``, directly before the next EDU: the depth
-of the split there (root 1), an arrow to the nucleus (``<`` left, ``>`` right, ``=`` both) and the relation's code,
-as in ``Vitamin D helps |1<cond|if you are deficient.`` The text's own ``&``, ``<``, ``>`` and ``|`` are written as
-character entities, so no document can imitate a marker or close a fence.
+A marker, ``|<depth><arrow><code>|``, stands between two EDUs, as in ``Vitamin D helps |1<cond|if you are deficient.``
+It has the depth of the split there (the root's is 1), an arrow to the nucleus (``<`` left, ``>`` right, ``=`` both) and
+the code of the relation. In the text itself ``&``, ``<``, ``>`` and ``|`` become character entities, so no document can
+imitate a marker or close a fence.
 """
 
 import re
@@ -50,7 +50,7 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
 
 
 def _pieces(text: str, tree: RstTree, *, offset: int, gap: str) -> list[str]:
-    """Each EDU, escaped, with the white space or gap after it; the first also with the text before it."""
+    """Each EDU, escaped, with the white space or gap that follows it; the first one also has the text before it."""
     starts = [edu.start - offset for edu in tree.edus]
     ends = [edu.end - offset for edu in tree.edus]
     around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]

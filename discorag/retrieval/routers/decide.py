@@ -13,14 +13,14 @@ from discorag.schema.values import Vectors
 
 _SPARE = 64
 NEAR = 0.4
-"""Cosine with the question from which on a passage is selected and a heading unfolded, for the packaged MiniLM.
+"""The least cosine with the question for a passage to be selected or a heading to be unfolded (packaged MiniLM).
 
-It rests on little: 33 questions on 7 papers of QASPER's sample, with the papers' five nearest paragraphs as retrieved.
+It was fitted on little data: 33 questions about 7 papers of QASPER's sample, with the five nearest paragraphs.
 """
 
 
 class LlmRouter:
-    """A `Router` that asks a model, one call a step; the prompt's variables are ``document`` and ``question``."""
+    """A `Router` that calls a model once a step; the prompt's variables are ``document`` and ``question``."""
 
     def __init__(self, model: LanguageModel, template: Template) -> None:
         self._model, self._template = model, template
@@ -43,18 +43,18 @@ class LlmRouter:
 
 
 def route_prompt(template: Template, question: str, subtree: RetrievalSubtree) -> str:
-    """What a model is asked in one step."""
+    """The prompt of one step."""
     return template.render(document=show_subtree(subtree), question=escape(question))
 
 
 class LocalRouter:
-    """A `Router` that compares vectors. It sees the same headings again, so use an encoder that remembers."""
+    """A `Router` that compares vectors. Steps show the same headings again, so the encoder should have a memory."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """Shown passages at least as near as `NEAR`, and the nearest collapsed heading if its path is.
+        """The visible passages and the nearest collapsed heading, as far as their cosines reach `NEAR`.
 
         Raises:
             QueryError: The question is longer than the encoder's window.
