@@ -33,7 +33,7 @@ def nli_verifier(tools: Toolbox) -> TracingVerifier:
     if verifier.judge is None:
         raise ConfigError(
             "No NLI model is configured, but verifier=nli needs one.",
-            hint=f"Set {VARIABLES}__MODEL to a folder or hub name, or {VARIABLES}__BASE_URL.",
+            hint=f"Set {VARIABLES}__MODEL to a folder or hub name.",
         )
     return verifier
 
