@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import Literal
 
 from discorag.conflicts.stored import stored_disagreements
-from discorag.generation.compression import narrow
+from discorag.generation.narrowing import narrow
 from discorag.ingest.segment.sentence_table import folded
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Known, Outcome
 from discorag.schema.discourse import Plan, RhetoricalGraph
