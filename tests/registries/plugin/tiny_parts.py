@@ -18,7 +18,6 @@ from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Outcome
 from discorag.schema.discourse import RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.values import Vectors
-from discorag.store.index import INDEXES, Index, IndexPlace
 
 ASKED: set[str] = set()
 
@@ -106,11 +105,6 @@ RETRIEVER = TreeRetriever("tiny", lambda _: TinyBuilder(Concat()), chosen)
 
 def parser(_tools: Toolbox, _limits: Limits) -> TinyParser:
     return TinyParser()
-
-
-def index(place: IndexPlace, *, fresh: bool) -> Index:
-    ASKED.add("index")
-    return INDEXES["memory"](place, fresh=fresh)
 
 
 async def encoder(_settings: EncoderSettings) -> Any:
