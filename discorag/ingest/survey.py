@@ -98,10 +98,12 @@ def _in_folder(folder: Path) -> Survey:
         leave(closed.as_posix(), Status.SKIPPED, error.strerror or "cannot be opened")
 
     for path in _visible(folder, refuse):
-        name, uri = (root / path.relative_to(folder)).as_posix(), absolute(str(path))
-        if reason := _why_not(path) or ("" if Path(uri).is_relative_to(root) else "link out of the folder"):
+        name = (root / path.relative_to(folder)).as_posix()
+        if reason := _why_not(path) or ("" if path.resolve().is_relative_to(root) else "link out of the folder"):
             leave(name, Status.SKIPPED, reason)
-        elif printable(uri) != uri:
+            continue
+        uri = path.resolve().as_posix()
+        if printable(uri) != uri:
             leave(name, Status.FAILED, "Its name is not UTF-8. Rename it.")
         elif (content := _digest_of(path) or uri) not in first:
             first[content] = uri
