@@ -5,12 +5,13 @@ the ``choose`` projects and on the questions of RAMDocs that are not scored here
 other sets only score.
 
 - ``planted``: five pairs of documents of our own, whose conflicts `planted/conflicts.json` lists.
-- ``wikicontradict``: of 118 pairs of passages, those between whose known sentences a contradiction is reported.
-- ``ramdocs``: pairs of documents with a contradiction: that agree, namesakes, one of them wrong.
+- ``wikicontradict``: in how many of 118 pairs of passages the known contradiction is reported.
+- ``ramdocs``: in how many pairs of documents a contradiction is reported, if they agree, are about two namesakes, or
+  one of them is wrong.
 - ``recall``: changes between two versions of documentation, see `bench.conflicts.recall`.
 - ``unrelated_false``: contradictions per 100,000 words of tales and papers, each on a matter of its own.
 - ``filings``: sure contradictions between a company's annual reports; how many were read as genuine (`rounds/`).
-- ``precision_by_hand``: of the findings that two blind readers marked (`rounds/`), those that both call genuine.
+- ``precision_by_hand``: how many of the findings that two blind readers marked (`rounds/`) both call genuine.
 - ``cost``: processor time for a million words.
 """
 
@@ -70,7 +71,7 @@ def planted(rag: DiscoRAG) -> dict[str, Any]:
 
 
 def wikicontradict(rag: DiscoRAG) -> dict[str, Any]:
-    """Contradictions reported between the two known sentences, and between others."""
+    """In how many pairs a contradiction is reported between the known sentences, and in how many between others."""
     benchmark = load_wikicontradict(data_folder() / "contradiction/wikicontradict/wiki_contradict_refined.jsonl")
     right: Counter[Tier] = Counter()
     other: Counter[Tier] = Counter()
