@@ -347,7 +347,7 @@ class Settings(BaseSettings):
         description="Folder that holds everything stored; by default the user's data folder. In disco-rag.toml a "
         "relative path is below the file's folder.",
     )
-    tenant: str = Field(default="default", min_length=1, description="Tenant, unless a command or call names one.")
+    tenant: str = Field(default="default", min_length=1, description="Tenant, unless a call names one.")
     corpus: str = Field(default="default", min_length=1, description="Corpus, unless a command or call names one.")
     prompts_dir: Path | None = Field(
         default=None,

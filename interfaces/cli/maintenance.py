@@ -1,18 +1,23 @@
-"""``disco-rag check``, ``reindex``, ``backup`` and ``restore``: what needs the database, and no model."""
+"""``disco-rag check``, ``reindex``, ``backup`` and ``restore``; ``disco-rag models``, which alone downloads any."""
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
-from discorag.config import StoreSettings, read_settings
+from discorag.config import Settings, StoreSettings, read_settings
+from discorag.models.hub import MODEL_FILES, PulledRole, local_model, lock_path, pull_model, read_lock
+from discorag.models.packaged import MINILM, MS_MARCO_MINILM, PACKAGED, packaged_folder
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import amount
 from discorag.store import backup as backups
 from discorag.store.store import open_store
 from discorag.text.escaping import one_line
-from interfaces.cli.present import AsJson, Bar, err, out, print_json
+from interfaces.cli.present import AsJson, Bar, err, out, plain_table, print_json
 
 BackupFile = Annotated[Path, typer.Argument(help="The file.")]
 
@@ -70,3 +75,95 @@ def _on_disk() -> StoreSettings:
     if settings.kind == "memory":
         raise ConfigError("A store in memory is lost at exit.", hint="Unset DISCO_RAG_STORE__KIND.")
     return settings
+
+
+models = typer.Typer(no_args_is_help=True)
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """A model that is packaged, pulled or configured; ``folder`` holds it if it is on this machine."""
+
+    role: str
+    name: str
+    folder: str | None
+    in_use: bool
+    licence: str = ""
+    sha256: str = ""
+    source: str = "huggingface.co"
+
+    @property
+    def megabytes(self) -> str:
+        """The size of its files; empty if it is not on this machine."""
+        if self.folder is None:
+            return ""
+        return f"{sum(f.stat().st_size for f in Path(self.folder).rglob('*') if f.is_file()) / 1e6:,.1f}"
+
+
+@models.command("list")
+def list_models(as_json: AsJson = False) -> None:
+    """Show the models on this machine and those that are configured."""
+    rows = model_rows(read_settings())
+    if as_json:
+        return print_json({"models": [asdict(row) for row in rows]})
+    out.print(_models_table(rows))
+    return out.print("\nLicences, checksums and sources: --json. Larger models: docs/models.md.")
+
+
+@models.command()
+def pull(
+    name: Annotated[str, typer.Argument(help="Its name on the Hugging Face hub.")],
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit (default: the main branch).")] = None,
+    role: Annotated[PulledRole | None, typer.Option(help="What it is for (default: what its files say).")] = None,
+) -> None:
+    """Download a model from the Hugging Face hub, and enter its revision and SHA-256 into the lock file."""
+    lock = lock_path(read_settings())
+    with err.status(f"Downloading {name} ..."):
+        model = pull_model(name, lock, revision=revision, role=role)
+    licence = model.licence or "no licence stated"
+    out.print(f"{model.name} ({model.role}, {licence}) at {model.revision[:12]}, entered in {lock}.", soft_wrap=True)
+
+
+def model_rows(settings: Settings) -> list[ModelRow]:
+    """Return the packaged models, those of the lock file, and configured ones that are neither."""
+    used = _configured_roles(settings)
+    rows = [
+        ModelRow(m.role, m.name, str(packaged_folder(m.name)), m.name in used, m.licence, m.sha256, m.source)
+        for m in PACKAGED.values()
+    ]
+    for m in read_lock(lock_path(settings)).values():
+        weights = [digest for path, digest in m.files.items() if path.endswith((".safetensors", ".bin"))]
+        sha256, source = next(iter(weights or m.files.values()), ""), f"huggingface.co @ {m.revision[:12]}"
+        folder = _folder(m.name, tuple(m.files))
+        rows.append(ModelRow(m.role, m.name, folder, m.name in used, m.licence or "", sha256, source))
+    known = {row.name for row in rows}
+    others = [(role, name) for name, role in used.items() if name not in known]
+    return rows + [ModelRow(role, name, _folder(name, (*MODEL_FILES, "tokenizer.json")), True) for role, name in others]
+
+
+def _folder(name: str, files: tuple[str, ...]) -> str | None:
+    try:
+        return str(local_model(name, files))
+    except ConfigError:
+        return None
+
+
+def _configured_roles(settings: Settings) -> dict[str, str]:
+    """Return the role of each configured model of this process by name; endpoints have their own."""
+    encoder, reranker, nli = settings.encoder, settings.reranker, settings.nli
+    named = {
+        "encoder": None if encoder.base_url else encoder.model or MINILM.name,
+        "tokenizer": encoder.tokenizer if encoder.base_url else None,
+        "reranker": None if reranker.base_url else reranker.model or MS_MARCO_MINILM.name,
+        "nli": None if nli.base_url else nli.model,
+    }
+    return {name: role for role, name in named.items() if name}
+
+
+def _models_table(rows: Sequence[ModelRow]) -> Table:
+    table = plain_table("role", "name", numbers=("MB",))
+    table.add_column("state")
+    for row in rows:
+        states = [*(["in use"] if row.in_use else []), *([] if row.folder else ["not installed"])]
+        table.add_row(row.role, row.name, row.megabytes, ", ".join(states))
+    return table

@@ -43,7 +43,6 @@ class Role(StrEnum):
 
     READ = "read"  # ask, and look at documents and trees
     WRITE = "write"  # ingest and delete
-    OPERATE = "operate"  # metrics
 
 
 class Principal(BaseModel):

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from pathlib import PurePath
 from typing import Annotated, Self
 from uuid import UUID
 
@@ -22,19 +21,11 @@ from interfaces.http.service import Asker, BodyCorpus, Corpus, Keyed, Reader, Se
 router = APIRouter(tags=["audit"], responses=COMMON, route_class=Keyed)
 
 
-class DocumentName(BaseModel):
-    """A document of an audit: ``name`` is its file's."""
-
-    doc_id: str
-    name: str
-    title: str
-
-
 class Audit(BaseModel):
     """Where the documents of a corpus disagree."""
 
     corpus: str
-    documents: list[DocumentName]
+    documents: int = Field(description="How many documents the corpus has.")
     findings: list[Finding] = Field(description="Best first, also those that are settled.")
     settled: dict[str, str] = Field(description="Id of a settled finding -> the reader's note.")
     changed: int = Field(description="Documents added, changed or deleted since the audit: not compared yet.")
@@ -42,8 +33,10 @@ class Audit(BaseModel):
     @classmethod
     def of(cls, report: AuditReport) -> Self:
         """What clients see of a report: no folders of the server."""
-        documents = [DocumentName(doc_id=d.doc_id, name=PurePath(d.uri).name, title=d.title) for d in report.documents]
-        return cls(documents=documents, **{k: getattr(report, k) for k in ("corpus", "findings", "settled", "changed")})
+        return cls(
+            documents=len(report.documents),
+            **{k: getattr(report, k) for k in ("corpus", "findings", "settled", "changed")},
+        )
 
 
 class AuditRequest(BaseModel):

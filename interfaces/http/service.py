@@ -1,11 +1,10 @@
-"""What the API's endpoints share: the pipeline, keys and quotas, jobs, meters, and the questions under way."""
+"""What the API's endpoints share: the pipeline, keys and quotas, jobs, and the questions under way."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from time import monotonic
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
@@ -23,7 +22,6 @@ from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
 from interfaces.http.access import Access, Principal, Quotas, Role, check_site, log_access
 from interfaces.http.jobs import Job, Jobs, Uploads
-from interfaces.http.observability import Meters
 from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
 from interfaces.results import AskResult
 
@@ -31,8 +29,6 @@ T = TypeVar("T")
 
 StreamPart = dict[str, Any] | AskResult | Problem
 _BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where the server has none.")
-CALL_S = 5.0
-"""Seconds between two probes of whether the server is ready."""
 MODEL_SHARE = 0.75
 """Part of a question's time that language models may use; the rest is for the engines that replace them."""
 _LIMIT = "DISCO_RAG_API__DEADLINE_S (language models get three quarters of it)"
@@ -71,20 +67,6 @@ class Keyed(APIRoute):
         return handler
 
 
-class SharedCall(Generic[T]):
-    """A call that is made at most every `CALL_S` seconds; callers in between get the same result or error."""
-
-    def __init__(self) -> None:
-        self._task: asyncio.Task[T] | None = None
-        self._until = 0.0
-
-    async def __call__(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What ``call`` returns or raises."""
-        if self._task is None or monotonic() >= self._until:
-            self._task, self._until = asyncio.create_task(call()), monotonic() + CALL_S
-        return await asyncio.shield(self._task)  # a caller that leaves takes it from no other
-
-
 @dataclass
 class Service:
     """One server. ``stopped``: questions are refused."""
@@ -95,11 +77,9 @@ class Service:
     uploads: Uploads
     jobs: Jobs
     table: JobTable
-    meters: Meters
     quotas: Quotas
     threads: Threads
     stopped: bool = False
-    readiness: SharedCall[Any] = field(default_factory=SharedCall[Any])
     _limits: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
 
     @property
@@ -128,8 +108,7 @@ class Service:
         return who
 
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
-        """Count what an answer cost, and write the documents that it was made from into the audit log."""
-        self.meters.observe(result.ledger)
+        """Write the documents that an answer was made from into the audit log."""
         scope, hits = self.rag.scope(tenant=who.tenant, corpus=corpus), [hit.chunk_id for hit in result.hits]
         shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
         with suppress(StoreError):  # a document was deleted meanwhile; it is in ``shown`` if it was cited

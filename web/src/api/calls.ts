@@ -66,7 +66,6 @@ export async function settleFinding(corpus: string, id: string, note: string | n
 }
 
 export const job = (id: string): Promise<Progress> => get(`ingest/${id}`);
-export const retryJob = (id: string): Promise<Progress> => post(`ingest/${id}/retry`, {});
 
 export async function cancelJob(id: string): Promise<Progress> {
   return (await send(`ingest/${id}`, { method: "DELETE" })).json() as Promise<Progress>;

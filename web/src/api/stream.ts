@@ -52,7 +52,7 @@ export async function stream(
   onEvent: (event: StreamEvent) => void,
   signal: AbortSignal,
 ): Promise<Reply> {
-  for await (const { event, data } of events("ask", { ...question, files: true }, signal)) {
+  for await (const { event, data } of events("ask", question, signal)) {
     if (event === "answer") return JSON.parse(data) as Reply;
     if (event === "preliminary") onEvent({ event, stage: "quote", preliminary: JSON.parse(data) as Preliminary });
     else if (data) onEvent(JSON.parse(data) as StreamEvent);

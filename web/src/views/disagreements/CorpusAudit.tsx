@@ -27,9 +27,9 @@ const KINDS: { tier: Tier; verdict: Verdict; name: string; about: string }[] = [
 
 /** How many of the documents are not compared yet, in words. */
 function standing({ documents, changed }: Audit): string {
-  const all = plural(documents.length, "document");
+  const all = plural(documents, "document");
   if (changed === 0) return `${all}, all compared.`;
-  if (changed === documents.length) return `${all}, not yet compared.`;
+  if (changed === documents) return `${all}, not yet compared.`;
   return `${all}; ${changed.toLocaleString("en")} changed since the last audit.`;
 }
 
@@ -110,7 +110,7 @@ export function CorpusAudit({ corpus }: { corpus: string }) {
     const control = new AbortController();
     abort.current = control;
     setProblem(null);
-    setAt({ read: 0, total: report?.documents.length ?? 0 });
+    setAt({ read: 0, total: report?.documents ?? 0 });
     try {
       setChanged(await runAudit(corpus, setAt, control.signal));
     } catch (error) {
@@ -132,7 +132,7 @@ export function CorpusAudit({ corpus }: { corpus: string }) {
     <>
       <div className="audit-top">
         <CorpusChoice />
-        <Button className="button primary" isDisabled={!report?.documents.length || at !== null} onPress={() => void run()}>
+        <Button className="button primary" isDisabled={!report?.documents || at !== null} onPress={() => void run()}>
           Run the audit
         </Button>
         {report && !at && <p className="quiet small">{standing(report)}</p>}
@@ -140,8 +140,8 @@ export function CorpusAudit({ corpus }: { corpus: string }) {
       {at && <Bar label="Comparing the documents" share={at.total ? at.read / at.total : 0} said={`${at.read} of ${at.total} read`} />}
       {problem && <ProblemNote problem={problem} />}
       {stored.problem && <ProblemNote problem={stored.problem} again={stored.again} />}
-      {report && !report.documents.length && <Empty title="This corpus is empty" />}
-      {report?.changed === 0 && !report.findings.length && report.documents.length > 0 && !at && (
+      {report && !report.documents && <Empty title="This corpus is empty" />}
+      {report?.changed === 0 && !report.findings.length && report.documents > 0 && !at && (
         <Empty title="No disagreements were found">
           <p>No two of these documents make the same statement with different values. Other kinds of conflict may be missed.</p>
         </Empty>
