@@ -1,8 +1,8 @@
 """Parts by name: parsers, retrievers, stores, encoders, rerankers, relation engines, verifiers.
 
-What users may choose is looked up here, ours and other packages' alike. Ours are references that are imported when they
-are asked for, so that knowing the names costs nothing. Another package adds a part without touching ours: by an entry
-point of the registry's group, or by calling the kind's ``register_*`` function before the part is asked for.
+Users choose parts by these names. Our own parts are imported when they are asked for, so that listing the names is
+quick. Another package adds a part by an entry point of the registry's group, or by calling the kind's ``register_*``
+function before the part is asked for.
 """
 
 from collections.abc import Iterator, Mapping

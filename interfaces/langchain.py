@@ -72,7 +72,7 @@ class DiscoRetriever(BaseRetriever):
         return self.rag.run(lambda: self._retrieve(query))
 
     async def _retrieve(self, query: str) -> list[Document]:
-        """None where nothing is found. Raises `InputError` for switches that are unknown or contradict each other."""
+        """The passages; none if the corpus is empty. Raises `InputError` for unknown or contradictory switches."""
         named = {"retriever": self.retriever, "top_k": self.top_k, "corpus": self.corpus, "tenant": self.tenant}
         given = {name: value for name, value in named.items() if value is not None}
         context = self.rag.context(AnswerContext, given | self.switches)

@@ -24,7 +24,7 @@ from discorag.text.differences import differing_words
 class AskResult(BaseModel):
     """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time.
 
-    ``evidence`` are the parts that were read of a chunk, by its id; of one that is not there, the whole.
+    ``evidence`` has, by chunk id, the parts of the chunk that were read; a chunk without an entry was read as a whole.
 
     Example:
         >>> _ = rag.ingest(notes, parser="rules")

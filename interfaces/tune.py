@@ -169,7 +169,7 @@ def score(example: Example, answer: str, read: Sequence[str]) -> float:
 
 
 def _pairs(text: str) -> list[tuple[str, ...]]:
-    """Neighbouring search terms; of a single one that one."""
+    """Pairs of neighbouring search terms; a single term stays alone."""
     found = terms(text)
     return list(pairwise(found)) if len(found) > 1 else [tuple(found)] if found else []
 

@@ -167,7 +167,7 @@ class Conversions:
             row = db.execute(select(V).where(V.c.file == file)).one_or_none()
         if row and row.failures >= TRIES:
             message = f"Refused after {row.failures} attempts: {row.reason}."
-            raise RefusedFileError(message, hint="To try again: disco-rag ingest --refresh.")
+            raise RefusedFileError(message, hint="Ingest it with --refresh to try again.")
 
     def failed(self, file: str, reason: str) -> None:
         """Count a failure of a file."""

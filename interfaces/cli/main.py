@@ -300,7 +300,7 @@ def _pipeline(llm: str | None = None) -> DiscoRAG:
 
 
 def _scope(rag: DiscoRAG, corpus: str | None) -> Scope:
-    """The corpus named or configured; if none is named and the configured one is empty, the only one that is not."""
+    """The named or configured corpus; if none is named and the configured one is empty, the only one with documents."""
     scope = rag.scope(corpus=corpus)
     if corpus is None and not rag.backends.store.has(scope) and len(found := rag.corpora()) == 1:
         scope = rag.scope(corpus=found[0].name)

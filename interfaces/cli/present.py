@@ -111,7 +111,7 @@ def ingest_summary(result: IngestResult) -> RenderableType:
 
 
 def name_and_note(uri: str, note: str) -> str:
-    """A note on a document; many name it themselves."""
+    """A document's name and a note on it; many notes begin with the name."""
     return note if note.startswith(uri) else f"{uri}: {note}"
 
 
@@ -185,7 +185,7 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
 def status_table(
     documents: Sequence[tuple[str, Manifest, DocumentIdentity]], *, encoder: str, model: str | None
 ) -> RenderableType:
-    """The documents with their corpora, after each title whom and what time it speaks for; then the models in use."""
+    """A row for each document, with whom and what time it speaks for; below them the models in use."""
     table = plain_table("id", "title", "chunks", "file", "corpus")
     for corpus, m, identity in documents:
         title = f"{m.title} ({identity})" if str(identity) else m.title

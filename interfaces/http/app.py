@@ -141,7 +141,7 @@ async def _open_service(rag: DiscoRAG, access: Access) -> AsyncGenerator[Service
 
 
 async def _index(rag: DiscoRAG) -> None:
-    """Index what jobs wrote, now and then; where that is much, questions and writes wait meanwhile."""
+    """Optimise the index every `INDEX_S`. If jobs wrote much, questions and writes wait for it."""
     while True:
         await asyncio.sleep(INDEX_S)
         try:

@@ -135,7 +135,7 @@ async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
 
 
 def _original_pdf(manifest: Manifest, max_bytes: int) -> bytes:
-    """The bytes that were read. Raises `NotFoundError`: its message does not say where on this machine they were."""
+    """The bytes that were read. Raises `NotFoundError`; its message does not tell the path on this machine."""
     name = PurePath(manifest.uri).name
     if PurePath(name).suffix.lower() != ".pdf":
         raise NotFoundError(f"{name} is not a PDF.", hint="GET /documents/ID/text has its text.")
@@ -196,7 +196,7 @@ async def trees(
 
 
 class Progress(BaseModel):
-    """A job, with the number of files that are settled and that failed."""
+    """A job with its number of files, and how many of them are settled and have failed."""
 
     job: Job
     settled: int
@@ -258,7 +258,7 @@ async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
 
 
 def reader_of(rag: DiscoRAG, uploads: Uploads) -> Ingest:
-    """What a job does with a file: the ingest graph over it alone."""
+    """The function that reads a file of a job: an ingest of this file alone."""
 
     async def read(scope: Scope, name: str) -> DocumentOutcome:
         path = uploads.path(scope, name)

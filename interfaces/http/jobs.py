@@ -175,7 +175,7 @@ def _sync(folder: Path) -> None:
 
 
 class JobStatus(StrEnum):
-    """Where a job is."""
+    """The state of a job."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -228,11 +228,11 @@ class Job(BaseModel):
         return job.end(JobStatus.FAILED if any(f.status is Status.FAILED for f in files) else JobStatus.DONE)
 
     def begin(self) -> Job | None:
-        """The job when its first file is read; None if others began it, or ended it."""
+        """The job after its first file was taken; None if it has begun or ended before."""
         return self.model_copy(update={"status": JobStatus.RUNNING}) if self.status is JobStatus.WAITING else None
 
     def end(self, status: JobStatus) -> Job:
-        """The job with its end and its last status."""
+        """The job, ended now with this status."""
         return self.model_copy(update={"status": status, "ended": datetime.now(UTC)})
 
 
@@ -249,7 +249,7 @@ class Jobs:
         at_once: Files that are read at once, and one more of a tenant that has none at work.
 
     Raises:
-        StoreError: By any method: the disk is full or broken. What was acknowledged stays as it was.
+        StoreError: From every method, if the disk is full or broken. Jobs that were acknowledged stay as they were.
     """
 
     def __init__(self, table: JobTable, ingest: Ingest, at_once: int = 1) -> None:
@@ -311,7 +311,7 @@ class Jobs:
             await asyncio.gather(*self._ending)
 
     async def _wait(self) -> None:
-        """Wait for a reason to look into the queue again; other servers give none, so that it is looked into often."""
+        """Wait until the queue may have changed; a queue that servers share is read every `POLL_S`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(POLL_S if self._table.is_shared else None):
                 await self._go.wait()
@@ -342,7 +342,7 @@ class Jobs:
         return None
 
     async def _claim(self, file: QueuedFile) -> Hold | None:
-        """Hold a file, unless another server has it; not longer than this task, should it be cancelled."""
+        """Hold a file, unless another server has it. If this task is cancelled, the hold ends."""
         claim = asyncio.create_task(asyncio.to_thread(self._table.claim, file))
         try:
             return await asyncio.shield(claim)
@@ -352,7 +352,7 @@ class Jobs:
             raise
 
     def _start(self, file: QueuedFile, hold: Hold) -> None:
-        """Read a file; `_stop` cancels the reading only, so that what was read is recorded, and its place freed."""
+        """Read a file in one task, which `_stop` cancels, and record it in another, which then frees the place."""
         self._at_work[file] = asyncio.create_task(self._read(file))
         ending = asyncio.create_task(self._end(file, hold))
         self._ending.add(ending)
@@ -391,7 +391,7 @@ class Jobs:
         await asyncio.to_thread(self._table.done, at, hold)
 
     async def _outcome(self, job: Job, file: JobFile) -> JobFile:
-        """The file as it is after the ingest of it."""
+        """The file after its ingest."""
         try:
             with cancel_scope():
                 outcome = await self._ingest(job.scope, file.name)
@@ -406,7 +406,7 @@ class Jobs:
         return file.model_copy(update=outcome.model_dump(include={"status", "chunks", "note"}))
 
     async def _change(self, job_id: str, scope: Scope, edit: Callable[[Job], Job | None]) -> None:
-        """Change a job as it is stored now; None: it stays."""
+        """Change a stored job, unless ``edit`` returns None."""
 
         def changed(body: str) -> JobRow | None:
             after = edit(Job.model_validate_json(body))

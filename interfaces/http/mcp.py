@@ -46,7 +46,7 @@ def add_mcp(app: FastAPI, settings: ApiSettings) -> None:
 
 
 def _security(hosts: Sequence[str]) -> TransportSecuritySettings:
-    """No page of another site gets through, not even one whose name was rebound to this machine."""
+    """Refuse pages of other sites, even one whose name was rebound to this machine."""
     names = [name for host in hosts for name in (host, f"{host}:*")]
     origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)

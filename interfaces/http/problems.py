@@ -1,4 +1,4 @@
-"""Around a request: errors in one JSON form, which OpenAI clients read too; headers, an id, a log line, limits."""
+"""What surrounds a request: errors as JSON that OpenAI clients read too; headers, an id, a log line, limits."""
 
 import asyncio
 from collections.abc import Mapping
@@ -47,13 +47,11 @@ _RETRY_S = "5"
 
 
 class ErrorBody(BaseModel):
-    """An error: ``type`` is the name under which it is counted, ``hint`` says what to do."""
+    """An error: ``type`` is its name, ``hint`` says what to do."""
 
     type: str
     message: str
     hint: str = ""
-    code: str | None = None
-    param: str | None = None
 
 
 class Problem(BaseModel):
@@ -78,7 +76,7 @@ class RefusedError(DiscoRagError):
 
     @property
     def kind(self) -> str:
-        """The name under which it is counted."""
+        """Its name, for clients."""
         return self._kind
 
 
@@ -113,7 +111,7 @@ def response_of(error: Exception) -> JSONResponse:
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Answer every expected error with a `Problem`; `RequestObserver` does so with the others."""
+    """Answer every expected error with a `Problem`; `RequestObserver` answers the unexpected ones."""
 
     async def answer(_: Request, error: Exception) -> JSONResponse:
         return response_of(error)
@@ -138,7 +136,7 @@ COMMON = error_responses(400, 401, 403, 413, 422, 429, 503, 504)
 
 
 GRACE_S = 5.0
-"""A request that its endpoint has not ended this many seconds after the deadline is ended."""
+"""Seconds after the deadline at which a request is ended if its endpoint has not ended it."""
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",

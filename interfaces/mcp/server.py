@@ -57,7 +57,7 @@ class Caller:
         self.rag, self.tenant = rag, tenant
 
     def scope(self, corpus: str | None = None) -> Scope:
-        """The documents of this corpus that they see; None: as configured."""
+        """A corpus of this caller's tenant; None: the configured corpus."""
         return self.rag.scope(tenant=self.tenant, corpus=corpus)
 
     @asynccontextmanager
@@ -226,7 +226,7 @@ class Server(MCPServer, ABC):
             raise ToolError(message) from error
 
     async def _caller(self, ctx: Context, corpus: str | None) -> tuple[Caller, Scope]:
-        """Who calls, and the documents of this corpus that they see."""
+        """The caller, and the scope of a corpus for this caller."""
         caller = await self.caller(ctx.request_context.request)
         return caller, caller.scope(corpus)
 
