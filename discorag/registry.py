@@ -1,4 +1,4 @@
-"""Parts by name: parsers, retrievers, stores, encoders, rerankers, relation engines, verifiers.
+"""Parts by name: parsers, retrievers, indexes, encoders, rerankers, NLI models.
 
 Users choose parts by these names. Our own parts are imported when they are asked for, so that listing the names is
 quick. Another package adds a part by an entry point of the registry's group, or by calling the kind's ``register_*``
@@ -109,9 +109,9 @@ class Named:
         >>> from typing import Annotated
         >>> from pydantic import TypeAdapter
         >>> from discorag.registry import Named
-        >>> from discorag.verification.verifier import VERIFIERS
-        >>> TypeAdapter(Annotated[str, Named(VERIFIERS, ("none",))]).json_schema()["enum"]
-        ['none', 'auto', 'nli', 'llm']
+        >>> from discorag.discourse.parse.parser import PARSERS
+        >>> TypeAdapter(Annotated[str, Named(PARSERS, ("none",))]).json_schema()["enum"]
+        ['none', 'local', 'rules', 'paper']
     """
 
     registry: Registry[Any]

@@ -226,7 +226,7 @@ test("answers and trees are saved as files", async () => {
   assert.deepEqual(numbers, [...new Set(shown)].sort());
   await inspect(page, "Tree");
   await settled(page, "tree");
-  assert.match((await kept("Save as svg")).toString(), /^<svg/);
+  assert.match((await kept("Save as rs3")).toString(), /^<rst>/);
   await done();
 });
 

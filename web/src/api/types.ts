@@ -159,7 +159,6 @@ export interface Options {
   evidence_tokens?: number | null;
   context?: string;
   node_k?: number | null;
-  pool?: number;
   unfold?: number;
   top_k?: number;
   rerank?: boolean;
@@ -168,7 +167,6 @@ export interface Options {
   use_graph?: boolean;
   use_plan?: boolean;
   plan?: string | null;
-  compress_to?: number | null;
   parser?: string;
   relater?: string;
   verifier?: string;
