@@ -81,7 +81,6 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, if there is one, writes the texts of inner nodes. These are then encoded.
         reads: Whether ``choose`` reads the texts of nodes, which takes longer (`TreeIndex.scores`).
-        routed: Whether a router walks the headings (RDR²).
     """
 
     builder: str

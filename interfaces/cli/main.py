@@ -17,7 +17,6 @@ from typer.models import OptionInfo
 from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, config_file, read_settings
 from discorag.discourse.formats import MEDIA_TYPES, check_format, write_trees
 from discorag.discourse.parse.parser import PARSERS, PROMPTED
-from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Status
@@ -83,7 +82,7 @@ Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option,
 
 
 def ingest(
-    path: Annotated[str, typer.Argument(help="A file, a folder, or s3://bucket/prefix.")],
+    path: Annotated[str, typer.Argument(help="A file or a folder.")],
     corpus: Corpus = None,
     parser: Parser = "auto",
     retriever: Annotated[str, option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
@@ -393,7 +392,7 @@ def _without_store(settings: Settings, parser: str) -> Settings:
 
 
 async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:
-    document = await backends.reader.read(Source(path, path.name))
+    document = await backends.reader.read(path)
     hierarchy = await asyncio.to_thread(build_hierarchy, document, backends.settings.reading.max_sentences)
     chunk = whole_chunk(document, hierarchy)
     parsed = await backends.parser(parser).parse(chunk)

@@ -262,7 +262,7 @@ def reader_of(rag: DiscoRAG, uploads: Uploads) -> Ingest:
 
     async def read(scope: Scope, name: str) -> DocumentOutcome:
         path = uploads.path(scope, name)
-        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus, index=False)
+        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus)
         if not result.outcomes:
             raise DiscoRagError(f"{name} was not read.", hint="Upload it again.")
         outcome = result.outcomes[-1]
