@@ -71,10 +71,8 @@ _S = TypeVar("_S", bound=_Section)
 class StoreSettings(_Section):
     """Where documents are stored."""
 
-    kind: str = Field(
-        default="edge",
-        description="Index of the documents. edge: Qdrant Edge, in the folder; memory: all is lost at exit; or one "
-        "that a package adds.",
+    kind: Literal["edge", "memory"] = Field(
+        default="edge", description="edge: in the folder, with an index by Qdrant Edge. memory: all is lost at exit."
     )
     path: Path = Field(
         default=Path("store"), description="Folder of the database and its index. A relative path is below home."
@@ -87,7 +85,6 @@ class StoreSettings(_Section):
     )
     url: str | None = Field(default=None, description="A Qdrant server for the index, e.g. http://localhost:6333.")
     api_key: SecretStr | None = Field(default=None, description="Key of the Qdrant server.")
-    prefix: str = Field(default="", description="Put before the name of the server's collection.")
     timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
 
@@ -114,8 +111,8 @@ class EncoderSettings(EndpointSettings):
     )
     passage_prefix: str = Field(
         default="",
-        description="Put before every passage, e.g. 'passage: ' for E5. Empty, as query_prefix: the prompts that a "
-        "model of sentence-transformers names itself, if it names any.",
+        description="Put before every passage, e.g. 'passage: ' for E5. If both prefixes are empty, the prompts that a "
+        "model of sentence-transformers defines itself are used.",
     )
     tokenizer: str | None = Field(
         default=None,
@@ -156,14 +153,14 @@ class LlmSettings(EndpointSettings):
         default=32_768,
         ge=512,
         description="The model's context; longer prompts are refused. For Ollama, and for a server whose model is not "
-        "named, an upper limit of what the model has.",
+        "named, an upper limit: the model's own context counts if it is smaller.",
     )
     cache: Path | None = Field(
         default=Path("cache/llm"), description="Disk cache of replies, below home; None turns it off."
     )
-    layout: Literal["auto", "inline", "indented", "plain"] = Field(
+    layout: Literal["auto", "inline", "plain"] = Field(
         default="auto",
-        description="How trees are shown to the model. inline: marks in the text; indented; plain: not at all. auto: "
+        description="How trees are shown to the model. inline: marks in the text; plain: not at all. auto: "
         "one call at the first question tests what it can read, and whether the local engines should make graph "
         "and plan.",
     )
@@ -192,7 +189,7 @@ class ModelRoles(_Section):
     summariser: ModelName | None = Field(default=None, description="Summarises nodes of retrieval trees.")
     router: ModelName | None = Field(default=None, description="Chooses headings (RDR2).")
     judge: ModelName | None = Field(default=None, description="Checks written sentences (verifier=llm).")
-    parser: ModelName | None = Field(default=None, description="Makes RST trees (parser=llm, parser=paper).")
+    parser: ModelName | None = Field(default=None, description="Makes RST trees (parser=paper).")
 
 
 class RerankerSettings(EndpointSettings):
@@ -212,27 +209,21 @@ class RerankerSettings(EndpointSettings):
     )
 
 
-class NliSettings(EndpointSettings):
-    """The model of natural language inference: in this process, or served; none by default."""
+class NliSettings(_Section):
+    """The model of natural language inference, in this process; none by default."""
 
     kind: str = Field(
         default="auto",
-        description="auto: endpoint where base_url is set, cross-encoder where a model is named, else none; or one "
-        "that a package adds.",
-    )
-    base_url: str | None = Field(
-        default=None,
-        description="Server with /predict for pairs, as text-embeddings-inference has it: http://localhost:8003.",
+        description="auto: cross-encoder where a model is named, else none; or one that a package adds.",
     )
     model: str | None = Field(
         default=None,
-        description="Without an endpoint a folder or hub name of a sequence-classification model with a label "
-        "'entailment', or with one output, that is loaded here; or a folder with its model.onnx.",
+        description="A sequence-classification model with a label 'entailment', or with one output: its name on the "
+        "Hugging Face hub, its folder, or a folder with its model.onnx.",
     )
     threshold: float = Field(
         default=0.5, gt=0, le=1, description="Probability from which a passage entails a sentence."
     )
-    batch_size: int = Field(default=32, ge=1, description="Pairs per request.")
 
 
 class ReadingSettings(_Section):
@@ -244,18 +235,11 @@ class ReadingSettings(_Section):
     convert_seconds: float = Field(
         default=120.0, gt=0, description="Processor time to convert a file that is not text; after that it is refused."
     )
-    convert_mb: int = Field(default=1024, ge=256, description="Memory to convert a file.")
-    convert_output_mb: float = Field(default=20.0, gt=0, description="Longest text of a converted file.")
 
     @property
     def max_bytes(self) -> int:
         """``max_document_mb`` in bytes."""
         return int(self.max_document_mb * 1_000_000)
-
-    @property
-    def output_bytes(self) -> int:
-        """``convert_output_mb`` in bytes."""
-        return int(self.convert_output_mb * 1_000_000)
 
 
 class TreeSettings(_Section):
@@ -267,20 +251,11 @@ class TreeSettings(_Section):
         description="DISRetrieval's tau: with a language model, a node gets a summary if its children have this many "
         "words together (its paper: 100 for QuALITY, 0 for QASPER).",
     )
-    chunk_words: int = Field(default=100, ge=1, description="HTSIR's l: words of a chunk.")
-    group: int = Field(default=2, ge=1, description="HTSIR's r: chunks that are summarised together in a section.")
     theme_group: int = Field(
-        default=4, ge=1, description="The same in text without sections (its paper: 2 to 5, best 4)."
-    )
-
-
-class RouterSettings(_Section):
-    """How a language model routes (RDR2)."""
-
-    format: Literal["json", "tagged"] = Field(
-        default="json",
-        description="What the model reads and writes. json: prompts/route.md. tagged: prompts/route-tagged.md, for a "
-        "model that was trained to route, such as the paper's.",
+        default=4,
+        ge=1,
+        description="HTSIR's r in text without sections: chunks that are summarised together (its paper: 2 to 5, best "
+        "4).",
     )
 
 
@@ -347,7 +322,7 @@ class Settings(BaseSettings):
         description="Folder that holds everything stored; by default the user's data folder. In disco-rag.toml a "
         "relative path is below the file's folder.",
     )
-    tenant: str = Field(default="default", min_length=1, description="Tenant, unless a command or call names one.")
+    tenant: str = Field(default="default", min_length=1, description="Tenant, unless a call names one.")
     corpus: str = Field(default="default", min_length=1, description="Corpus, unless a command or call names one.")
     prompts_dir: Path | None = Field(
         default=None,
@@ -378,9 +353,8 @@ class Settings(BaseSettings):
     trees: TreeSettings = TreeSettings()
     answer: dict[str, str | int | float | bool] = Field(
         default={},
-        description="Options of questions that choose no retrieval themselves, as disco-rag tune writes them.",
+        description="Options of questions that choose no retriever or profile themselves; disco-rag tune writes them.",
     )
-    router: RouterSettings = RouterSettings()
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 
     @field_validator("store", "llm", "api")

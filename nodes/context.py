@@ -77,11 +77,6 @@ class AnswerContext(AnswerOptions, _Scoped):
         return self._in_profile
 
     @property
-    def local_relater(self) -> str:
-        """The engine of the graph that needs no language model."""
-        return "local" if self.relater in ("auto", "llm") else self.relater
-
-    @property
     def structured(self) -> bool:
         """Whether trees, graph or plan are on; without any of them this is standard RAG."""
         return self.use_tree or self.use_graph or self.use_plan
@@ -108,8 +103,6 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     def tree_engine(self, backends: Backends) -> str:
         """The engine that parses chunks without a tree."""
-        if self.preset == "paper" and self.parser == "llm":
-            return "paper"
         return _parser(self.parser, backends)
 
     @property
@@ -146,13 +139,6 @@ class AnswerContext(AnswerOptions, _Scoped):
 
 class IngestContext(IngestOptions, _Scoped):
     """Options of the ingest graph, whose documents it reads, and with which backends."""
-
-    index: SkipJsonSchema[bool] = Field(
-        default=True,
-        exclude=True,
-        repr=False,
-        description="Index the store at the end; a server does when it is quiet.",
-    )
 
     def tree_engine(self, backends: Backends) -> str:
         """Who parses; ``none`` leaves the chunks' trees to the question."""

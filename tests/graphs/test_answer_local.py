@@ -2,24 +2,21 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-import asyncio
 import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
-from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.schema.answer import NO_ANSWER
 from discorag.schema.errors import ConfigError, DiscoRagError, EmptyCorpusError, InputError, QueryError
 from discorag.schema.ledger import STAGES
-from graphs import chat
 from graphs.ingest import PAGE
-from nodes.context import AnswerContext
+from interfaces.langchain import DiscoRetriever
+from interfaces.results import Documents
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.inputs import stage_of
 
@@ -76,7 +73,10 @@ def test_sources_of_one_title_are_told_apart_by_their_paths(pipeline: Pipelines,
     rag = pipeline()
     rag.ingest(tmp_path)
     question = "Which colour has the lamp of the welder while it is hot?"
-    assert _titles(rag.ask(question, abstain="never")) == {"v1/weld.md: Weld", "v2/weld.md: Weld"}
+    both = {"v1/weld.md: Weld", "v2/weld.md: Weld"}
+    assert _titles(rag.ask(question, abstain="never")) == both
+    assert {found.metadata["title"] for found in DiscoRetriever(rag=rag, retriever="dense").invoke(question)} == both
+    assert {d.title for d in Documents.stored(rag.backends.store, rag.scope(), 0, 10).documents} == both
     first, second = rag.documents()
     assert _titles(rag.ask(question, filters={"doc_id": [second.doc_id]}, abstain="never")) == {"v2/weld.md: Weld"}
     rag.delete(first.doc_id)
@@ -173,26 +173,6 @@ def test_a_router_that_refuses_every_document_leads_to_the_nearest_passages_or_i
         source = rag.backends.store.document(rag.scope(corpus="tides"), documents[e.doc_id].doc_id)
         assert source.text[e.span.start : e.span.end] == e.text
     assert rag.ask(OFF_TOPIC, corpus="tides", preset="rdr2", abstain="never").answer.sentences
-
-
-def test_a_conversation_keeps_its_history_and_each_question_its_own_ledger(rag: DiscoRAG) -> None:
-    async def talked() -> dict[str, Any]:
-        graph = chat.build(checkpointer=InMemorySaver())
-        context = AnswerContext(backends=rag.backends, corpus="tides")
-        state: dict[str, Any] = {}
-        for question in (QUERY, "And neap tides?"):
-            said: Any = {"messages": [("user", question)]}
-            state = await graph.ainvoke(said, {"configurable": {"thread_id": "t"}}, context=context)
-        return state
-
-    state = asyncio.run(talked())
-    assert [m.type for m in state["messages"]] == ["human", "ai", "human", "ai"]
-    last = state["messages"][-1]
-    assert isinstance(last, AIMessage)
-    assert last.response_metadata["disco_rag"] == state["answer"]
-    assert "Sources:" in str(last.text)
-    assert [r["stage"] for r in state["ledger"]].count("prepare") == 1
-    assert [turn["role"] for turn in state["history"]] == ["user", "assistant"]
 
 
 def test_more_documents_than_a_page_holds_are_all_read(

@@ -26,7 +26,7 @@ export interface AnswerSentence {
 
 export interface Audit {
   corpus: string;
-  documents: DocumentName[];
+  documents: number;
   findings: Finding[];
   settled: Record<string, string>;
   changed: number;
@@ -69,12 +69,6 @@ export interface Disagreement {
   a: EvidenceSpan;
   b: EvidenceSpan;
   reason: string;
-}
-
-export interface DocumentName {
-  doc_id: string;
-  name: string;
-  title: string;
 }
 
 export interface DocumentText {
@@ -143,7 +137,6 @@ export interface JobFile {
   status: Status | null;
   chunks: number;
   note: string;
-  again: boolean;
 }
 
 export type JobStatus = "waiting" | "running" | "done" | "failed" | "cancelled";
@@ -166,7 +159,6 @@ export interface Options {
   evidence_tokens?: number | null;
   context?: string;
   node_k?: number | null;
-  pool?: number;
   unfold?: number;
   top_k?: number;
   rerank?: boolean;
@@ -175,7 +167,6 @@ export interface Options {
   use_graph?: boolean;
   use_plan?: boolean;
   plan?: string | null;
-  compress_to?: number | null;
   parser?: string;
   relater?: string;
   verifier?: string;
@@ -227,7 +218,6 @@ export interface Reply {
   citations: number[][];
   differences: [Span[], Span[]][];
   markdown: string;
-  html: string;
 }
 
 export interface RhetoricalGraph {
@@ -235,7 +225,7 @@ export interface RhetoricalGraph {
   edges: Edge[];
 }
 
-export type Role = "read" | "write" | "operate";
+export type Role = "read" | "write";
 
 export interface RstTree {
   edus: Span[];
