@@ -179,7 +179,7 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
         re.IGNORECASE)),
 )  # fmt: skip
 _HINT = re.compile(rf"\d|default|\b(?:{'|'.join((*_ONES, *_TENS))})", re.IGNORECASE)
-"""What every value has; most sentences have none, and this is seen faster than that no pattern matches."""
+"""What every value has. Most sentences do not have it, so no pattern is tried on them."""
 _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL = re.compile(r"(\W*[\d.]+)\)?\s+[A-Z]|(\W*\d+(?:\.\d+){2,})\.?\s+(?!(?:is|was|has|and|or|to)\b)[a-z]")
 """What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement", "97.1.12 part: fell off the end"."""
