@@ -104,6 +104,7 @@ def recall() -> Iterator[tuple[str, str]]:
     yield page, f"which took {cost['encoding']} s of processor time on a busy machine"
     yield page, f"takes {cost['audit']} s ({cost['passes']} passes together"
     yield page, f"and {cost['one_document_changed']} s after one document"
+    yield page, f"which takes {cost['reading']} s in both cases"
     yield page, f"there are {filings['contradicts']} sure contradictions, of which {filings['genuine']} are genuine"
 
 
