@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 class Usage(BaseModel, frozen=True):
     """Tokens of one or more model calls; adds up with ``+``.
 
-    ``tokens_cached`` counts prompt tokens that the *server* took from its prefix cache; ``disk_hits``
-    counts calls answered by our own disk cache, which cost nothing and add no tokens; ``beams_refused``
-    calls for which the server refused beam search, so that they were sent without.
+    ``tokens_cached`` counts prompt tokens that the *server* took from its prefix cache. ``disk_hits`` counts calls
+    answered by our own disk cache, which cost nothing and add no tokens. ``beams_refused`` counts calls that were sent
+    without beam search, because the server refused it.
     """
 
     tokens_in: int = Field(default=0, ge=0)
@@ -35,7 +35,7 @@ class Usage(BaseModel, frozen=True):
 
 
 class DiscoRagError(RuntimeError):
-    """Base of all errors raised on purpose: a `RuntimeError`, since LangGraph's server shows the messages of no others.
+    """Base of all errors raised on purpose. LangGraph's server shows only messages of a `RuntimeError`, so it is one.
 
     Args:
         message: What happened, with the offending value.
@@ -124,11 +124,11 @@ class ConversionLimitError(ConversionError):
 
 
 class ConverterDiedError(ConversionError):
-    """The process that converted a file died of it."""
+    """The process that converted a file died."""
 
 
 class RefusedFileError(InputError):
-    """A file ran into limits, or took the converter down, so often that it is not tried again unasked."""
+    """A file exceeded limits or killed its converter so often that it is not tried again by itself."""
 
 
 class QueryError(InputError):
@@ -159,7 +159,7 @@ class StoreFormatError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """What is stored is not what was written."""
+    """The stored data are not what was written."""
 
 
 class StoreLockedError(StoreError):
