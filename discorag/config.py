@@ -212,27 +212,21 @@ class RerankerSettings(EndpointSettings):
     )
 
 
-class NliSettings(EndpointSettings):
-    """The model of natural language inference: in this process, or served; none by default."""
+class NliSettings(_Section):
+    """The model of natural language inference, in this process; none by default."""
 
     kind: str = Field(
         default="auto",
-        description="auto: endpoint where base_url is set, cross-encoder where a model is named, else none; or one "
-        "that a package adds.",
-    )
-    base_url: str | None = Field(
-        default=None,
-        description="Server with /predict for pairs, as text-embeddings-inference has it: http://localhost:8003.",
+        description="auto: cross-encoder where a model is named, else none; or one that a package adds.",
     )
     model: str | None = Field(
         default=None,
-        description="Without an endpoint a folder or hub name of a sequence-classification model with a label "
-        "'entailment', or with one output, that is loaded here; or a folder with its model.onnx.",
+        description="A sequence-classification model with a label 'entailment', or with one output: its name on the "
+        "Hugging Face hub, its folder, or a folder with its model.onnx.",
     )
     threshold: float = Field(
         default=0.5, gt=0, le=1, description="Probability from which a passage entails a sentence."
     )
-    batch_size: int = Field(default=32, ge=1, description="Pairs per request.")
 
 
 class ReadingSettings(_Section):

@@ -157,13 +157,6 @@ class AnswerOptions(Options):
         description="Follow this plan instead of making one: a paragraph whose sentences are the steps; [2.3] cites "
         "the third unit of the second chunk.",
     )
-    compress_to: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_TOKENS,
-        description="Shorten each chunk to this number of tokens by its tree: satellites first, but none whose removal "
-        "changes the meaning. None: whole chunks.",
-    )
     parser: ParserName = Field(
         default="auto", description=f"Parser for chunks without a tree. auto: as configured. {PARSERS.described()}."
     )
@@ -249,8 +242,6 @@ class AnswerOptions(Options):
     def _check(self) -> Self:
         if (self.profile, self.generator) in {("verbatim", "llm"), ("written", "local")}:
             raise ValueError(f"profile={self.profile!r} and generator={self.generator!r} exclude each other.")
-        if self.compress_to is not None and (not self.use_tree or self.preset == "paper"):
-            raise ValueError("compress_to uses the chunks' trees: it needs use_tree=True and no preset='paper'.")
         if self.top_k != TOP_K and tree_retriever(self.retriever):
             raise ValueError(
                 f"top_k counts chunks, but {self.retriever!r} retrieves over trees: set evidence_words, or "

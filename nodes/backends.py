@@ -17,7 +17,6 @@ from discorag.generation.prompted.probe import Ability, Prober
 from discorag.generation.selection import Selector
 from discorag.ingest.reader import Reader
 from discorag.models.encoder import encoder_from
-from discorag.models.hub import lock_path, use_lock
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel, Template
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
@@ -60,7 +59,6 @@ class Backends:
         if isinstance(llm, str):
             settings, llm = name_model(settings, llm), None
         model = _configured_model(settings, "reader") if llm is None else _gateway_over(llm, settings.llm)
-        use_lock(lock_path(settings))
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))
         _check_prompts(settings)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from discorag.conflicts.stored import stored_disagreements
-from discorag.generation.compression import narrow
+from discorag.generation.narrowing import narrow
 from discorag.schema.answer import Answer, AnswerInputs, Known, Outcome
 from discorag.schema.discourse import Plan, RhetoricalGraph
 from discorag.schema.document import Chunk, Scope

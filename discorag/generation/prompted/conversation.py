@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 from pydantic import TypeAdapter, ValidationError
 
 from discorag.discourse.parse.inline import Layout, escape, lay_out
-from discorag.generation.compression import GAP, shown_text
+from discorag.generation.narrowing import GAP, shown_text
 from discorag.models.protocol import Message, Template
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import EDGE_RELATIONS, ChunkRelation, Edge, RhetoricalGraph

@@ -174,7 +174,6 @@ export interface Options {
   use_graph?: boolean;
   use_plan?: boolean;
   plan?: string | null;
-  compress_to?: number | null;
   parser?: string;
   relater?: string;
   verifier?: string;
