@@ -1,25 +1,22 @@
-"""Uploaded files, the jobs that ingest them, and conversions that failed: rows of the store's database."""
+"""Uploaded files, and the jobs that ingest them: rows of the store's database."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
+from sqlalchemy import and_, delete, exists, func, insert, select, update
 
 from discorag.schema.document import Scope
-from discorag.schema.errors import RefusedFileError
 from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.postgres import RowHold
 from discorag.store.sqlite import FileHold
 
 _ENDLESS = 2**31 - 1
-TRIES = 2
-"""How often a file that exceeds a limit or crashes its process is converted."""
 
 Hold = FileHold | RowHold
 """The hold of a server on the file in the queue that it reads."""
 
-J, Q, U, V = tables.jobs, tables.queue, tables.uploads, tables.conversions
+J, Q, U = tables.jobs, tables.queue, tables.uploads
 
 
 @dataclass(frozen=True)
@@ -44,8 +41,8 @@ class QueuedFile:
     name: str
 
 
-Edit = Callable[[str], tuple[JobRow, Sequence[tuple[int, str]]] | None]
-"""The JSON of a job -> what the job becomes, and files to queue: positions and names; None: nothing changes."""
+Edit = Callable[[str], JobRow | None]
+"""The JSON of a job -> what the job becomes; None: nothing changes."""
 
 
 class JobTable:
@@ -68,25 +65,20 @@ class JobTable:
             for name, size in sizes.items():
                 db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
                 db.execute(insert(U), scope.model_dump() | {"name": name, "size": size})
-            _queue(db, scope, job.id, enumerate(sizes))
+            own = scope.model_dump() | {"job": job.id}
+            db.execute(insert(Q), [own | {"position": position, "name": name} for position, name in enumerate(sizes)])
             publish()
 
-    def change(self, job_id: str, scope: Scope, edit: Edit) -> bool:
-        """Change a job in one transaction: ``edit`` gets its JSON, and returns what it becomes; None: it stays.
-
-        Returns whether it was changed.
-        """
+    def change(self, job_id: str, scope: Scope, edit: Edit) -> None:
+        """Change a job in one transaction; if it has ended, no more of its files are read."""
         with self._database.write(job_id) as db:
             body = db.scalar(select(J.c.body).where(J.c.id == job_id, J.c.tenant == scope.tenant))
-            if body is None or (changed := edit(body)) is None:
-                return False
-            row, waiting = changed
+            if body is None or (row := edit(body)) is None:
+                return
             db.execute(update(J).where(J.c.id == job_id).values(ended=row.ended, body=row.body))
-            _queue(db, scope, job_id, waiting)
             if row.ended:
                 idle = select(Q.c.number).where(Q.c.job == job_id).with_for_update(skip_locked=True)
                 db.execute(delete(Q).where(Q.c.number.in_(idle)))
-        return True
 
     def next_files(self, most: int) -> list[QueuedFile]:
         """The first files of every job, ``most`` of each, also those that are held.
@@ -154,43 +146,3 @@ class JobTable:
         """Forget an uploaded file."""
         with self._database.write(f"uploads of {scope.tenant}") as db:
             db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
-
-
-def _queue(db: Connection, scope: Scope, job_id: str, files: Iterable[tuple[int, str]]) -> None:
-    own = scope.model_dump() | {"job": job_id}
-    if rows := [own | {"position": position, "name": name} for position, name in files]:
-        db.execute(insert(Q), rows)
-
-
-class Conversions:
-    """How often the conversion of each file has failed. Files are known by their content."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def check(self, file: str) -> None:
-        """Raises `RefusedFileError` for a file whose conversion failed too often.
-
-        Args:
-            file: Digest of its content and of the converter.
-        """
-        with self._database.read() as db:
-            row = db.execute(select(V).where(V.c.file == file)).one_or_none()
-        if row and row.failures >= TRIES:
-            message = f"Refused after {row.failures} attempts: {row.reason}."
-            raise RefusedFileError(message, hint="To try again, refresh it (--refresh), or retry its job.")
-
-    def failed(self, file: str, reason: str) -> None:
-        """Count a failure of a file."""
-        with self._database.write(file) as db:
-            counted = update(V).where(V.c.file == file).values(failures=V.c.failures + 1, reason=reason)
-            if not db.execute(counted).rowcount:
-                db.execute(insert(V), {"file": file, "failures": 1, "reason": reason})
-
-    def succeeded(self, file: str) -> None:
-        """Forget earlier failures of a file."""
-        with self._database.read() as db:
-            known = db.scalar(select(V.c.file).where(V.c.file == file))
-        if known:
-            with self._database.write(file) as db:
-                db.execute(delete(V).where(V.c.file == file))
