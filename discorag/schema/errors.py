@@ -66,10 +66,6 @@ class UnknownNameError(ConfigError, KeyError):
     __str__ = DiscoRagError.__str__
 
 
-class MissingExtraError(ConfigError):
-    """The requested feature needs an extra that is not installed."""
-
-
 class InvariantError(DiscoRagError, ValueError):
     """A value would break an invariant of its type (tree, graph, hierarchy, span).
 
@@ -104,10 +100,6 @@ class DocumentTooLargeError(InputError):
     """A document exceeds the configured size."""
 
 
-class ChangedFileError(InputError):
-    """A file was written to while it was read."""
-
-
 class ConversionError(InputError):
     """Converting a file took too much time, memory or text, or ended the process that converted it."""
 
@@ -135,20 +127,8 @@ class StoreFullError(ReadOnlyStoreError):
     """The disk is full, or nearly: nothing is stored until there is room."""
 
 
-class StoreFormatError(StoreError):
-    """The store was written by a version with another format."""
-
-
 class StoreDamagedError(StoreError):
     """The stored data are not what was written."""
-
-
-class StoreLockedError(StoreError):
-    """Another process has been writing for too long."""
-
-
-class EncoderMismatchError(StoreError):
-    """The store was filled by another encoder than the one configured now."""
 
 
 class NotFoundError(StoreError):
