@@ -47,12 +47,6 @@ def without_references(text: str, *, chunks: int) -> str:
     return _ESCAPED.sub(r"\1", bare)
 
 
-def split_at_references(text: str) -> list[str]:
-    """The pieces of ``text`` between its references."""
-    at = [0, *(place for m in _REFERENCE.finditer(text) for place in m.span()), len(text)]
-    return [text[start:end] for start, end in zip(at[::2], at[1::2], strict=True)]
-
-
 def without_unknown(text: str, passages: Sequence[str]) -> str:
     """``text`` without references to passages that do not exist, and without the white space before them.
 
@@ -85,7 +79,7 @@ def without_copied(text: str, passages: Sequence[str]) -> str:
 
 
 def split_references(text: str) -> Iterator[tuple[str, bool]]:
-    """The pieces of a plan's ``text``, each with whether it is a reference; escapes in other pieces are undone."""
+    """The pieces of ``text``, each with whether it is a reference; escapes in other pieces are undone."""
     at = 0
     for match in _REFERENCE.finditer(text):
         yield _ESCAPED.sub(r"\1", text[at : match.start()]), False
