@@ -85,7 +85,8 @@ _BETWEEN = 20
 def _continues(table: SentenceTable, i: int) -> bool:
     """Whether the unit after ``i`` continues its sentence."""
     unit, then = table.sentences[i], table.sentences[i + 1]
-    is_open = not unit.statement and unit.kind is not UnitKind.HEADING
+    is_heading_like = unit.kind is UnitKind.HEADING or unit.text.isupper()  # in a PDF a heading may be a plain line
+    is_open = not unit.statement and not is_heading_like
     follows = unit.chunk == then.chunk and then.span.start - unit.span.end <= _BETWEEN
     return follows and is_open and then.text[:1].islower()
 

@@ -112,6 +112,8 @@ def precision() -> Iterator[tuple[str, str]]:
     for name, label in (("sure", "sure findings"), ("possible", "possible findings")):
         share, bounds = fixed(100 * f[name]["value"], 0), f"{fixed(f[name]['low'], 2)} to {fixed(f[name]['high'], 2)}"
         yield page, f"{f[name]['genuine']} of {f[name]['n']} {label} ({share} %, interval {bounds})"
+    sure = f["sure"]
+    yield "README.md", f"{sure['genuine']} of {sure['n']} ({fixed(100 * sure['value'], 0)} %)"
     yield page, f"{f['differs']['genuine']} of {f['differs']['n']} sure differences"
     yield page, f"{f['near misses']['genuine']} of {f['near misses']['n']} near misses"
     share = f"{fixed(100 * f['agreement'], 0)} % of {f['pairs']} pairs (kappa {fixed(f['kappa'], 1)})"
