@@ -13,7 +13,7 @@ from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
 from discorag.store.index import IndexedDocument
 from discorag.store.recent import Recent
-from discorag.store.records import Corpus, Manifest, check_document
+from discorag.store.records import Corpus, Manifest, check_vectors
 from discorag.store.tables import (
     pack,
     pack_places,
@@ -54,11 +54,11 @@ class Documents:
         Its trees stay if the fingerprint is the stored one; else they go with the old document.
 
         Raises:
-            InvariantError: These do not belong together; see `discorag.store.records.check_document`.
+            InvariantError: These are not unit vectors of this shape.
             StoreFullError: The disk is nearly full.
         """
         self.database.check_room()
-        check_document(scope, document, manifest, chunks, vectors, self.database.identity.dimension)
+        check_vectors(vectors, len(chunks), self.database.identity.dimension, document.uri)
         terms = [sparse("\n".join(filter(None, (c.title, *c.headings, c.columns, c.text)))) for c in chunks]
         content = {
             "text": pack_text(document.model_dump_json()),

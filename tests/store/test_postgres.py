@@ -21,7 +21,7 @@ from tests.conftest import EXAMPLES
 from tests.interfaces.http.parts import until
 from tests.servers.postgres import PostgresServer
 from tests.servers.qdrant import QdrantServer
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, assert_whole, everything, sample, tree_of
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, assert_whole, everything, sample, tree_in, tree_of
 
 PIECES = [sample(f"{i}.md", [f"text {i} part {j}" for j in range(3)], seed=i) for i in range(3)]
 
@@ -70,7 +70,7 @@ def test_a_folders_backup_is_restored_into_a_database_which_goes_on_numbering_an
         for piece in (*PIECES, new):
             assert_whole(store, piece)
             assert_whole(again, piece)
-        assert again.tree(SCOPE, PIECES[0].doc_id, "discourse") == tree_of(PIECES[0]).tree
+        assert tree_in(again, PIECES[0]) == tree_of(PIECES[0]).tree
         assert (store.check().differences, again.check().differences) == ((), ())
 
 
