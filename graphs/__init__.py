@@ -1,1 +1,1 @@
-"""The graphs: answer, chat, ingest, presets and baselines."""
+"""The graphs: answer, ingest and the baselines."""

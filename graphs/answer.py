@@ -30,9 +30,9 @@ EDGES = [(before, after) for before, after in pairwise(STAGES) if before not in 
 """A stage and the one that always follows; those left out choose where to go."""
 
 
-def steps(context: type[AnswerContext] = AnswerContext) -> Steps:
+def steps() -> Steps:
     """An empty graph over the answer's state and options."""
-    return StateGraph(AnswerState, context_schema=context, input_schema=AnswerInput, output_schema=AnswerOutput)
+    return StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput, output_schema=AnswerOutput)
 
 
 def add_retrieval(graph: Steps) -> None:
@@ -57,9 +57,9 @@ def add_ending(graph: Steps) -> None:
     add_abstain(graph)
 
 
-def build(name: str = "answer", context: type[AnswerContext] = AnswerContext, **compile_options: Any) -> Graph:
-    """The compiled graph with these options. Keywords go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
-    graph = steps(context)
+def build(**compile_options: Any) -> Graph:
+    """The compiled graph. Keywords go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
+    graph = steps()
     add_retrieval(graph)
     graph.add_node("assess", assess, destinations=("quote", "abstain"))
     for node in (parse, quote, relate, plan, generate):
@@ -68,7 +68,7 @@ def build(name: str = "answer", context: type[AnswerContext] = AnswerContext, **
     graph.add_edge(START, "prepare")
     for before, after in EDGES:
         graph.add_edge(before, after)
-    return graph.compile(name=name, **compile_options)
+    return graph.compile(name="answer", **compile_options)
 
 
 graph = build()

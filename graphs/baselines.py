@@ -62,6 +62,6 @@ PIPELINES: dict[str, dict[str, Any]] = {
     **{name: {"preset": preset} for preset, name in PRESET_NAMES.items()},
     **{name: {"baseline": name} for name in BASELINES},
 }
-"""Models of the OpenAI endpoint, and assistants of Studio -> arguments of `interfaces.facade.DiscoRAG.aask`."""
+"""Models of the OpenAI endpoint -> arguments of `interfaces.facade.DiscoRAG.aask`."""
 NEEDS_MODEL = {"disco-rag-paper", *BASELINES}
 """Pipelines that cannot do without a language model."""

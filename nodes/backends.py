@@ -17,7 +17,6 @@ from discorag.generation.prompted.probe import Ability, Prober
 from discorag.generation.selection import Selector
 from discorag.ingest.reader import Reader
 from discorag.models.encoder import encoder_from
-from discorag.models.hub import lock_path, use_lock
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel, Template
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
@@ -60,7 +59,6 @@ class Backends:
         if isinstance(llm, str):
             settings, llm = name_model(settings, llm), None
         model = _configured_model(settings, "reader") if llm is None else _gateway_over(llm, settings.llm)
-        use_lock(lock_path(settings))
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))
         _check_prompts(settings)
@@ -107,7 +105,7 @@ class Backends:
             UnknownNameError: There is none; the error lists those that there are.
             ConfigError: It asks a language model, and none is configured.
         """
-        if name in PROMPTED:
+        if name == PROMPTED:
             return PARSERS[name](self, limits or Limits())
         with self._making:
             if name not in self._parsers:
@@ -118,7 +116,7 @@ class Backends:
         """The models and the parser for builders. If the configured parser reads only chunks, ``local`` reads sentences
         and paragraphs.
         """
-        chosen = self.parser("local" if parser in PROMPTED else parser)
+        chosen = self.parser("local" if parser == PROMPTED else parser)
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
         assert isinstance(units, UnitParser)
         return TreeTools(self, units)

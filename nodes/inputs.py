@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from discorag.generation.compression import compress, narrow
+from discorag.generation.narrowing import narrow
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
@@ -42,7 +42,7 @@ def question_of(state: AnswerState) -> str:
 
 
 async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str, Chunk]) -> tuple[Chunk, ...]:
-    """The chunks from the store as later stages see them: with this question's trees, narrowed, shortened."""
+    """The chunks from the store as later stages see them: with this question's trees, narrowed to the evidence."""
     backends, scope = await context.open_backends(), await context.scope()
     ids = [h["chunk_id"] for h in state.get("hits", [])]
     is_read = all(i in found for i in ids)
@@ -61,8 +61,6 @@ async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str
         chunk = chunk.model_copy(update=update)
         if spans := [Span(start=start, end=end) for start, end in evidence.get(chunk.id, ())]:
             chunk = narrow(chunk, spans)
-        if context.compress_to is not None:
-            chunk = compress(chunk, context.compress_to, backends.encoder.tokens)
         return chunk
 
     return tuple(map(as_read, chunks))

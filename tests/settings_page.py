@@ -25,7 +25,7 @@ def page() -> str:
     for name, section in sections:
         tables.append(f"## {name}\n\n{summary(section)}\n\n{table(rows(name, section))}")
     shared = table((f"...__{name.upper()}", field) for name, field in SHARED.items() if name != "base_url")
-    tables.append(f"## Every model server\n\nThe same for ENCODER, LLM, RERANKER and NLI.\n\n{shared}")
+    tables.append(f"## Every model server\n\nThe same for ENCODER, LLM and RERANKER.\n\n{shared}")
     return "\n".join([HEAD, *tables])
 
 

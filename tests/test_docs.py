@@ -17,7 +17,7 @@ import typer.main
 import yaml
 from typer.core import TyperGroup
 
-from graphs import answer, chat, ingest
+from graphs import answer, ingest
 from interfaces.cli import main as cli
 from tests import settings_page
 from tests.conftest import Pipelines
@@ -105,7 +105,7 @@ def test_the_settings_page_has_every_setting() -> None:
 
 
 PAGE = ROOT / "docs" / "graphs.md"
-GRAPHS: dict[str, Any] = {"answer": answer.graph, "chat": chat.graph, "ingest": ingest.graph}
+GRAPHS: dict[str, Any] = {"answer": answer.graph, "ingest": ingest.graph}
 
 
 def drawn(graph: Any) -> str:

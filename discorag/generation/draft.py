@@ -54,20 +54,20 @@ async def write_draft(
     that is used if ``write`` fails; None: it is then written.
 
     Raises:
-        ModelError: The endpoint of the encoder or the reranker failed for an extractive draft.
+        ModelError: The endpoint of the encoder or the reranker failed.
     """
     is_plan_usable = await _check_plan(inputs, encoder, progress)
-    try:
-        outcome = await (write(inputs) if write else extract_answer(inputs, selector))
-    except ModelError as error:
-        progress.failed(error, fallback=VERBATIM)
+    if write:
+        try:
+            outcome = await write(inputs)
+            return Draft(without_copied(outcome.value, [c.text for c in inputs.chunks]), outcome, by_model=True)
+        except ModelError as error:
+            progress.failed(error, fallback=VERBATIM)
         void_tokens(progress)
         if verbatim is not None:
             emit_token(progress, verbatim)
             return Draft(verbatim, Outcome(value=verbatim), by_model=False)
-        outcome, write = await extract_answer(inputs, selector), None
-    if write:
-        return Draft(without_copied(outcome.value, [c.text for c in inputs.chunks]), outcome, by_model=True)
+    outcome = await extract_answer(inputs, selector)
     if not is_plan_usable:
         cause = InputError("The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3].")
         progress.failed(cause, fallback="sentences by relevance")
@@ -79,11 +79,7 @@ async def _check_plan(inputs: AnswerInputs, encoder: Encoder, progress: Progress
     """Whether there is no plan, or one that cites existing passages. Citations that do not exist are reported."""
     if inputs.plan is None:
         return True
-    try:
-        table = await sentences_of(inputs, encoder)
-    except ModelError:  # reported by the next step that needs the sentences
-        return True
-    absent = missing_references(inputs.plan, inputs, table)
+    absent = missing_references(inputs.plan, inputs, await sentences_of(inputs, encoder))
     for message in absent.values():
         progress.failed(InputError(message), fallback="the rest of the plan", of="plan")
     return any(r not in absent for step in steps(inputs.plan) for r in step.references)

@@ -22,7 +22,7 @@ async def extract_answer(inputs: AnswerInputs, selector: Selector) -> Outcome[st
     table, relevance = await selector.rank(inputs)
     order = resolve(inputs.plan, table, relevance.logits) if inputs.plan else []
     if not order:
-        selection = select_sentences(inputs, table, relevance, selector.calibration_of(relevance))
+        selection = select_sentences(inputs, table, relevance, selector.calibration)
         order = [j for i in selection.indices for j in table.group(i)]
     return Outcome(value="\n".join(_sentences(table, with_lead_ins(table, order))))
 

@@ -17,7 +17,7 @@ from discorag.models.reranker import Reranker
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.values import Vectors
 from discorag.store.search import reciprocal_ranks_of
-from discorag.text.bm25 import Bm25, Runs, TermCounts
+from discorag.text.bm25 import Runs, TermCounts
 
 Floats = NDArray[np.float64]
 
@@ -32,20 +32,16 @@ _CODE = re.compile(
     r"|(?=[\w.-]*\d)(?=[\w.-]*[a-z]|\d+\.\d)\w+(?:[.-]\w+)*)",  # digits with letters, or with points
     re.ASCII | re.IGNORECASE,
 )
-_KEY = "relevance"
 
 
 @dataclass(frozen=True)
 class Relevance:
     """How well the sentences of a question's inputs answer its question.
 
-    Args:
-        logits: The reranker's, shape (sentences,); minus infinity for a sentence that it did not read.
-        reranker: Version of the model that gave them.
+    ``logits`` are the reranker's, shape (sentences,); minus infinity for a sentence that it did not read.
     """
 
     logits: Floats
-    reranker: str
 
     @property
     def ranked(self) -> list[int]:
@@ -67,17 +63,21 @@ async def rank_sentences(inputs: AnswerInputs, table: SentenceTable, query: Vect
     Raises:
         ModelError: The reranker is an endpoint and fails.
     """
-    chunks, known = inputs.known.get(_KEY, (None, ("", None)))
-    if chunks is inputs.chunks and known[0] == inputs.query:
-        return cast(Relevance, known[1])
+    name = f"relevance to {inputs.query}"
+    chunks, known = inputs.known.get(name, (None, None))
+    if chunks is inputs.chunks:
+        return cast(Relevance, known)
     logits, exact = np.full(len(table.sentences), -np.inf), sentences_about_codes(inputs, table)
-    candidates = list(dict.fromkeys([*exact, *_candidates(inputs, table, query)]))[: max(PAIRS, len(exact))]
+    found = find_candidates(inputs, table, statements_of(table), inputs.query, query)
+    candidates = list(dict.fromkeys([*exact, *found]))[: max(PAIRS, len(exact))]
     if candidates:
         texts = [in_context(inputs, table.sentences[i]) for i in candidates]
         logits[candidates] = await reranker.scores(inputs.query, texts)
     if others := [i for i in candidates if i not in exact]:
         logits[exact] += max(0.0, logits[others].max() - logits[exact].min(initial=np.inf) + _ABOVE)
-    return _remember(inputs, Relevance(logits, reranker.version))
+    relevance = Relevance(logits)
+    inputs.known[name] = (inputs.chunks, relevance)
+    return relevance
 
 
 def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[int]:
@@ -120,22 +120,6 @@ async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: R
     return (max(sentences) + around) / 2 if sentences else around
 
 
-def rank_by_search(inputs: AnswerInputs, table: SentenceTable, query: Vectors) -> Relevance:
-    """Score the candidates by hybrid search alone, and let the later stages of the question use that."""
-    scores, candidates = np.full(len(table.sentences), -np.inf), _candidates(inputs, table, query)
-    scores[list(candidates)] = list(candidates.values())
-    return _remember(inputs, Relevance(scores, ""))
-
-
-def _remember(inputs: AnswerInputs, relevance: Relevance) -> Relevance:
-    inputs.known[_KEY] = (inputs.chunks, (inputs.query, relevance))
-    return relevance
-
-
-def _candidates(inputs: AnswerInputs, table: SentenceTable, query: Vectors) -> dict[int, float]:
-    return find_candidates(inputs, table, statements_of(table), inputs.query, query)
-
-
 def statements_of(table: SentenceTable) -> list[int]:
     """Indices of the units that say something."""
     return [i for i, unit in enumerate(table.sentences) if unit.statement]
@@ -152,7 +136,7 @@ def find_candidates(
         return {}
     each = np.arange(len(units))
     texts = TermCounts.of([in_context(inputs, table.sentences[i]) for i in units])
-    bm25 = Bm25(texts).scores(text, Runs(first=each, starts=each, stops=each + 1))
+    bm25 = texts.bm25(text, Runs(first=each, starts=each, stops=each + 1))
     fused = reciprocal_ranks_of(table.vectors[units] @ vector) + reciprocal_ranks_of(bm25)
     return {units[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
 

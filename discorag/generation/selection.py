@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from discorag.generation.calibration import Calibration
-from discorag.generation.relevance import Relevance, rank_by_search, rank_sentences
+from discorag.generation.relevance import Relevance, rank_sentences
 from discorag.ingest.segment.sentence_table import SentenceTable, sentences_of
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
@@ -72,20 +72,10 @@ class Selector:
         table = await sentences_of(inputs, self.encoder)
         return table, await rank_sentences(inputs, table, await self.encoder.encode_query(inputs.query), self.reranker)
 
-    async def rank_without_reranker(self, inputs: AnswerInputs) -> None:
-        """Rank by hybrid search alone, for this stage and the later ones of a question whose reranker failed."""
-        table = await sentences_of(inputs, self.encoder)
-        rank_by_search(inputs, table, await self.encoder.encode_query(inputs.query))
-
     async def select(self, inputs: AnswerInputs) -> tuple[SentenceTable, Selection]:
         """The sentences of the inputs and those that the answer consists of. Raises `ModelError` as `rank` does."""
         table, relevance = await self.rank(inputs)
-        return table, select_sentences(inputs, table, relevance, self.calibration_of(relevance))
-
-    def calibration_of(self, relevance: Relevance) -> Calibration | None:
-        """The calibration if it belongs to what gave this relevance."""
-        known = self.calibration
-        return known if known and known.fitted_on["reranker"] == relevance.reranker else None
+        return table, select_sentences(inputs, table, relevance, self.calibration)
 
 
 def select_sentences(
@@ -93,8 +83,8 @@ def select_sentences(
 ) -> Selection:
     """Select what answers, then what opposes it, what supports it, and what adds to it.
 
-    A conflict counts if one of its sides is relevant; its other side is then selected too. If the reranker of
-    ``relevance`` has no calibration, the answer has `UNCALIBRATED` sentences.
+    A conflict counts if one of its sides is relevant; its other side is then selected too. Without a calibration, the
+    answer has `UNCALIBRATED` sentences.
     """
     limit = FULL_LIMIT if inputs.detail == "full" else LIMIT
     conflicts = _conflicts(inputs, table, set(_relevant(relevance, calibration)))

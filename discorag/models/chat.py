@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 
 from discorag.config import LlmSettings
 from discorag.models.deadline import each_in_time, in_time
-from discorag.models.endpoint import Breaker, typed_errors
+from discorag.models.endpoint import typed_errors
 from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
 from discorag.models.providers import VARIABLES, Connection, connect
@@ -64,15 +64,9 @@ class ChatClient:
     """
 
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:
-        self._breaker = Breaker()
-        self._settings = settings
-        self._connections = PerLoop((lambda: connection) if connection else self._connect)
+        self._connections = PerLoop(lambda: connection or connect(settings))
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
         self.refused: dict[str, Any] = {}
-
-    def _connect(self) -> Connection:
-        with self._breaker.guard(), typed_errors(VARIABLES):
-            return connect(self._settings)
 
     async def context_tokens(self) -> int:
         """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
@@ -82,8 +76,8 @@ class ChatClient:
         """Make one call and return its whole output. It ends at the run's deadline (`discorag.models.deadline`).
 
         Raises:
-            ModelError: Timeout, 429 or 5xx to the end; refused; not an OpenAI-compatible endpoint; or, at once, after
-                several calls in a row without an answer (`Breaker`).
+            ModelError: The server timed out, answered 429 or 5xx to the end, refused the request, or is not an
+                OpenAI-compatible endpoint.
             ConfigError: There is no such provider.
         """
         async with aclosing(self.stream(request, in_pieces=False)) as parts:
@@ -125,15 +119,13 @@ class ChatClient:
 
     @asynccontextmanager
     async def _slot(self) -> AsyncGenerator[Connection]:
-        """The running loop's connection, in a free slot and under the breaker."""
-        slots = await self._slots.get()
+        """The running loop's connection, while one of its ``settings.concurrency`` slots is held."""
+        connection, slots = await self._connection(), await self._slots.get()
         with typed_errors(VARIABLES):
             async with in_time():
                 await slots.acquire()
         try:
-            connection = await self._connection()
-            with self._breaker.guard():
-                yield connection
+            yield connection
         finally:
             slots.release()
 

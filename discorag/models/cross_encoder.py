@@ -26,6 +26,7 @@ Logits = NDArray[np.float32]
 """Shape (pairs, labels)."""
 Pair = tuple[str, str]
 Cut = Literal["first", "second"]
+_BATCH = 16  # pairs in one forward pass of torch
 
 
 def is_onnx_folder(folder: Path) -> bool:
@@ -110,11 +111,10 @@ class TorchCrossEncoder:
 
     Args:
         name: A folder, or the name of a model on the Hugging Face hub; loaded at the first use.
-        batch_size: Pairs of one forward pass.
     """
 
-    def __init__(self, name: str, batch_size: int = 16) -> None:
-        self._name, self._batch_size = name, batch_size
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lock = Lock()
         self._model: CrossEncoder | None = None
 
@@ -137,7 +137,7 @@ class TorchCrossEncoder:
         with self._lock:
             found: Any = self._load().predict(
                 list(pairs),
-                batch_size=self._batch_size,
+                batch_size=_BATCH,
                 show_progress_bar=False,
                 activation_fn=Identity(),
                 convert_to_numpy=True,

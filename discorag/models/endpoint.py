@@ -1,15 +1,12 @@
-"""A server of models: one client for each event loop, a circuit breaker, and failures as typed errors.
+"""A server of models: one client for each event loop, and failures as typed errors.
 
 Retries are the openai client's: on timeout, connection error, 408, 409, 429 and 5xx, waiting as ``Retry-After`` says or
 twice as long each time.
 """
 
 import re
-import threading
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from time import monotonic
 from typing import TypeVar
 
 import httpx
@@ -31,10 +28,6 @@ from discorag.schema.errors import (
 
 T = TypeVar("T")
 
-FAILURES = 3
-"""Calls in a row without an answer after which a server is not called for a while."""
-PAUSE_S = 30.0
-"""Seconds of this pause; after each one, a single call is sent, until one is answered."""
 _QUOTE_LIMIT = 500
 _TIMEOUTS = (TimeoutError, openai.APITimeoutError, httpx.TimeoutException)
 _UNREACHABLE = (ConnectionError, openai.APIConnectionError, httpx.TransportError)
@@ -43,49 +36,6 @@ _TOO_LONG = re.compile(
     r"|exceed_context|must have less than \d+ tokens",
     re.IGNORECASE,
 )
-
-
-class Breaker:
-    """The circuit breaker of one client: after `FAILURES` in a row its calls fail at once for `PAUSE_S`.
-
-    A call counts as failed if it reached no server, timed out, or met 5xx at every attempt. A server that refuses a
-    request, or returns nonsense, is up.
-    """
-
-    def __init__(self) -> None:
-        self._failed = 0
-        self._until = 0.0
-        self._last = ""
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def guard(self) -> Generator[None]:
-        """Wrap one call and count its outcome; a cancelled call does not count.
-
-        Raises:
-            ModelUnavailableError: The breaker is open.
-        """
-        with self._lock:
-            now = monotonic()
-            if self._failed >= FAILURES and now < self._until:
-                until = datetime.now(UTC) + timedelta(seconds=self._until - now)
-                raise ModelUnavailableError(
-                    f"The endpoint failed {self._failed} times in a row and is not called until {until:%H:%M:%S} UTC. "
-                    f"The last error: {self._last}",
-                    hint="Check that the server runs; it is tried again by itself.",
-                )
-            self._until = now + PAUSE_S
-        try:
-            yield
-        except ModelUnavailableError as error:
-            with self._lock:
-                self._failed += 1
-                self._last, self._until = error.message, monotonic() + PAUSE_S
-            raise
-        except ModelError:
-            self._failed = 0
-            raise
-        self._failed = 0
 
 
 class Endpoint:
@@ -103,7 +53,6 @@ class Endpoint:
         if settings.base_url is None:
             raise ConfigError("No endpoint is named.", hint=f"Set {variables}__BASE_URL.")
         self._variables = variables
-        self._breaker = Breaker()
         self._clients = PerLoop(
             lambda: AsyncOpenAI(
                 base_url=settings.base_url,
@@ -118,10 +67,10 @@ class Endpoint:
         """What ``ask`` returns.
 
         Raises:
-            ModelError: Timeout, 429 or 5xx to the end; refused; or not called (`Breaker`).
+            ModelError: The server timed out, answered 429 or 5xx to the end, or refused the request.
         """
         client = await self._clients.get()
-        with self._breaker.guard(), typed_errors(self._variables):
+        with typed_errors(self._variables):
             return await ask(client)
 
     async def post(self, path: str, body: dict[str, object]) -> object:

@@ -36,7 +36,6 @@ class NliModel(Protocol):
         """Return the probabilities of each (premise, hypothesis), shape (len(pairs), 3).
 
         Raises:
-            ModelError: An endpoint failed, or gave what cannot be used.
             ConfigError: The model cannot be loaded, or has no label of entailment.
         """
         ...
@@ -50,7 +49,6 @@ NLI_MODELS = Registry[MakeNliModel]("NLI model", "disco_rag.nli_models")
 register_nli_model = NLI_MODELS.register
 
 NLI_MODELS.offer("cross-encoder", "discorag.models.nli:named_nli", "a classifier by name or folder")
-NLI_MODELS.offer("endpoint", "discorag.models.served:ServerNli", "a server's /predict")
 
 
 def nli_from(settings: NliSettings) -> NliModel | None:
@@ -65,9 +63,9 @@ def nli_from(settings: NliSettings) -> NliModel | None:
 
 @cache
 def _make(settings: NliSettings) -> NliModel | None:
-    auto = "endpoint" if settings.base_url else "cross-encoder" if settings.model else None
-    kind = auto if settings.kind == "auto" else settings.kind
-    return NLI_MODELS[kind](settings) if kind else None
+    if settings.kind == "auto" and settings.model is None:
+        return None
+    return NLI_MODELS["cross-encoder" if settings.kind == "auto" else settings.kind](settings)
 
 
 def named_nli(settings: NliSettings) -> NliModel:
@@ -85,11 +83,10 @@ class CrossEncoderNli:
 
     Args:
         name: A folder, or the name of a model on the Hugging Face hub.
-        batch_size: Pairs per forward pass.
     """
 
-    def __init__(self, name: str, batch_size: int = 16) -> None:
-        self._name, self._batch_size = name, batch_size
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lock = threading.Lock()
         self._loaded: tuple[Callable[[Sequence[Pair]], Logits], Sequence[str]] | None = None
 
@@ -129,7 +126,7 @@ class CrossEncoderNli:
         folder = local_model(self._name)
         if is_onnx_folder(folder):
             return _load_onnx(folder)
-        classifier = TorchCrossEncoder(self._name, self._batch_size)
+        classifier = TorchCrossEncoder(self._name)
         return classifier.logits, classifier.labels
 
 

@@ -1,18 +1,15 @@
-"""Models behind endpoints: encoders, rerankers and NLI models, each by the protocol of its usual servers."""
+"""Models behind endpoints: encoders and rerankers, each by the protocol of its usual servers."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter
+from pydantic import BaseModel, FiniteFloat
 
-from discorag.config import EncoderSettings, NliSettings, RerankerSettings
-from discorag.models.cross_encoder import Pair
+from discorag.config import EncoderSettings, RerankerSettings
 from discorag.models.encoder import BaseEncoder, Prefixes
 from discorag.models.endpoint import Endpoint, typed_errors
-from discorag.models.nli import VARIABLES as NLI
-from discorag.models.nli import Probabilities, in_columns
 from discorag.models.reranker import VARIABLES as RERANKER
 from discorag.models.tokens import FastTokens, PackagedTokens, tokenizer_named
 from discorag.schema.errors import ConfigError, DiscoRagError, InvalidOutputError
@@ -166,47 +163,3 @@ class ServerReranker:
                 hint=f"Check the server at {RERANKER}__BASE_URL.",
             )
         return [found[i] for i in range(len(texts))]
-
-
-class _Label(BaseModel):
-    label: str
-    score: float = Field(ge=0, le=1)
-
-
-_NLI_REPLY = TypeAdapter(list[list[_Label]])
-
-
-class ServerNli:
-    """A server with the protocol of text-embeddings-inference: ``/predict`` takes pairs and returns labels with scores.
-
-    Args:
-        settings: Address, model and limits.
-
-    Raises:
-        ConfigError: No address is configured.
-    """
-
-    def __init__(self, settings: NliSettings) -> None:
-        self._batch_size, self.version = settings.batch_size, f"{settings.model or 'default'}@server"
-        self._endpoint = Endpoint(settings, NLI)
-
-    async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
-        """Return the probabilities of each pair, in requests of ``batch_size``.
-
-        Raises:
-            ModelError: As `Endpoint.call`; InvalidOutputError unless each pair gets its labels.
-        """
-        size = self._batch_size
-        batches = [await self._batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]
-        return np.concatenate([np.zeros((0, 3), np.float32), *batches])
-
-    async def _batch(self, pairs: Sequence[Pair]) -> Probabilities:
-        reply = await self._endpoint.post("/predict", {"inputs": [list(pair) for pair in pairs], "truncate": True})
-        try:
-            answers = zip(pairs, _NLI_REPLY.validate_python(reply), strict=True)
-            return in_columns([[(x.label, x.score) for x in labels] for _, labels in answers])
-        except ValueError as error:
-            raise InvalidOutputError(
-                f"The server did not give each of {len(pairs)} pairs one label of entailment: {str(reply)[:200]}",
-                hint=f"Check the server at {NLI}__BASE_URL, and the names of its labels.",
-            ) from error

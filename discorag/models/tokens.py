@@ -1,20 +1,16 @@
-"""Tokens: the packaged encoder's own, exactly; an unknown model's, as a lower bound."""
+"""Tokens of encoders: the packaged model's, and those of a tokenizer by name."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from discorag.models.hub import local_model
+from discorag.models.hub import TOKENIZER_FILES, local_model
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.schema.errors import ConfigError
-
-_RUN = re.compile(r"(.)\1{3,}", re.DOTALL)
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
 class FastTokens:
@@ -70,21 +66,10 @@ def tokenizer_named(name: str) -> Tokenizer:
         ConfigError: It is not on this machine, or cannot be read.
     """
     path = Path(name).expanduser()
-    file = path if path.is_file() else local_model(name, ("tokenizer.json",)) / "tokenizer.json"
+    file = path if path.is_file() else local_model(name, TOKENIZER_FILES) / "tokenizer.json"
     try:
         return Tokenizer.from_file(str(file))
     except Exception as error:  # the library raises nothing narrower
         said = next(iter(str(error).splitlines()), type(error).__name__)
         hint = "Name a tokenizer.json, a folder that has one, or a model of the Hugging Face hub."
         raise ConfigError(f"The tokenizer '{name}' cannot be loaded: {said}", hint=hint) from error
-
-
-def fewest_tokens(text: str) -> int:
-    """A lower bound for the tokens of a text, for any common tokenizer.
-
-    Eight characters a token, two for Chinese, Japanese and Korean; runs of one character count once, since a tokenizer
-    may have a token for them. English really has four to five characters a token, so what this refuses can never fit.
-    """
-    short = _RUN.sub(r"\1", text)
-    cjk = len(_CJK.findall(short))
-    return (len(short) - cjk) // 8 + cjk // 2

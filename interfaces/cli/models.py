@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from discorag.config import Settings, read_settings
-from discorag.models.hub import MODEL_FILES, PulledRole, local_model, lock_path, pull_model, read_lock
+from discorag.models.hub import MODEL_FILES, TOKENIZER_FILES, local_model, pull_model
 from discorag.models.packaged import MINILM, MS_MARCO_MINILM, PACKAGED, packaged_folder
 from discorag.schema.errors import ConfigError
 from interfaces.cli.present import AsJson, err, out, plain_table, print_json
@@ -19,7 +19,7 @@ models = typer.Typer(no_args_is_help=True)
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model that is packaged, pulled or configured; ``folder`` holds it if it is on this machine."""
+    """A model that is packaged or configured; ``folder`` holds it if it is on this machine."""
 
     role: str
     name: str
@@ -39,7 +39,7 @@ class ModelRow:
 
 @models.command("list")
 def list_models(as_json: AsJson = False) -> None:
-    """Show the models on this machine and those that are configured."""
+    """Show the packaged models and those that are configured."""
     rows = model_rows(read_settings())
     if as_json:
         return print_json({"models": [asdict(row) for row in rows]})
@@ -50,37 +50,28 @@ def list_models(as_json: AsJson = False) -> None:
 @models.command()
 def pull(
     name: Annotated[str, typer.Argument(help="Its name on the Hugging Face hub.")],
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit (default: the main branch).")] = None,
-    role: Annotated[PulledRole | None, typer.Option(help="What it is for (default: what its files say).")] = None,
+    tokenizer: Annotated[bool, typer.Option("--tokenizer", help="Download only its tokenizer.")] = False,
 ) -> None:
-    """Download a model from the Hugging Face hub, and enter its revision and SHA-256 into the lock file."""
-    lock = lock_path(read_settings())
+    """Download a model from the Hugging Face hub."""
     with err.status(f"Downloading {name} ..."):
-        model = pull_model(name, lock, revision=revision, role=role)
-    licence = model.licence or "no licence stated"
-    out.print(f"{model.name} ({model.role}, {licence}) at {model.revision[:12]}, entered in {lock}.", soft_wrap=True)
+        licence, commit = pull_model(name, tokenizer_only=tokenizer)
+    out.print(f"{name} ({licence or 'no licence stated'}) at commit {commit[:12]}.", soft_wrap=True)
 
 
 def model_rows(settings: Settings) -> list[ModelRow]:
-    """Return the packaged models, those of the lock file, and configured ones that are neither."""
+    """Return the packaged models, then the configured ones that are not packaged."""
     used = _configured_roles(settings)
     rows = [
         ModelRow(m.role, m.name, str(packaged_folder(m.name)), m.name in used, m.licence, m.sha256, m.source)
         for m in PACKAGED.values()
     ]
-    for m in read_lock(lock_path(settings)).values():
-        weights = [digest for path, digest in m.files.items() if path.endswith((".safetensors", ".bin"))]
-        sha256, source = next(iter(weights or m.files.values()), ""), f"huggingface.co @ {m.revision[:12]}"
-        folder = _folder(m.name, tuple(m.files))
-        rows.append(ModelRow(m.role, m.name, folder, m.name in used, m.licence or "", sha256, source))
-    known = {row.name for row in rows}
-    others = [(role, name) for name, role in used.items() if name not in known]
-    return rows + [ModelRow(role, name, _folder(name, (*MODEL_FILES, "tokenizer.json")), True) for role, name in others]
+    others = [(role, name) for name, role in used.items() if name not in PACKAGED]
+    return rows + [ModelRow(role, name, _folder(name), True) for role, name in others]
 
 
-def _folder(name: str, files: tuple[str, ...]) -> str | None:
+def _folder(name: str) -> str | None:
     try:
-        return str(local_model(name, files))
+        return str(local_model(name, (*MODEL_FILES, *TOKENIZER_FILES)))
     except ConfigError:
         return None
 
@@ -92,7 +83,7 @@ def _configured_roles(settings: Settings) -> dict[str, str]:
         "encoder": None if encoder.base_url else encoder.model or MINILM.name,
         "tokenizer": encoder.tokenizer if encoder.base_url else None,
         "reranker": None if reranker.base_url else reranker.model or MS_MARCO_MINILM.name,
-        "nli": None if nli.base_url else nli.model,
+        "nli": nli.model,
     }
     return {name: role for role, name in named.items() if name}
 

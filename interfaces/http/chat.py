@@ -9,7 +9,7 @@ the stream name the stage at work.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from time import time
 from typing import Annotated, Any, Literal
@@ -20,9 +20,9 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 
-from discorag.generation.chat_turns import Conversation
 from discorag.generation.views import answer_markdown
-from discorag.schema.errors import NotFoundError
+from discorag.models.protocol import Message
+from discorag.schema.errors import InputError, NotFoundError
 from graphs.baselines import NEEDS_MODEL, PIPELINES, PRESET_NAMES
 from interfaces.http.ask import STREAM, Reply, answer_whole
 from interfaces.http.problems import COMMON, Problem, error_responses
@@ -105,10 +105,9 @@ _SCHEMA: dict[str, Any] = {"application/json": {"schema": {"type": "object"}}}
 async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) -> dict[str, Any] | StreamingResponse:
     """Answer the last message of a conversation."""
     preset, corpus = _pipeline(body.model, served)
-    talk = Conversation.of([(t.role, t.text) for t in body.messages])
-    arguments = preset | _options(body) | {"query": talk.question, "history": talk.history}
-    arguments |= {"instruction": talk.instruction, "tenant": who.tenant, "corpus": corpus}
-    is_unread = bool(talk.history) and served.rag.backends.model is None
+    arguments = preset | _options(body) | conversation_of(body.messages)
+    arguments |= {"tenant": who.tenant, "corpus": corpus}
+    is_unread = bool(arguments["history"]) and served.rag.backends.model is None
     if body.stream:
         served.check_load()
         with_usage = body.stream_options is not None and body.stream_options.include_usage
@@ -161,6 +160,20 @@ def _usage(reply: Reply) -> dict[str, Any]:
         "total_tokens": usage.tokens_in + usage.tokens_out,
         "prompt_tokens_details": {"cached_tokens": usage.tokens_cached},
     }
+
+
+def conversation_of(turns: Sequence[Turn]) -> dict[str, Any]:
+    """The last turn as the question, system and developer turns as instructions, the other turns as history.
+
+    Raises:
+        InputError: The last turn is not the user's, or blank.
+    """
+    *before, last = turns
+    if last.role != "user" or not last.text.strip():
+        raise InputError("The last message is not a question.", hint="End the conversation with a message of the user.")
+    history = [Message(role=t.role, content=t.text) for t in before if t.role == "user" or t.role == "assistant"]
+    instruction = "\n\n".join(t.text for t in before if t.role in ("system", "developer"))
+    return {"query": last.text, "history": history, "instruction": instruction}
 
 
 def _options(body: ChatRequest) -> dict[str, Any]:

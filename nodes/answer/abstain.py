@@ -3,7 +3,6 @@
 from langgraph.runtime import Runtime
 
 from discorag.generation.extractive import abstain_from
-from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -14,11 +13,6 @@ async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """An answer without sentences that says why; the draft, if there was one, stays in the state."""
     context, stage = await answer_context(runtime), Stage("abstain")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    try:
-        await backends.selector.rank(inputs)
-    except ModelError as error:
-        stage.failed(error, fallback="the order of hybrid search")
-        await backends.selector.rank_without_reranker(inputs)
     answer = stage.with_notes(await abstain_from(inputs, backends.selector, state.get("because", "")), state)
     ledger = stage.done(engine="local", model=backends.reranker.version, preview=answer.abstained)
     return {"answer": answer.model_dump(mode="json"), "ledger": ledger}

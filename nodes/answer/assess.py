@@ -11,7 +11,7 @@ from discorag.generation.relevance import read_evidence
 from discorag.models.packaged import language_warning
 from discorag.options import PAPERS
 from discorag.schema.answer import AnswerInputs
-from discorag.schema.errors import ConfigError, InputError, ModelError
+from discorag.schema.errors import ConfigError, InputError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -58,18 +58,13 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
     models = [backends.encoder.version, backends.reranker.version]
     if warning := await asyncio.to_thread(language_warning, text, models):
         stage.failed(InputError(warning), fallback="the order that these models give, without refusal")
-    try:
-        table, relevance = await backends.selector.rank(inputs)
-        if warning or asks_about_the_whole(inputs.query):
-            return Assessment(unsure=True)
-        calibration = backends.selector.calibration_of(relevance)
-        if calibration:
-            logit = await read_evidence(inputs, table, relevance, backends.reranker)
-            return assess_evidence(inputs, logit, calibration)
-    except ModelError as error:
-        stage.failed(error, fallback="the order of hybrid search, without refusal")
-        await backends.selector.rank_without_reranker(inputs)
+    if warning or asks_about_the_whole(inputs.query):
+        return Assessment(unsure=True)
+    calibration = backends.calibration
+    if isinstance(calibration, ConfigError):
+        if context.profile == "verbatim":
+            stage.failed(calibration, fallback="every question is answered, with three sentences")
         return Assessment()
-    if context.profile == "verbatim" and isinstance(backends.calibration, ConfigError):
-        stage.failed(backends.calibration, fallback="every question is answered, with three sentences")
-    return Assessment()
+    table, relevance = await backends.selector.rank(inputs)
+    logit = await read_evidence(inputs, table, relevance, backends.reranker)
+    return assess_evidence(inputs, logit, calibration)

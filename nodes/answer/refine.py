@@ -2,8 +2,8 @@
 
 from langgraph.runtime import Runtime
 
-from discorag.generation.compression import shown_text
 from discorag.generation.draft import replace_tokens
+from discorag.generation.narrowing import shown_text
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.models.protocol import LanguageModel, Reply
 from discorag.schema.answer import AnswerInputs, Outcome

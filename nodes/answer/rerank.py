@@ -2,7 +2,7 @@
 
 from langgraph.runtime import Runtime
 
-from discorag.schema.errors import ContextTooLongError, ModelError
+from discorag.schema.errors import ContextTooLongError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -10,13 +10,13 @@ from nodes.state import AnswerState, Json
 
 
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks by how well their evidence answers; if the reranker fails, they keep their order.
+    """Order the chunks by how well they answer.
 
     Chunks that do not fit into the context of the language model that will read them are left out, and the result says
     so.
     """
     context, stage = await answer_context(runtime), Stage("rerank")
-    ranked = await _rerank(state, context, stage) if context.rerank else state
+    ranked = await _rerank(state, context) if context.rerank else state
     inputs = await load_inputs(ranked, context)
     hits = ranked.get("hits", [])[: await context.readable(inputs)]
     if len(hits) < len(inputs.chunks):
@@ -32,12 +32,8 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"hits": hits, "ledger": stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")}
 
 
-async def _rerank(state: AnswerState, context: AnswerContext, stage: Stage) -> AnswerState:
+async def _rerank(state: AnswerState, context: AnswerContext) -> AnswerState:
     inputs, reranker = await load_inputs(state, context), (await context.open_backends()).reranker
-    try:
-        scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])
-    except ModelError as error:
-        stage.failed(error, fallback="the order in which they were found")
-        return state
+    scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])
     ranked = sorted(zip(scores, inputs.chunks, strict=True), key=lambda pair: -pair[0])
     return {**state, "hits": [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]}

@@ -183,7 +183,7 @@ async def parse(chunks: list[Chunk], run: Run) -> tuple[list[Chunk], str]:
         run.record(StageRecord(stage="parse", engine="off"))
         return chunks, NOT_MADE
     stage, parser, local = Stage("parse"), run.backends.parser(engine), run.backends.parser("local")
-    turns = asyncio.Semaphore(len(chunks) if engine in PROMPTED else AT_ONCE)
+    turns = asyncio.Semaphore(len(chunks) if engine == PROMPTED else AT_ONCE)
 
     async def with_tree(chunk: Chunk) -> Chunk:
         async with turns:

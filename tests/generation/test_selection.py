@@ -19,7 +19,7 @@ from discorag.generation.calibration import (
     find_calibration,
     read_calibration,
 )
-from discorag.generation.relevance import Relevance, rank_by_search, rank_sentences, read_evidence
+from discorag.generation.relevance import Relevance, rank_sentences, read_evidence
 from discorag.generation.selection import LIMIT, UNCALIBRATED, Role, Selection, select_sentences
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentence_table
 from discorag.models.protocol import Encoder
@@ -62,7 +62,7 @@ def _case(texts: list[str], *edges: Edge, documents: int = 1) -> tuple[AnswerInp
 def _select(
     logits: list[float], inputs: AnswerInputs, table: SentenceTable, calibration: Calibration | None = CALIBRATION
 ) -> Selection:
-    return select_sentences(inputs, table, Relevance(np.array(logits), "r@1"), calibration)
+    return select_sentences(inputs, table, Relevance(np.array(logits)), calibration)
 
 
 def test_the_best_sentence_comes_first_and_the_answer_stops_where_nothing_adds() -> None:
@@ -182,15 +182,6 @@ async def test_sentences_about_a_code_of_the_question_outweigh_more_words(
     table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(question)
     relevance = await rank_sentences(inputs, table, query, Recording())
     assert table.sentences[relevance.ranked[0]].text == best
-
-
-async def test_without_a_reranker_the_order_is_that_of_hybrid_search(encoder: Encoder) -> None:
-    inputs = await inputs_from(NOTES, "Why do tides rise twice a day?", encoder)
-    table = await sentence_table(inputs.chunks, encoder)
-    query = await encoder.encode_query(inputs.query)
-    relevance = rank_by_search(inputs, table, query)
-    assert table.sentences[relevance.ranked[0]].text == "Tides rise twice a day."
-    assert await rank_sentences(inputs, table, query, Recording()) is relevance
 
 
 async def test_names_and_numbers_that_no_source_holds_are_found(encoder: Encoder) -> None:

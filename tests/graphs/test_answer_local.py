@@ -2,24 +2,19 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-import asyncio
 import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
-from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.schema.answer import NO_ANSWER
 from discorag.schema.errors import ConfigError, DiscoRagError, EmptyCorpusError, InputError, QueryError
 from discorag.schema.ledger import STAGES
-from graphs import chat
 from graphs.ingest import PAGE
-from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.inputs import stage_of
 
@@ -173,26 +168,6 @@ def test_a_router_that_refuses_every_document_leads_to_the_nearest_passages_or_i
         source = rag.backends.store.document(rag.scope(corpus="tides"), documents[e.doc_id].doc_id)
         assert source.text[e.span.start : e.span.end] == e.text
     assert rag.ask(OFF_TOPIC, corpus="tides", preset="rdr2", abstain="never").answer.sentences
-
-
-def test_a_conversation_keeps_its_history_and_each_question_its_own_ledger(rag: DiscoRAG) -> None:
-    async def talked() -> dict[str, Any]:
-        graph = chat.build(checkpointer=InMemorySaver())
-        context = AnswerContext(backends=rag.backends, corpus="tides")
-        state: dict[str, Any] = {}
-        for question in (QUERY, "And neap tides?"):
-            said: Any = {"messages": [("user", question)]}
-            state = await graph.ainvoke(said, {"configurable": {"thread_id": "t"}}, context=context)
-        return state
-
-    state = asyncio.run(talked())
-    assert [m.type for m in state["messages"]] == ["human", "ai", "human", "ai"]
-    last = state["messages"][-1]
-    assert isinstance(last, AIMessage)
-    assert last.response_metadata["disco_rag"] == state["answer"]
-    assert "Sources:" in str(last.text)
-    assert [r["stage"] for r in state["ledger"]].count("prepare") == 1
-    assert [turn["role"] for turn in state["history"]] == ["user", "assistant"]
 
 
 def test_more_documents_than_a_page_holds_are_all_read(

@@ -11,39 +11,34 @@ from pydantic import ValidationError
 
 from discorag import AskResult, DiscoRAG
 from discorag.config import RerankerSettings
+from discorag.schema.errors import ModelRejectedError
 from nodes.backends import Backends
 from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
 from tests.graphs.conftest import Opened
 from tests.graphs.scripts import ANSWER, QUERY, TEXTS, model
 from tests.inputs import stage_of
-from tests.models.test_reranker import Answer, Served, by_length, failing
+from tests.models.test_reranker import Served, failing
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
 BETTER = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults [1]."
 
 
-@pytest.mark.parametrize(
-    ("answer", "kinds"),
-    [
-        (by_length, [("assess", "ConfigError")]),
-        (failing(401), [("retrieve", "ModelRejectedError"), ("assess", "ModelRejectedError")]),
-    ],
-    ids=["works", "refuses"],
-)
-def test_a_question_is_answered_whether_its_reranker_works_or_not(
-    examples: Examples, answer: Answer, kinds: Sequence[tuple[str, str]]
-) -> None:
+def test_another_reranker_answers_without_a_calibration_and_one_that_fails_is_an_error(examples: Examples) -> None:
     shared = examples("vitamin-d").backends
-    rag = DiscoRAG(backends=Backends(shared.settings, shared.store, shared.encoder, None))
-    with Served(answer) as seen:
-        given = RerankerSettings(base_url=seen.url, model="bge")
-        rag.backends.settings = rag.backends.settings.model_copy(update={"reranker": given})
-        result = rag.ask(QUERY, corpus="vitamin-d", retriever="htsir")
-    assert seen.bodies
+
+    def ask(url: str) -> AskResult:
+        given = RerankerSettings(base_url=url, model="bge")
+        settings = shared.settings.model_copy(update={"reranker": given})
+        rag = DiscoRAG(backends=Backends(settings, shared.store, shared.encoder, None))
+        return rag.ask(QUERY, corpus="vitamin-d", retriever="htsir")
+
+    with Served() as seen:
+        result = ask(seen.url)
     assert result.answer.sentences
-    assert [(f.stage, f.kind) for f in result.ledger.failures] == kinds
-    assert all(f.fallback for f in result.ledger.failures)
+    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("assess", "ConfigError")]
+    with Served(failing(401)) as seen, pytest.raises(ModelRejectedError, match="RERANKER__API_KEY"):
+        ask(seen.url)
 
 
 def refines(body: Body) -> bool:

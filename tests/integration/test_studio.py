@@ -92,7 +92,6 @@ async def ingested(client: LangGraphClient) -> None:
     ("graph", "steps"),
     [
         ("answer", ANSWERING),
-        ("chat", {"listen", "answer", "reply"}),
         ("full-context", {"prepare", "generate", "verify"}),
         ("ingest", {"scan", "document", "sweep"}),
     ],
@@ -166,7 +165,6 @@ async def test_the_plan_can_be_edited_before_generate_and_the_answer_follows_it(
         ),
         ("answer", {"query": QUERY}, {"corpus": 3}, "corpus.*valid string"),
         ("ingest", {"folder": "x"}, CONTEXT, "No path was given"),
-        ("chat", {"messages": []}, CONTEXT, "not a question"),
     ],
 )
 async def test_a_wrong_input_or_context_is_an_error_that_says_what_to_do(
@@ -177,10 +175,8 @@ async def test_a_wrong_input_or_context_is_an_error_that_says_what_to_do(
     assert re.search(said, state["__error__"]["message"], re.DOTALL), state
 
 
-async def test_every_preset_and_baseline_is_an_assistant_of_its_own(client: LangGraphClient) -> None:
-    listed = {a["graph_id"]: a["name"] for a in await client.assistants.search(limit=100)}
-    assert {"raptor", "htsir", "rdr2", "disretrieval", "standard-rag", "disco-rag-paper", "markers"} <= listed.keys()
-    assert listed == {graph: graph for graph in listed}
+async def test_a_preset_is_an_option_of_the_context(client: LangGraphClient) -> None:
     await ingested(client)
-    state: Any = await client.runs.wait(None, "rdr2", input={"query": QUERY}, context={**CONTEXT, "abstain": "never"})
+    context = {**CONTEXT, "preset": "rdr2", "abstain": "never"}
+    state: Any = await client.runs.wait(None, "answer", input={"query": QUERY}, context=context)
     assert any("rdr2" in d for record in state["ledger"] for d in record["decisions"])

@@ -1,6 +1,5 @@
-"""Models of the hub: found on this machine or not at all, compared with the lock file, pulled, packed, unpacked."""
+"""Models of the hub: found on this machine or not at all, and pulled."""
 
-import hashlib
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,8 +10,7 @@ import pytest
 from huggingface_hub import constants
 from typer.testing import CliRunner
 
-from discorag.models import hub
-from discorag.models.hub import LOCK_FILE, local_model, pull_model, read_lock
+from discorag.models.hub import local_model, pull_model
 from discorag.models.tokens import tokenizer_named
 from discorag.schema.errors import ConfigError
 from interfaces.cli import main as cli
@@ -27,17 +25,10 @@ FILES = {
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of the hub, and a lock file of its own."""
+    """An empty cache of the hub."""
     folder = tmp_path / "cache"
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(folder))
-    monkeypatch.setattr(hub, "_compared", set[Path]())
-    monkeypatch.setattr(hub, "_current", hub._Current(tmp_path / LOCK_FILE))
     return folder
-
-
-@pytest.fixture
-def lock(tmp_path: Path) -> Path:
-    return tmp_path / LOCK_FILE
 
 
 @pytest.fixture
@@ -46,7 +37,7 @@ def online(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]
     asked: list[dict[str, Any]] = []
 
     class Api:
-        def model_info(self, name: str, revision: str | None = None) -> Any:
+        def model_info(self, name: str) -> Any:
             if name != "acme/mini":
                 raise OSError(f"404: no {name}\nmore")
             siblings = [SimpleNamespace(rfilename=path) for path in FILES]
@@ -72,51 +63,26 @@ def _store(cache: Path, name: str, revision: str = REVISION) -> Path:
     return folder
 
 
-def test_an_absent_model_is_not_downloaded_and_a_damaged_lock_file_says_what_to_do(cache: Path, lock: Path) -> None:
+def test_an_absent_model_is_not_downloaded(cache: Path) -> None:
     with pytest.raises(ConfigError, match=r"'acme/mini' is not on this machine.*disco-rag models pull acme/mini`"):
         local_model("acme/mini")
-    with pytest.raises(ConfigError, match=r"models pull acme/mini --role tokenizer`"):
+    with pytest.raises(ConfigError, match=r"models pull acme/mini --tokenizer`"):
         tokenizer_named("acme/mini")
     with pytest.raises(ConfigError, match="is not on this machine"):
         local_model("no/such name/at all")
-    lock.write_text("{")
-    with pytest.raises(ConfigError, match=r"cannot be read.*pull the models again"):
-        local_model("acme/mini")
 
 
-def test_pull_enters_revision_licence_role_and_digests_into_the_lock_file(
-    online: list[dict[str, Any]], lock: Path
-) -> None:
-    pulled = pull_model("acme/mini", lock, revision="v1")
-    assert (pulled.role, pulled.licence, pulled.revision) == ("reranker", "mit", REVISION)
-    assert pulled.files == {path: hashlib.sha256(text.encode()).hexdigest() for path, text in FILES.items()}
-    assert read_lock(lock) == {"acme/mini": pulled}
-    assert online[0]["revision"] == REVISION
+def test_a_pulled_model_is_found_and_a_tokenizer_can_be_pulled_alone(online: list[dict[str, Any]]) -> None:
+    assert pull_model("acme/mini") == ("mit", REVISION)
+    assert local_model("acme/mini").name == REVISION
     assert "*.bin" in online[0]["ignore_patterns"]
-    again = pull_model("acme/mini", lock, role="tokenizer")
-    assert read_lock(lock) == {"acme/mini": again}
+    pull_model("acme/mini", tokenizer_only=True)
     assert "tokenizer.json" in online[1]["allow_patterns"]
 
 
-def test_a_hub_that_does_not_answer_is_a_configuration_error(online: list[dict[str, Any]], lock: Path) -> None:
+def test_a_hub_that_does_not_answer_is_a_configuration_error(online: list[dict[str, Any]]) -> None:
     with pytest.raises(ConfigError, match=r"'acme/none' cannot be downloaded: 404: no acme/none.*copy the hub"):
-        pull_model("acme/none", lock)
-    assert not lock.exists()
-
-
-def test_the_revision_of_the_lock_file_is_used(online: list[dict[str, Any]], cache: Path, lock: Path) -> None:
-    pull_model("acme/mini", lock)
-    _store(cache, "acme/mini", revision="f" * 40)
-    assert local_model("acme/mini").name == REVISION
-
-
-def test_a_file_that_changed_since_it_was_pulled_is_refused(
-    online: list[dict[str, Any]], cache: Path, lock: Path
-) -> None:
-    pull_model("acme/mini", lock)
-    (_store(cache, "acme/mini") / "model.safetensors").write_text("others")
-    with pytest.raises(ConfigError, match=r"'model.safetensors' of the model 'acme/mini'.* not the file"):
-        local_model("acme/mini")
+        pull_model("acme/none")
 
 
 def _run(*arguments: str) -> Any:
@@ -131,9 +97,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_command_line_pulls_and_lists(
-    online: list[dict[str, Any]], lock: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+    online: list[dict[str, Any]], data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "acme/mini (reranker, mit)" in _run("pull", "acme/mini").output
+    assert "acme/mini (mit)" in _run("pull", "acme/mini").output
     monkeypatch.setenv("DISCO_RAG_RERANKER__MODEL", "acme/mini")
     listed = json.loads(_run("list", "--json").output)
     rows = {row["name"]: row for row in listed["models"]}

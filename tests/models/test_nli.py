@@ -1,9 +1,8 @@
-"""Models of inference: a server on loopback, classifiers from a folder, and which column a label belongs to."""
+"""Models of inference: classifiers from a folder, and which column a label belongs to."""
 
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ import pytest
 from discorag.config import NliSettings
 from discorag.models.nli import CrossEncoderNli, nli_from
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
-from discorag.models.served import ServerNli
-from discorag.schema.errors import ConfigError, InvalidOutputError, UnknownNameError
-from tests.models.test_reranker import Served, cross_encoder
+from discorag.schema.errors import ConfigError, UnknownNameError
+from tests.models.test_reranker import cross_encoder
 
 PAIRS = [("Tides rise.", "The tide rises."), ("Bees dance.", "The tide rises."), ("a", "b")]
 
@@ -27,29 +25,8 @@ def labelled(folder: Path, *labels: str) -> str:
     return os.fspath(folder)
 
 
-async def test_a_served_model_is_asked_for_pairs_in_batches() -> None:
-    row = [{"label": "CONTRADICTION", "score": 0.25}, {"label": "ENTAILMENT", "score": 0.5}]
-    with Served(lambda body: [row] * len(body["inputs"])) as seen:
-        model = ServerNli(NliSettings(base_url=seen.url, batch_size=2, model="judge"))
-        assert (await model.probabilities(PAIRS)).tolist() == [[0.5, 0.25, 0.25]] * 3
-        assert (await model.probabilities([])).shape == (0, 3)
-    assert model.version == "judge@server"
-    assert seen.paths == ["predict"] * 2
-    assert [body["inputs"] for body in seen.bodies] == [[list(p) for p in PAIRS[:2]], [list(PAIRS[2])]]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [[[{"label": "LABEL_0", "score": 0.7}]], [], {"error": "no"}],
-    ids=["no entailment", "no pairs", "no list"],
-)
-async def test_a_server_without_labels_of_entailment_fails(answer: Any) -> None:
-    with Served(lambda _: answer) as seen, pytest.raises(InvalidOutputError, match="entailment"):
-        await ServerNli(NliSettings(base_url=seen.url)).probabilities([("a", "b")])
-
-
 async def test_labels_are_put_into_their_columns_whatever_their_order(tmp_path: Path) -> None:
-    first = CrossEncoderNli(labelled(tmp_path / "a", "contradiction", "neutral", "entailment"), batch_size=2)
+    first = CrossEncoderNli(labelled(tmp_path / "a", "contradiction", "neutral", "entailment"))
     other = CrossEncoderNli(labelled(tmp_path / "b", "Entailment", "Neutral", "Contradiction"))
     found, mirrored = await first.probabilities(PAIRS), await other.probabilities(PAIRS)
     assert np.allclose(found.sum(axis=1), 1, atol=1e-6)
@@ -88,8 +65,7 @@ async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_pat
 
 def test_there_is_none_by_default() -> None:
     assert nli_from(NliSettings()) is None
-    with pytest.raises(UnknownNameError, match="Known names: cross-encoder, endpoint"):
+    with pytest.raises(UnknownNameError, match="Known names: cross-encoder"):
         nli_from(NliSettings(kind="oracle"))
-    for kind in ("cross-encoder", "endpoint"):
-        with pytest.raises(ConfigError, match="is named"):
-            nli_from(NliSettings(kind=kind))
+    with pytest.raises(ConfigError, match="is named"):
+        nli_from(NliSettings(kind="cross-encoder"))

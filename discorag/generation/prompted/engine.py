@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from discorag.discourse.parse.inline import Layout, unescape
-from discorag.generation.compression import GAP
+from discorag.generation.narrowing import GAP
 from discorag.generation.prompted.conversation import Templates, evidence_block, graph_of, graph_schema, messages_for
 from discorag.models.protocol import AskAgainError, LanguageModel, Reply, Request
 from discorag.schema.answer import AnswerInputs, Outcome

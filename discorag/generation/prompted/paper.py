@@ -18,7 +18,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from discorag.discourse.parse.inline import code_table, escape
-from discorag.generation.compression import shown_text
+from discorag.generation.narrowing import shown_text
 from discorag.generation.prompted.conversation import chunk_text
 from discorag.generation.prompted.engine import Sampling, graph_tokens, marks_left, outcome_of, plan_tokens, strip_marks
 from discorag.models.protocol import LanguageModel, Message, Request, Template

@@ -11,7 +11,9 @@ from langchain_openai import ChatOpenAI
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import SecretStr
 
+from discorag.models.protocol import Message
 from interfaces.http.access import Role
+from interfaces.http.chat import Turn, conversation_of
 from tests.graphs.scripts import ANSWER, model
 from tests.interfaces.http.conftest import Address, Listen
 from tests.interfaces.http.parts import QUERY, Apps, write_keys
@@ -33,6 +35,13 @@ def client(url: str, key: str = "none") -> openai.OpenAI:
 def answered(reply: Any) -> dict[str, Any]:
     """The answer as POST /ask gives it, which comes along."""
     return reply.model_extra["disco_rag"]
+
+
+def test_the_last_turn_is_the_question_and_the_others_are_instructions_or_history() -> None:
+    texts = [("system", "Be brief."), ("user", "Why?"), ("assistant", "So."), ("developer", "In verse.")]
+    turns = [Turn.model_validate({"role": role, "content": text}) for role, text in [*texts, ("user", "How?")]]
+    history = [Message(role="user", content="Why?"), Message(role="assistant", content="So.")]
+    assert conversation_of(turns) == {"query": "How?", "history": history, "instruction": "Be brief.\n\nIn verse."}
 
 
 def test_a_whole_answer_names_its_sources_and_what_it_cost(listening: Address) -> None:

@@ -166,7 +166,6 @@ export interface Options {
   evidence_tokens?: number | null;
   context?: string;
   node_k?: number | null;
-  pool?: number;
   unfold?: number;
   top_k?: number;
   rerank?: boolean;
@@ -175,7 +174,6 @@ export interface Options {
   use_graph?: boolean;
   use_plan?: boolean;
   plan?: string | null;
-  compress_to?: number | null;
   parser?: string;
   relater?: string;
   verifier?: string;
