@@ -181,15 +181,6 @@ settled = Table(
 """Findings that a reader has settled; they outlive the findings' rows."""
 
 
-rates = Table(
-    "rates",
-    metadata,
-    Column("name", Text, primary_key=True),
-    Column("minute", Integer, nullable=False),
-    Column("count", Integer, nullable=False),
-)
-"""Requests and questions of the last minute that had any, where several servers share the database."""
-
 threads = Table(
     "threads",
     metadata,

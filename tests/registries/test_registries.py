@@ -17,22 +17,13 @@ from discorag.models.reranker import RERANKERS, reranker_from
 from discorag.registry import Registry
 from discorag.retrieval.registry import RETRIEVERS
 from discorag.schema.errors import InputError, UnknownNameError
-<<<<<<< HEAD
-from discorag.store.index import INDEXES
-=======
-from discorag.verification.verifier import VERIFIERS
->>>>>>> S1
 from interfaces.cli.main import app
 from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
 from tests.conftest import Pipelines
 
 ROOT, PLUGIN = Path(__file__).parents[2], Path(__file__).parent / "plugin"
-<<<<<<< HEAD
-ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, INDEXES, ENCODERS, RERANKERS)
-=======
-ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, ENCODERS, RERANKERS, RELATION_ENGINES, VERIFIERS)
->>>>>>> S1
+ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, ENCODERS, RERANKERS)
 
 
 @pytest.mark.parametrize("registry", ALL, ids=lambda r: r.kind)
@@ -108,12 +99,5 @@ def test_another_package_brings_parts_of_every_kind_without_a_change_of_ours(tmp
     done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-<<<<<<< HEAD
-    assert told["asked"] == ["encoder", "index", "parser", "reranker", "retriever", "units"]
+    assert told["asked"] == ["encoder", "parser", "reranker", "retriever", "units"]
     assert (told["parser"], told["encoder"]) == ("tiny-parser", "tiny-encoder")
-=======
-    assert told["asked"] == [
-        "encoder", "parser", "relation engine", "reranker", "retriever", "units", "verifier",
-    ]  # fmt: skip
-    assert (told["reason"], told["parser"], told["encoder"]) == ("tiny", "tiny-parser", "tiny-encoder")
->>>>>>> S1
