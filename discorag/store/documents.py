@@ -16,12 +16,10 @@ from discorag.store.recent import Recent
 from discorag.store.records import Corpus, Manifest, check_vectors
 from discorag.store.tables import (
     pack,
-    pack_places,
     pack_terms,
     pack_text,
     pack_vectors,
     unpack,
-    unpack_places,
     unpack_terms,
     unpack_text,
     unpack_vectors,
@@ -62,7 +60,7 @@ class Documents:
         terms = [sparse("\n".join(filter(None, (c.title, *c.headings, c.columns, c.text)))) for c in chunks]
         content = {
             "text": pack_text(document.model_dump_json()),
-            "places": pack_places([(c.id, c.span.start, c.span.end) for c in chunks]),
+            "places": pack_text(json.dumps([(c.id, c.span.start, c.span.end) for c in chunks])),
             "vectors": pack_vectors(unit(vectors)),
             "terms": pack_terms(terms),
         }
@@ -182,7 +180,7 @@ class Documents:
             if known := self._places.get(str(number)):
                 return known
             packed = db.scalars(select(K.c.places).where(K.c.document == number)).one()
-        found = [(i, Span.model_construct(start=start, end=end)) for i, start, end in unpack_places(packed)]
+        found = [(i, Span.model_construct(start=start, end=end)) for i, start, end in json.loads(unpack_text(packed))]
         return self._places.put(str(number), found)
 
     def _chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
@@ -228,7 +226,7 @@ def indexed_documents(database: Database, numbers: Iterable[int]) -> Iterator[In
                 row.doc_id,
                 row.number,
                 json.loads(unpack_text(row.filters)),
-                [chunk_id for chunk_id, _, _ in unpack_places(row.places)],
+                [chunk_id for chunk_id, _, _ in json.loads(unpack_text(row.places))],
                 unpack_vectors(row.vectors, database.identity.dimension),
                 *unpack_terms(row.terms),
             )

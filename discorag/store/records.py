@@ -19,15 +19,10 @@ NOT_MADE = "none"
 
 
 class Manifest(BaseModel):
-    """What is stored of one document.
+    """What is known of a stored document without reading it; what is not listed here is as in `Document`.
 
     Args:
         doc_id: `Document.id_in` of the scope.
-        uri: Where it was read.
-        title: Its title.
-        content_hash, text_hash: `Document.content_hash`, `Document.text_hash`.
-        file_hash: `Document.file_hash`.
-        file_bytes: `Document.file_bytes`.
         fingerprint: Content and versions together (`discorag.schema.values.fingerprint`).
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
