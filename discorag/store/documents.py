@@ -27,7 +27,6 @@ from discorag.store.tables import (
 from discorag.text.terms import sparse
 
 T = TypeVar("T")
-_PLACES = 10_000  # documents whose chunks' places are kept in memory
 _SCOPES = 100  # scopes whose documents' titles are kept in memory
 _TITLES = 10_000  # documents of a scope, at most, whose titles are read
 _MANY = 10_000  # ids that one statement names
@@ -41,7 +40,6 @@ class Documents:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._places = Recent[Sequence[tuple[str, Span]]](_PLACES)
         self._titles = Recent[tuple[dict[str, str], int]](_SCOPES)
 
     def put(
@@ -171,17 +169,13 @@ class Documents:
             raise no_document(scope, doc_id)
         return [_chunk(row.body, row.uri) for row in found]
 
-    def chunk_spans(self, scope: Scope, doc_id: str) -> Sequence[tuple[str, Span]]:
+    def chunk_spans(self, scope: Scope, doc_id: str) -> list[tuple[str, Span]]:
         """Id and characters of each chunk of a document, in order. Raises `NotFoundError`."""
         with self.database.read() as db:
-            number = db.scalar(select(D.c.number).where(is_in(scope), D.c.doc_id == doc_id))
-            if number is None:
-                raise no_document(scope, doc_id)
-            if known := self._places.get(str(number)):
-                return known
-            packed = db.scalars(select(K.c.places).where(K.c.document == number)).one()
-        found = [(i, Span.model_construct(start=start, end=end)) for i, start, end in json.loads(unpack_text(packed))]
-        return self._places.put(str(number), found)
+            packed = db.scalar(select(K.c.places).join(D).where(is_in(scope), D.c.doc_id == doc_id))
+        if packed is None:
+            raise no_document(scope, doc_id)
+        return [(i, Span.model_construct(start=start, end=end)) for i, start, end in json.loads(unpack_text(packed))]
 
     def _chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
         """The chunks with these ids, with their units' vectors, by id; an unknown id is left out."""
