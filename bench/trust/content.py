@@ -61,8 +61,8 @@ def content(store: Store, scope: Scope, queries: Sequence[SearchQuery]) -> Conte
 
 def _trees(store: Store, scope: Scope, doc_id: str, uri: str) -> Iterator[tuple[str, str]]:
     for builder in BUILDERS:
-        if doc_id in store.tree_versions(scope, builder, [doc_id]):
-            yield f"tree {uri} {builder}", _digest(*store.tree(scope, doc_id, builder).nodes)
+        for outline in store.outlines(scope, builder, [doc_id]).values():
+            yield f"tree {uri} {builder}", _digest(*store.tree_of(scope, outline).nodes)
 
 
 def _searched(store: Store, scope: Scope, query: SearchQuery, number: int) -> Iterator[tuple[str, str]]:

@@ -34,7 +34,7 @@ class Identity:
 
 
 class Database:
-    """One database, of all tenants: a SQLite file, or on a PostgreSQL server.
+    """The database of all tenants: a SQLite file, or one on a PostgreSQL server.
 
     Any number of threads and processes may use it. A change is one transaction: every reader sees a document whole,
     old or new.

@@ -13,15 +13,13 @@ from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
 from discorag.store.index import IndexedDocument
 from discorag.store.recent import Recent
-from discorag.store.records import Corpus, Manifest, check_document
+from discorag.store.records import Corpus, Manifest, check_vectors
 from discorag.store.tables import (
     pack,
-    pack_places,
     pack_terms,
     pack_text,
     pack_vectors,
     unpack,
-    unpack_places,
     unpack_terms,
     unpack_text,
     unpack_vectors,
@@ -29,7 +27,6 @@ from discorag.store.tables import (
 from discorag.text.terms import sparse
 
 T = TypeVar("T")
-_PLACES = 10_000  # documents whose chunks' places are kept in memory
 _SCOPES = 100  # scopes whose documents' titles are kept in memory
 _TITLES = 10_000  # documents of a scope, at most, whose titles are read
 _MANY = 10_000  # ids that one statement names
@@ -43,7 +40,6 @@ class Documents:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._places = Recent[Sequence[tuple[str, Span]]](_PLACES)
         self._titles = Recent[tuple[dict[str, str], int]](_SCOPES)
 
     def put(
@@ -54,15 +50,15 @@ class Documents:
         Its trees stay if the fingerprint is the stored one; else they go with the old document.
 
         Raises:
-            InvariantError: These do not belong together; see `discorag.store.records.check_document`.
+            InvariantError: These are not unit vectors of this shape.
             StoreFullError: The disk is nearly full.
         """
         self.database.check_room()
-        check_document(scope, document, manifest, chunks, vectors, self.database.identity.dimension)
+        check_vectors(vectors, len(chunks), self.database.identity.dimension, document.uri)
         terms = [sparse("\n".join(filter(None, (c.title, *c.headings, c.columns, c.text)))) for c in chunks]
         content = {
             "text": pack_text(document.model_dump_json()),
-            "places": pack_places([(c.id, c.span.start, c.span.end) for c in chunks]),
+            "places": pack_text(json.dumps([(c.id, c.span.start, c.span.end) for c in chunks])),
             "vectors": pack_vectors(unit(vectors)),
             "terms": pack_terms(terms),
         }
@@ -173,17 +169,13 @@ class Documents:
             raise no_document(scope, doc_id)
         return [_chunk(row.body, row.uri) for row in found]
 
-    def chunk_spans(self, scope: Scope, doc_id: str) -> Sequence[tuple[str, Span]]:
+    def chunk_spans(self, scope: Scope, doc_id: str) -> list[tuple[str, Span]]:
         """Id and characters of each chunk of a document, in order. Raises `NotFoundError`."""
         with self.database.read() as db:
-            number = db.scalar(select(D.c.number).where(is_in(scope), D.c.doc_id == doc_id))
-            if number is None:
-                raise no_document(scope, doc_id)
-            if known := self._places.get(str(number)):
-                return known
-            packed = db.scalars(select(K.c.places).where(K.c.document == number)).one()
-        found = [(i, Span.model_construct(start=start, end=end)) for i, start, end in unpack_places(packed)]
-        return self._places.put(str(number), found)
+            packed = db.scalar(select(K.c.places).join(D).where(is_in(scope), D.c.doc_id == doc_id))
+        if packed is None:
+            raise no_document(scope, doc_id)
+        return [(i, Span.model_construct(start=start, end=end)) for i, start, end in json.loads(unpack_text(packed))]
 
     def _chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
         """The chunks with these ids, with their units' vectors, by id; an unknown id is left out."""
@@ -228,7 +220,7 @@ def indexed_documents(database: Database, numbers: Iterable[int]) -> Iterator[In
                 row.doc_id,
                 row.number,
                 json.loads(unpack_text(row.filters)),
-                [chunk_id for chunk_id, _, _ in unpack_places(row.places)],
+                [chunk_id for chunk_id, _, _ in json.loads(unpack_text(row.places))],
                 unpack_vectors(row.vectors, database.identity.dimension),
                 *unpack_terms(row.terms),
             )

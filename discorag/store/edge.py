@@ -127,7 +127,7 @@ class EdgeIndex:
         return qe.SearchParams(idf=qe.IdfParams(corpus=qe.Filter(must=[*_conditions(needed), *having])))
 
     def _needed(self, where: Conditions) -> Conditions:
-        """The same without the conditions that every point meets: each costs time for each point."""
+        """The conditions that not every point meets: each costs time for each point."""
         met = [field for field, values in self._common.items() if len(values) == 1]
         return [(f, values) for f, values in where if f not in met or not self._common[f].issubset(values)]
 

@@ -129,16 +129,16 @@ class IndexPlace:
 
 
 DENSE, BM25, DOCUMENT = "dense", "bm25", "document"
-"""Names of the vectors: of chunks, their terms, and of documents. A search by one meets no points without it."""
+"""Names of the vectors: a chunk's, its terms, a document's. A search by one of them finds only points that have it."""
 KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta")
-"""Payload fields, which filters look at, each with a keyword index."""
+"""Payload fields that filters compare; each has a keyword index."""
 Conditions: TypeAlias = list[tuple[str, tuple[str, ...]]]
-"""Payload fields with the values of which a point must have one."""
+"""Payload fields, each with values; a point must have one of them."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is stored under one UUID: a vector of the space of this name, the `KEYWORDS`, and a chunk's terms."""
+    """What an index stores under one UUID. ``space`` names its vector; a chunk has terms too."""
 
     id: str
     space: str

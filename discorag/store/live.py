@@ -58,7 +58,7 @@ class LiveIndex:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every hit is in the database: it is searched itself, or only this process writes the index."""
+        """Whether all hits are current: the database itself is searched, or no other process writes the index."""
         return self._index is None or not self._index.shared
 
     def search(self, find: Callable[[Searcher], T]) -> T:
@@ -76,16 +76,7 @@ class LiveIndex:
     def changed(self) -> None:
         """Bring the index up to date after a change. If it must be rebuilt, that is done now."""
         with self._turn, self._given_up_on_error():
-            index = self._usable()
-            if index is None and self.lost and not self._is_full() and not self._database.read_only:
-                with self._locked():
-                    try:
-                        self._open()  # another process may have built it
-                    except IndexUnusableError as error:
-                        if not error.lost:
-                            raise
-                        self._fill()
-            elif index:
+            if index := self._usable(rebuild=True):
                 self._catch_up(index, wait_s=0.0)
                 if index.is_worn:
                     with self._locked():
@@ -132,18 +123,19 @@ class LiveIndex:
 
     # The methods below are called with the turn held.
 
-    def _usable(self) -> Index | None:
-        """The index, if it can be used."""
+    def _usable(self, *, rebuild: bool = False) -> Index | None:
+        """The index, if it can be used; ``rebuild``: one that is lost is built again."""
+        is_due = monotonic() >= self._next_try or (rebuild and self.lost)
         if self._is_full():
             self._release(damaged=False)
             self._retry_later(_FULL)
-        elif self._index is None and monotonic() >= self._next_try and self._place.settings.kind != "memory":
+        elif self._index is None and is_due and self._place.settings.kind != "memory":
             if self._database.read_only:
                 self._retry_later(self._database.read_only)
             else:
                 try:
                     with self._locked():
-                        self._open()
+                        self._open(rebuild=rebuild)
                 except IndexUnusableError as error:
                     self._retry_later(str(error), lost=error.lost)
         return self._index
@@ -159,15 +151,21 @@ class LiveIndex:
 
         return open_edge(self._place, fresh=fresh)
 
-    def _open(self) -> None:
-        """Open the index; for a database without documents create one. Raises `IndexUnusableError`."""
+    def _open(self, *, rebuild: bool) -> None:
+        """Open the index; if it is lost, build it if that was asked for or the database is empty.
+
+        Raises:
+            IndexUnusableError: It can be neither opened nor built.
+        """
         try:
-            index = self._opened(fresh=False)
+            self._open_existing()
         except IndexUnusableError as error:
-            if not error.lost or self._size():
+            if not error.lost or (self._size() and not rebuild):
                 raise
             self._fill()
-            return
+
+    def _open_existing(self) -> None:
+        index = self._opened(fresh=False)
         self._applied, self._unsafe = 0, 0
         with self._abandoned_on_error(index), _index_errors():
             size = None
@@ -214,7 +212,7 @@ class LiveIndex:
             yield
 
     def _catch_up(self, index: Index, wait_s: float = FEED_S) -> None:
-        """Apply what the outbox has and the index has not, or wait up to `wait_s` seconds until another process has."""
+        """Apply the changes that the index lacks. If another process does so, wait for it up to `wait_s` seconds."""
         if self._changes():
             with self._database.place.lock(_FEEDER, wait_s) as is_taken:
                 if is_taken:
@@ -249,7 +247,7 @@ class LiveIndex:
             self._applied = changes[-1][0]
 
     def _make_safe(self, index: Index) -> None:
-        """Flush the index; then the outbox need not keep what it has."""
+        """Flush the index, and remove from the outbox what it has."""
         if self._unsafe:
             index.flush()
             self._forget_changes(OUTBOX.c.number <= self._applied)
@@ -275,7 +273,7 @@ class LiveIndex:
 
     @contextmanager
     def _given_up_on_error(self) -> Generator[None]:
-        """Leave an index that fails."""
+        """Stop using an index that fails in this block."""
         try:
             with _index_errors():
                 yield

@@ -128,8 +128,8 @@ class Outline:
         builder: Name of the builder.
         arrays: Its structure.
         terms: The search terms of its leaves.
-        lengths: If only the leaves' vectors are stored, and that of an inner node is the direction of the mean of
-            those below it: the length of their sum, shape (inner,). Else None.
+        lengths: None if the vectors of all nodes are stored. Else only the leaves' are, and an inner node's is the
+            direction of the sum of those below it: the length of each sum, shape (inner,).
         key: Names this state of the tree in the store; empty where it is not stored.
     """
 

@@ -1,4 +1,4 @@
-"""What the store takes and returns, and checks that what it takes belongs together."""
+"""What the store takes and returns, and checks of what it takes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from discorag.schema.document import Chunk, Document, Scope
+from discorag.schema.document import Document
 from discorag.schema.errors import InvariantError
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
@@ -19,15 +19,10 @@ NOT_MADE = "none"
 
 
 class Manifest(BaseModel):
-    """What is stored of one document.
+    """What is known of a stored document without reading it; what is not listed here is as in `Document`.
 
     Args:
         doc_id: `Document.id_in` of the scope.
-        uri: Where it was read.
-        title: Its title.
-        content_hash, text_hash: `Document.content_hash`, `Document.text_hash`.
-        file_hash: `Document.file_hash`.
-        file_bytes: `Document.file_bytes`.
         fingerprint: Content and versions together (`discorag.schema.values.fingerprint`).
         versions: Stage name -> version that made what is stored.
         chunks: Number of chunks.
@@ -97,25 +92,12 @@ def check_vector(vector: Vectors, dimension: int) -> None:
         raise InvariantError(f"The query vector has shape {vector.shape}, expected {(dimension,)}.")
 
 
-def check_document(
-    scope: Scope, document: Document, manifest: Manifest, chunks: Sequence[Chunk], vectors: Vectors, dimension: int
-) -> None:
-    """Check that these belong together.
-
-    Raises:
-        InvariantError: There is no chunk; ids, counts or texts disagree; or the vectors are not unit vectors of shape
-            (len(chunks), dimension).
-    """
-    if not chunks:
-        raise InvariantError(f"Document {document.uri!r} has no chunks.", hint="Store documents that hold text.")
-    _check_vectors(vectors, len(chunks), dimension, document.uri)
-    if {document.id_in(scope)} != {manifest.doc_id, *(c.doc_id for c in chunks)}:
-        raise InvariantError(f"Manifest or chunks of {document.uri!r} carry another document's id.")
-    if not manifest.chunks == len({c.id for c in chunks}) == len(chunks):
-        raise InvariantError(f"The manifest of {document.uri!r} counts {manifest.chunks} chunks, not {len(chunks)}.")
-    for c in chunks:
-        if c.span.of(document.text) != c.text:
-            raise InvariantError(f"Chunk {c.order} of {document.uri!r} is not the text at {c.span}.")
+def check_vectors(vectors: Vectors, count: int, dimension: int, uri: str) -> None:
+    """Raises `InvariantError` unless these are ``count`` unit vectors of this dimension."""
+    if vectors.shape != (count, dimension):
+        raise InvariantError(f"Vectors have shape {vectors.shape}, expected {(count, dimension)}.")
+    if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
+        raise InvariantError(f"Not every vector of {uri!r} has length 1.", hint="Normalise them.")
 
 
 def check_tree(document: Document, tree: RetrievalTree, vectors: Vectors, dimension: int) -> None:
@@ -126,16 +108,9 @@ def check_tree(document: Document, tree: RetrievalTree, vectors: Vectors, dimens
             vectors of shape (nodes, dimension) or (leaves, dimension).
     """
     count = tree.leaves if len(vectors) == tree.leaves else len(tree.nodes)
-    _check_vectors(vectors, count, dimension, document.uri)
+    check_vectors(vectors, count, dimension, document.uri)
     for i, node in enumerate(tree.nodes):
         if i < tree.leaves and node.spans[0].of(document.text) != node.text:
             raise InvariantError(f"Leaf {i} of {document.uri!r} is not the text at {node.spans[0]}.")
         if max(span.end for span in node.spans) > len(document.text):
             raise InvariantError(f"Node {i} of {document.uri!r} ends past its {len(document.text)} characters.")
-
-
-def _check_vectors(vectors: Vectors, count: int, dimension: int, uri: str) -> None:
-    if vectors.shape != (count, dimension):
-        raise InvariantError(f"Vectors have shape {vectors.shape}, expected {(count, dimension)}.")
-    if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
-        raise InvariantError(f"Not every vector of {uri!r} has length 1.", hint="Normalise them.")

@@ -157,9 +157,9 @@ def _create(file: Path) -> None:
 
 
 def _read_only_because(file: Path) -> str:
-    """Why nothing can be written, and no file of shared memory be made, which readers want too; else empty.
+    """Why nothing can be written; empty if it can. Readers too need a file of shared memory.
 
-    It is not tried out: a connection that fails at it keeps locks for some time after it was closed.
+    This is found without trying: a connection that fails to write keeps its locks for some time after it was closed.
     """
     if not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
         return f"{file.parent} is read-only"
@@ -192,7 +192,7 @@ def _engine(connect: Callable[[], sqlite3.Connection], pool_size: int = 8, max_o
 
 
 def _begin(connection: Connection) -> None:
-    """A transaction that reads first and would write later fails at once if another one wrote meanwhile."""
+    """One that will write takes the lock now: after reading it could not, if another one wrote meanwhile."""
     writes = connection.get_execution_options().get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

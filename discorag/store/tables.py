@@ -3,7 +3,6 @@
 What is SQLite's or PostgreSQL's own is in `discorag.store.sqlite` and `discorag.store.postgres`.
 """
 
-import json
 import zlib
 from collections.abc import Sequence
 from typing import Any, Final
@@ -181,15 +180,6 @@ settled = Table(
 """Findings that a reader has settled; they outlive the findings' rows."""
 
 
-rates = Table(
-    "rates",
-    metadata,
-    Column("name", Text, primary_key=True),
-    Column("minute", Integer, nullable=False),
-    Column("count", Integer, nullable=False),
-)
-"""Requests and questions of the last minute that had any, where several servers share the database."""
-
 threads = Table(
     "threads",
     metadata,
@@ -250,16 +240,6 @@ def unpack_vectors(packed: bytes, dimension: int) -> Vectors:
     vectors = np.frombuffer(unpack(packed), "<f2").reshape(-1, dimension).astype(np.float32)
     vectors /= np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
     return vectors
-
-
-def pack_places(places: Sequence[tuple[str, int, int]]) -> bytes:
-    """Ids of chunks, each with the characters where it starts and ends."""
-    return pack_text(json.dumps(places))
-
-
-def unpack_places(packed: bytes) -> list[tuple[str, int, int]]:
-    """The packed ids with their characters. Raises as `unpack`."""
-    return json.loads(unpack_text(packed))
 
 
 def pack_arrays(arrays: Sequence[NDArray[Any]]) -> bytes:

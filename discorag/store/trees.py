@@ -66,15 +66,6 @@ class DocumentTrees(Documents):
             count = select(func.count()).where(T.c.document == number).scalar_subquery()
             db.execute(update(D).where(D.c.number == number).values(trees=count))
 
-    def tree(self, scope: Scope, doc_id: str, builder: str) -> RetrievalTree:
-        """The tree as it was stored. Raises `NotFoundError`."""
-        with self.database.read():
-            found = self._rows(scope, select(T.c.key).join(D).where(T.c.builder == builder), [doc_id])
-            if not found:
-                message = f"Document {doc_id!r} has no tree of builder {builder!r}."
-                raise NotFoundError(message, hint="Build and store it first.")
-            return self._tree(scope, builder, found[0].key)
-
     def tree_of(self, scope: Scope, outline: Outline) -> RetrievalTree:
         """The tree that ``outline`` is of, with its texts. Raises `NotFoundError` if it was replaced since."""
         return self._tree(scope, outline.builder, outline.key)
@@ -90,7 +81,7 @@ class DocumentTrees(Documents):
     def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> dict[str, Outline]:
         """These documents' trees of this builder without their texts; documents without such a tree are left out.
 
-        Much faster than `tree`.
+        Much faster than `tree_of`.
         """
         query = select(D.c.doc_id, T.c.key).join(T).where(T.c.builder == builder)
         with self.database.read() as db:

@@ -4,7 +4,6 @@ The key file is read with every request. Replace it as a whole: write another fi
 half-written file is never read.
 """
 
-import asyncio
 import hashlib
 import json
 import math
@@ -29,7 +28,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from discorag.config import QuotaSettings, Settings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError
-from discorag.store.rates import Rates
 from discorag.store.uploads import JobTable
 from interfaces.http.observability import LOGGER
 from interfaces.http.problems import RefusedError
@@ -163,12 +161,7 @@ class Access:
         self._anyone = Principal(name="anyone", tenant=settings.tenant, roles=frozenset(Role))
         self._file = KeyFile(api.keys) if api.keys else None
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._rates: Rates | None = None
         self._per_minute, self._questions = api.requests_per_minute, api.quota.questions_per_minute
-
-    def share(self, rates: Rates) -> None:
-        """From now on, count requests and questions together with other servers."""
-        self._rates = rates
 
     def who(self, key: str | None) -> Principal:
         """Return the owner of a key. Raises `RefusedError` (401) if the key is unknown or has expired."""
@@ -193,16 +186,11 @@ class Access:
         await self._check_rate(self._questions, "questions", who.tenant, "ask the operator for more")
 
     async def _check_rate(self, most: int, what: str, name: str, remedy: str) -> None:
-        if self._rates:
-            if await asyncio.to_thread(self._rates.count, f"{what} {name}") <= most:
-                return
-            wait = math.ceil(60 - time() % 60)
-        else:
-            rate = RateLimitItemPerMinute(most)
-            if await self._limiter.hit(rate, what, name):
-                return
-            reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
-            wait = max(1, math.ceil(reset - time()))
+        rate = RateLimitItemPerMinute(most)
+        if await self._limiter.hit(rate, what, name):
+            return
+        reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
+        wait = max(1, math.ceil(reset - time()))
         raise RefusedError(
             429,
             "TooManyRequestsError",

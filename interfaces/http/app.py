@@ -21,7 +21,6 @@ from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError, ModelError
 from discorag.store.conversations import Threads
 from discorag.store.postgres import CONNECTIONS
-from discorag.store.rates import Rates
 from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
 from interfaces.http import ask, audits, chat, documents
@@ -121,8 +120,6 @@ async def _open_service(rag: DiscoRAG, access: Access) -> AsyncGenerator[Service
         raise ConfigError(f"{api.jobs} files at once leave too few connections to the database.", hint=hint)
     uploads = Uploads(api.uploads)
     await asyncio.to_thread(uploads.sweep, _SHARED_SWEEP_S if table.is_shared else 0.0)
-    if table.is_shared:
-        access.share(Rates(rag.backends.store.database))
     jobs = Jobs(table, documents.reader_of(rag, uploads), api.jobs)
     await jobs.forget_old()
     threads = Threads(rag.backends.store.database)

@@ -16,11 +16,10 @@ from fpdf import FPDF
 from pptx.util import Inches
 
 from discorag.config import ReadingSettings
-from discorag.ingest.convert import pool
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.formats import convert
-from discorag.ingest.convert.pool import Converters
 from discorag.ingest.loaders import document_of
+from discorag.ingest.reader import Reader
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Kind
 from discorag.schema.errors import DecodingError
@@ -180,9 +179,9 @@ def test_a_document_has_its_title_and_a_sentence_its_page(name: str, title: str,
 
 @pytest.mark.parametrize("name", FILES)
 async def test_a_child_reads_it_in_little_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "MEMORY_MB", 256)
-    with closing(Converters(ReadingSettings())) as converters:
-        assert await converters.convert(FILES[name](), Path(name)) == converted(name)
+    monkeypatch.setattr("discorag.ingest.reader.MEMORY_MB", 256)
+    with closing(Reader(ReadingSettings())) as reader:
+        assert await reader.convert(FILES[name](), Path(name)) == converted(name)
 
 
 @pytest.mark.parametrize("name", ZIPPED)

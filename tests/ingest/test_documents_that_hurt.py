@@ -7,9 +7,8 @@ from time import process_time
 import pytest
 
 from discorag.config import ReadingSettings
-from discorag.ingest.convert import pool
 from discorag.ingest.convert.formats import convert
-from discorag.ingest.convert.pool import Converters
+from discorag.ingest.reader import Reader
 from discorag.ingest.segment.blocks import title_of
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Document, Markup
@@ -47,7 +46,7 @@ def test_too_many_headings_are_refused_before_all_are_read_and_none_is_the_title
 
 
 async def test_what_takes_more_than_its_size_explains_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "_SECONDS", 1)
+    monkeypatch.setattr("discorag.ingest.reader._SECONDS", 1)
     says = r"more than [\d.]+ s of processor time\. Save it again, in a simpler form or in parts\.$"
-    with closing(Converters(ReadingSettings())) as converters, pytest.raises(ConversionError, match=says):
-        await converters.convert(b"<table><tr><td>" * 2000, Path("page.html"))
+    with closing(Reader(ReadingSettings())) as reader, pytest.raises(ConversionError, match=says):
+        await reader.convert(b"<table><tr><td>" * 2000, Path("page.html"))

@@ -42,7 +42,9 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
     rag: DiscoRAG, builder: Builder
 ) -> None:
     index, ids, query = await opened(rag, builder)
-    trees = {i: rag.backends.store.tree(rag.scope(), i, builder.name) for i in ids}
+    store, scope = rag.backends.store, rag.scope()
+    outlines = store.outlines(scope, builder.name, ids)
+    trees = {i: store.tree_of(scope, outlines[i]) for i in ids}
     forest = joined(trees)
     leaves = {i: await node_vectors(tree, rag.backends.encoder, "mean") for i, tree in trees.items()}
     cosines = forest.join([Outline.of(trees[i], leaves[i]).cosines(leaves[i] @ query.vector) for i in ids])

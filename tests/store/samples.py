@@ -149,6 +149,11 @@ def scores_of(
             return scores
 
 
+def tree_in(store: Store, piece: Sample, builder: str = "discourse") -> RetrievalTree:
+    """The stored tree of a document."""
+    return store.tree_of(piece.scope, store.outlines(piece.scope, builder, [piece.doc_id])[piece.doc_id])
+
+
 def everything(store: Store, scope: Scope = SCOPE) -> set[str]:
     """Ids of all chunks that a search can find."""
     return {h.chunk_id for h in store.search(scope, SearchQuery(vector=unit(1, 9)[0], top_k=10_000))}

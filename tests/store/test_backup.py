@@ -16,7 +16,7 @@ from discorag.store.database import FILE
 from discorag.store.edge import FOLDER
 from discorag.store.findings import Findings
 from discorag.store.store import Store, open_store
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, everything, sample, tree_of
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, assert_whole, everything, sample, tree_in, tree_of
 
 BOB = Scope(tenant="bob", corpus="papers")
 PIECES = [sample(f"{i}.md", [f"text {i} part {j}" for j in range(3)], seed=i) for i in range(3)]
@@ -47,7 +47,7 @@ def test_what_is_restored_is_what_was_stored(file: Path, tmp_path: Path) -> None
     with open_store(at(tmp_path / "new"), (ENCODER, DIMENSION)) as again:
         for piece in (*PIECES, BOBS):
             assert_whole(again, piece)
-            assert again.tree(piece.scope, piece.doc_id, "discourse") == tree_of(piece).tree
+            assert tree_in(again, piece) == tree_of(piece).tree
         report = again.check()
         assert (report.documents, report.trees, report.differences, again.index_note) == (4, 4, (), "")
 

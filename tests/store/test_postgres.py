@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import func, literal, select, text
+from sqlalchemy import func, select, text
 
 from discorag import DiscoRAG
 from discorag.config import StoreSettings, read_settings
@@ -15,13 +15,13 @@ from discorag.schema.errors import ConfigError, InputError, NotFoundError, Store
 from discorag.store import tables
 from discorag.store.backup import backup, restore
 from discorag.store.postgres import PostgresServer as Server
-from discorag.store.rates import Rates
 from discorag.store.store import Store, open_store
+from discorag.store.uploads import JobTable
 from tests.conftest import EXAMPLES
 from tests.interfaces.http.parts import until
 from tests.servers.postgres import PostgresServer
 from tests.servers.qdrant import QdrantServer
-from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, assert_whole, everything, sample, tree_of
+from tests.store.samples import DIMENSION, ENCODER, SCOPE, Sample, assert_whole, everything, sample, tree_in, tree_of
 
 PIECES = [sample(f"{i}.md", [f"text {i} part {j}" for j in range(3)], seed=i) for i in range(3)]
 
@@ -70,7 +70,7 @@ def test_a_folders_backup_is_restored_into_a_database_which_goes_on_numbering_an
         for piece in (*PIECES, new):
             assert_whole(store, piece)
             assert_whole(again, piece)
-        assert again.tree(SCOPE, PIECES[0].doc_id, "discourse") == tree_of(PIECES[0]).tree
+        assert tree_in(again, PIECES[0]) == tree_of(PIECES[0]).tree
         assert (store.check().differences, again.check().differences) == ((), ())
 
 
@@ -131,14 +131,7 @@ def test_options_of_the_url_stay_and_ours_are_added(new_database: Callable[[], s
 
 def test_text_that_postgresql_cannot_store_is_an_error_of_the_input(store: Store) -> None:
     with pytest.raises(InputError, match="NUL"):
-        Rates(store.database).count("requests \0")
-
-
-def test_requests_are_counted_over_all_servers(store: Store) -> None:
-    both = [Rates(store.database, literal(1)) for _ in range(2)]
-    assert [rates.count("requests ann") for _ in range(3) for rates in both] == [1, 2, 3, 4, 5, 6]
-    assert both[0].count("requests bob") == 1
-    assert Rates(store.database, literal(2)).count("requests ann") == 1
+        JobTable(store.database).remove_upload(SCOPE, "a \0")
 
 
 @pytest.mark.parametrize(

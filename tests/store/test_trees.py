@@ -30,7 +30,6 @@ def put(store: Store, piece: Sample, *trees: TreeSample) -> None:
 def assert_tree(store: Store, expected: TreeSample) -> None:
     """The store shows exactly this tree of its document, whichever way it is read."""
     doc_id, builder = expected.doc_id, expected.tree.builder
-    assert store.tree(SCOPE, doc_id, builder) == expected.tree
     assert store.tree_versions(SCOPE, builder)[doc_id] == expected.version
     for _ in range(2):  # read, and remembered
         outline = store.outlines(SCOPE, builder, [doc_id])[doc_id]
@@ -44,8 +43,7 @@ def assert_tree(store: Store, expected: TreeSample) -> None:
 def assert_no_tree(store: Store, doc_id: str, builder: str = "discourse") -> None:
     assert doc_id not in store.tree_versions(SCOPE, builder)
     assert scores_of(store, SCOPE, builder, [doc_id], QUERY) == {}
-    with pytest.raises(NotFoundError, match="has no tree"):
-        store.tree(SCOPE, doc_id, builder)
+    assert store.outlines(SCOPE, builder, [doc_id]) == {}
 
 
 def test_a_tree_comes_back_equal(store: Store) -> None:
@@ -79,7 +77,7 @@ def test_trees_are_of_the_builder_documents_and_scope_asked_for(store: Store) ->
     assert_no_tree(store, pieces[0].doc_id, "unknown")
     assert scores_of(store, BOB, "b", asked, QUERY) == store.tree_versions(BOB, "b") == {}
     with pytest.raises(NotFoundError):
-        store.tree(BOB, asked[0], "b")
+        store.tree_of(BOB, store.outlines(SCOPE, "b", asked)[asked[0]])
 
 
 def test_a_replaced_tree_is_never_returned_for_the_new_one(store: Store) -> None:
@@ -112,7 +110,6 @@ def test_a_reader_sees_the_old_or_the_new_tree_never_both(store: Store) -> None:
 
     def read() -> None:
         while not done.is_set():
-            seen.add(len(store.tree(SCOPE, PIECE.doc_id, "discourse").nodes))
             seen.add(len(store.outlines(SCOPE, "discourse", [PIECE.doc_id])[PIECE.doc_id].arrays.words))
             seen.add(len(scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY)[PIECE.doc_id]))
 

@@ -1,8 +1,8 @@
 """HTML to Markdown, with Beautiful Soup and markdownify: the content of the page, without what surrounds it.
 
-What a page hides is left out, as far as it says so itself in ``style`` attributes and in its own style sheets. Not
-looked at are other files (but those of the same book), rules that hold under a condition (``@media``), and text that is
-there but cannot be seen (its colour, size or place).
+What a page hides by ``style`` attributes or its own style sheets is left out. Not considered are style sheets in other
+files (except those of the same book), rules under a condition (``@media``), and text that its colour, size or place
+makes invisible.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Rule(NamedTuple):
 
 
 def hidden(soup: BeautifulSoup) -> list[Tag]:
-    """The outermost and inner elements that a reader of the page does not see.
+    """The elements that a reader of the page does not see, also those inside others.
 
     The page as a whole is never among them: a page that hides its body has a script that shows it.
     """
@@ -84,7 +84,7 @@ def _rules(sheets: str) -> tuple[_Rule, ...]:
 
 
 def _hiding(declared: Sequence[object]) -> Iterator[tuple[str, bool, bool]]:
-    """Of each declaration that shows or hides its name, whether it hides, and whether it is important."""
+    """The declarations that show or hide: name, whether it hides, and whether it is important."""
     from tinycss2.ast import Declaration
 
     for one in declared:

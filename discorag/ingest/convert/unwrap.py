@@ -95,7 +95,7 @@ def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
 def without_running_lines(pages: list[str]) -> list[str]:
     """Pages without headers and footers that repeat those of earlier pages, apart from the page numbers in them.
 
-    They are the same on three pages at least, of which no two are further apart than two.
+    Such a line is on at least three pages, each at most two pages after the one before.
     """
     blocks = [page.split("\n\n") for page in pages]
     places: dict[str, list[int]] = defaultdict(list)
@@ -112,7 +112,7 @@ def without_running_lines(pages: list[str]) -> list[str]:
 
 
 def _keys(block: str, page: int) -> Iterator[str]:
-    """What is the same of a running line on each page: all of it, or all but one number that counts pages."""
+    """What a running line has in common on all pages: all of it, or all but one number, which counts the pages."""
     if len(block) > _MAX_RUNNING:
         return
     yield block
@@ -121,7 +121,7 @@ def _keys(block: str, page: int) -> Iterator[str]:
 
 
 def _repeats(pages: list[int]) -> Iterator[int]:
-    """Of pages in order those that continue a run of three or more."""
+    """The pages, given in order, that continue a run of three or more."""
     start = 0
     for end in range(1, len(pages) + 1):
         if end == len(pages) or pages[end] - pages[end - 1] > _EDGE:
@@ -131,7 +131,7 @@ def _repeats(pages: list[int]) -> Iterator[int]:
 
 
 def _whole(left: str, right: str, compounds: set[str]) -> str:
-    """The word of two halves: a hyphen before a capital or a digit, or one seen elsewhere, is its own."""
+    """The word of two halves; the hyphen stays before a capital or a digit, or if the word has it elsewhere."""
     own = not right[:1].islower() or f"{left}-{right}".lower() in compounds
     return f"{left}-{right}" if own else left + right
 

@@ -49,7 +49,7 @@ def _sheet(sheet: Any) -> str:
 
 
 def _blocks(rows: list[list[str]]) -> Iterator[str]:
-    """Rows without an empty one among them as a table; above and below it, those with one cell are paragraphs."""
+    """Rows without an empty row between them: a table, with paragraphs for rows of one cell above and below it."""
     is_alone = [sum(map(bool, row)) == 1 for row in rows]
     top = is_alone.index(False) if not all(is_alone) else len(rows)
     bottom = max(top, len(rows) - (is_alone[::-1].index(False) if top < len(rows) else 0))

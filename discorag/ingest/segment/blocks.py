@@ -10,7 +10,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from discorag.ingest.segment.layout import (
     Block,
@@ -34,8 +34,8 @@ from discorag.text.sentences import CJK, ITEM, WRAP_WIDTH, evenly_wrapped, strip
 
 _MAX_HEADING = 200
 _TITLE_WITHIN = 65_536
-_BY_LINE = frozenset({"fence", "code_block", "table_open"})
-_LEAVES = frozenset({"paragraph_open", "heading_open", "fence", "code_block", "html_block", "hr", "table_open"})
+_BY_LINE = frozenset({"fence", "code_block", "table"})
+_LEAVES = frozenset({"paragraph", "heading", "fence", "code_block", "html_block", "hr", "table"})
 _BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_\n]{1,80}\1:?")
 _SAYS_ENDS = (".", "!", "?", ":", "。", "！", "？", "：")
 
@@ -90,60 +90,43 @@ def title_of(text: str) -> str:
 
 def _markdown_blocks(text: str) -> Iterator[Block]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    tokens = _block_parser().parse(text)
     who = speakers(lines_of(text, 0, len(text)))
     line = 0
-    for first, end in _top_level(tokens):
-        token = tokens[first]
-        assert token.map is not None
-        top, bottom = token.map
+    for node in SyntaxTreeNode(_block_parser().parse(text)).children:
+        assert node.map is not None
+        top, bottom = node.map
         yield from _rest(text, starts[line], starts[top])
-        yield from _block(text, starts, tokens[first:end], who)
+        if span := stripped(text, starts[top], starts[bottom]):
+            yield _block(span, node, tuple(_parts(text, starts, node, who)))
         line = bottom
     yield from _rest(text, starts[line], len(text))
 
 
-def _top_level(tokens: list[Token]) -> Iterator[tuple[int, int]]:
-    """Where the top-level blocks with lines of their own begin and end among the tokens."""
-    start = None
-    for i, token in enumerate(tokens):
-        if token.level == 0 and token.nesting >= 0 and token.map is not None:
-            start = i
-        if token.level == 0 and token.nesting <= 0 and start is not None:
-            yield start, i + 1
-            start = None
+def _block(span: Span, node: SyntaxTreeNode, parts: tuple[Part, ...]) -> Block:
+    if node.type != "heading":
+        return Block(span, by_line=node.type in _BY_LINE, parts=parts)
+    heading = _without_markup(node.children[0].content) if node.children else ""
+    kind = UnitKind.HEADING if any(map(str.isalnum, heading)) else UnitKind.FURNITURE
+    return Block(span, level=int(node.tag[1:]), heading=heading, parts=(Part(span, kind),))
 
 
-def _block(text: str, starts: list[int], tokens: list[Token], who: frozenset[str]) -> Iterator[Block]:
-    token = tokens[0]
-    assert token.map is not None
-    span = stripped(text, starts[token.map[0]], starts[token.map[1]])
-    if span is None:
-        return
-    if token.type == "heading_open":
-        heading = _without_markup(tokens[1].content) if len(tokens) > 1 else ""
-        level = int(token.tag[1:])
-        kind = UnitKind.HEADING if any(map(str.isalnum, heading)) else UnitKind.FURNITURE
-        yield Block(span, level=level, heading=heading, parts=(Part(span, kind),))
-        return
-    parts = tuple(_parts(text, starts, tokens, who))
-    yield Block(span, by_line=token.type in _BY_LINE, parts=parts)
-
-
-def _parts(text: str, starts: list[int], tokens: list[Token], who: frozenset[str]) -> Iterator[Part]:
+def _parts(text: str, starts: list[int], block: SyntaxTreeNode, who: frozenset[str]) -> Iterator[Part]:
     """The parts of a block: of each leaf in it, and of the lines between, such as an empty bullet's."""
-    assert tokens[0].map is not None
-    line, last = tokens[0].map
-    items = 0
-    for token in tokens:
-        items += token.nesting * (token.type in {"list_item_open", "list_item_close"})
-        if token.type not in _LEAVES or token.map is None or token.map[0] < line:
+    assert block.map is not None
+    line, last = block.map
+    for node in block.walk():
+        if node.type not in _LEAVES or node.map is None or node.map[0] < line:
             continue
-        yield from _between(text, starts[line], starts[token.map[0]])
-        kind = UnitKind.ITEM if items else UnitKind.PROSE
-        yield from _leaf(token.type, lines_of(text, starts[token.map[0]], starts[token.map[1]]), text, kind, who)
-        line = token.map[1]
+        first, line_after = node.map
+        yield from _between(text, starts[line], starts[first])
+        kind = UnitKind.ITEM if _is_in_list(node) else UnitKind.PROSE
+        yield from _leaf(node.type, lines_of(text, starts[first], starts[line_after]), text, kind, who)
+        line = line_after
     yield from _between(text, starts[line], starts[last])
+
+
+def _is_in_list(node: SyntaxTreeNode) -> bool:
+    return node.type == "list_item" or (node.parent is not None and _is_in_list(node.parent))
 
 
 def _leaf(name: str, lines: list[Line], text: str, kind: UnitKind, who: frozenset[str]) -> Iterator[Part]:
@@ -153,8 +136,8 @@ def _leaf(name: str, lines: list[Line], text: str, kind: UnitKind, who: frozense
     inside = whole.span.of(text)
     if name in {"fence", "code_block"}:
         yield replace(whole, kind=UnitKind.CODE)
-    elif name in {"heading_open", "hr"} or is_furniture(inside):
-        yield replace(whole, kind=UnitKind.HEADING if name == "heading_open" else UnitKind.FURNITURE)
+    elif name in {"heading", "hr"} or is_furniture(inside):
+        yield replace(whole, kind=UnitKind.HEADING if name == "heading" else UnitKind.FURNITURE)
     elif name == "html_block":
         words = without_tags(inside).strip()
         yield replace(whole, kind=UnitKind.PROSE if words.endswith(_SAYS_ENDS) else UnitKind.FURNITURE)
@@ -226,7 +209,7 @@ def _code(lines: Sequence[Line]) -> Block:
 
 
 def _stands_out(paragraph: Sequence[Line], then: Line | None) -> bool:
-    """Whether a paragraph is a line between blank lines, with more below it; or Chinese, which may do without them."""
+    """Whether a paragraph is one line between blank lines, with text below it. Chinese needs no blank lines."""
     if then is None or len(paragraph) > 1:
         return False
     first = paragraph[0]
@@ -251,7 +234,7 @@ def _split_at_titles(paragraph: Sequence[Line], who: frozenset[str]) -> Iterator
 def _headed(
     paragraph: Sequence[Line], who: frozenset[str], questions: Mapping[int, int], *, may_be_title: bool
 ) -> Iterator[Block]:
-    """A paragraph without the headings that stand in its first lines, and these before it."""
+    """The headings in the first lines of a paragraph, then the rest of it."""
     below, name = None, ""
     while paragraph:
         if count := questions.get(paragraph[0].span.start):
@@ -293,7 +276,7 @@ def _paragraphs(lines: Sequence[Line], who: frozenset[str], *, loose: bool) -> I
 
 
 def _stretches(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
-    """Lines between blank lines; where a blank line follows each, all of them."""
+    """Lines between blank lines; successive lines that each stand alone are kept together."""
     start = 0
     for i, line in enumerate(lines):
         following = i + 1 == len(lines) or lines[i + 1].after_blank
@@ -344,7 +327,7 @@ def _is_loose(lines: Sequence[Line]) -> bool:
 
 
 def _single(lines: Sequence[Line], who: frozenset[str]) -> Iterator[Sequence[Line]]:
-    """Line by line; a line in lower case joins the one before if nothing ends that, and any line joins a bare name."""
+    """Single lines. One in lower case is joined to a line before that has no end, and any line to a bare name."""
 
     def begins(i: int) -> bool:
         before, line = lines[i - 1].text, lines[i].text
@@ -437,7 +420,7 @@ def _hangs(lines: Sequence[Line]) -> bool:
 
 
 def _term(lines: Sequence[Line]) -> tuple[Part, Sequence[Line], str] | None:
-    """A term before a wide gap, what explains it (the rest of its line, and lines below that), and its name."""
+    """A term before a wide gap, the lines that explain it (the rest of its own and those below), and its name."""
     first = lines[0]
     gap = _TERM.match(first.text)
     column = first.indent + gap.end() if gap else 0

@@ -246,7 +246,7 @@ def _chunk(
 
 
 def _sections(hierarchy: Hierarchy, group: Sequence[_Unit]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Where the headings around a unit are others than around the one before it, and which they are."""
+    """Where the headings around a unit differ from those around the one before it, and what they are."""
     before = hierarchy.headings(group[0].index)
     for unit in group[1:]:
         headings = hierarchy.headings(unit.index)

@@ -63,7 +63,7 @@ class Context:
         return self._introduction if kind is UnitKind.CODE else None
 
     def _of_item(self, part: Part, start: int, *, opens: bool) -> int | None:
-        """Of an item's first sentence the item that it is part of, or the list's lead-in; of others the first."""
+        """What introduces an item's sentence: the item's first one; for that one, the outer item or the lead-in."""
         if not opens:
             return self._opening
         if not self._items:
@@ -88,31 +88,16 @@ def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
 
     Source: RDR² section 3.1, the document structure tree of headings and passages.
     """
-    parts = blocks(document)
-    ends = _section_ends(parts)
     tree = _Builder([Node(kind=Kind.DOCUMENT, span=Span(start=0, end=len(document.text)), parent=None)])
-    for i, block in enumerate(parts):
-        if block.level:
-            tree.open_section(block, ends[i])
-        tree.add_paragraph(block, document.text)
+    for block in blocks(document):
+        tree.add(block, document.text)
         if most is not None and tree.sentences > most:
             raise DocumentTooLargeError(
                 f"{document.uri} has more than {most:,} sentences.",
                 hint="Split the file, or raise DISCO_RAG_READING__MAX_SENTENCES.",
             )
+    tree.close_sections(1)
     return Hierarchy(nodes=tuple(tree.nodes))
-
-
-def _section_ends(parts: list[Block]) -> dict[int, int]:
-    """Index of each heading among the blocks -> where its section ends."""
-    ends: dict[int, int] = {}
-    open_headings: list[int] = []
-    for i, block in enumerate(parts):
-        while block.level and open_headings and parts[open_headings[-1]].level >= block.level:
-            ends[open_headings.pop()] = parts[i - 1].span.end
-        if block.level:
-            open_headings.append(i)
-    return ends | {i: parts[-1].span.end for i in open_headings}
 
 
 @dataclass
@@ -121,25 +106,31 @@ class _Builder:
     sections: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # (heading level, node index)
     context: Context = field(default_factory=Context)
     sentences: int = 0
+    end: int = 0  # of the last block
 
-    def open_section(self, block: Block, end: int) -> None:
-        while self.sections and self.sections[-1][0] >= block.level:
-            self.sections.pop()
-        index = self._add(Kind.SECTION, Span(start=block.span.start, end=end), self._parent(), heading=block.heading)
-        self.sections.append((block.level, index))
-
-    def add_paragraph(self, block: Block, text: str) -> None:
-        paragraph = self._add(Kind.PARAGRAPH, block.span, self._parent(), by_line=block.by_line)
+    def add(self, block: Block, text: str) -> None:
+        """Add a block with its sentences; a heading of Markdown opens a section."""
+        if block.level:
+            self.close_sections(block.level)
+            self.sections.append((block.level, self._add(Kind.SECTION, block.span, heading=block.heading)))
+        paragraph = self._add(Kind.PARAGRAPH, block.span, by_line=block.by_line)
         under = self.context.under(block)
         for part in block.parts:
             for span, unit in sentences_of(part, text):
                 lead = self.context.lead(part, unit, span.start)
-                self._add(Kind.SENTENCE, span, paragraph, unit=unit, lead=lead, under=under)
+                self._add(Kind.SENTENCE, span, parent=paragraph, unit=unit, lead=lead, under=under)
                 self.sentences += 1
+        self.end = block.span.end
 
-    def _parent(self) -> int:
-        return self.sections[-1][1] if self.sections else 0
+    def close_sections(self, level: int) -> None:
+        """End the open sections of this level, and those below them, with the last block."""
+        while self.sections and self.sections[-1][0] >= level:
+            _, index = self.sections.pop()
+            whole = Span(start=self.nodes[index].span.start, end=self.end)
+            self.nodes[index] = self.nodes[index].model_copy(update={"span": whole})
 
-    def _add(self, kind: Kind, span: Span, parent: int, **rest: Any) -> int:
-        self.nodes.append(Node(kind=kind, span=span, parent=parent, **rest))
+    def _add(self, kind: Kind, span: Span, **rest: Any) -> int:
+        """Add a node, to the innermost open section unless ``rest`` says to what; its index."""
+        parent = self.sections[-1][1] if self.sections else 0
+        self.nodes.append(Node.model_validate({"kind": kind, "span": span, "parent": parent, **rest}))
         return len(self.nodes) - 1

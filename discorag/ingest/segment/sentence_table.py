@@ -303,7 +303,7 @@ def _question_above(units: Sequence[Sentence]) -> int | None:
 
 
 def _kind_of(text: str) -> UnitKind:
-    """Of a sentence that was stored without its kind, such as a summary's."""
+    """The kind of a sentence that was stored without it, such as a summary's."""
     if _HEADING.match(text):
         return UnitKind.HEADING
     return UnitKind.ITEM if ITEM.match(text) and not text.startswith("|") else UnitKind.PROSE
@@ -317,9 +317,9 @@ def _line_at(chunk: Chunk, at: int | None) -> str:
 
 
 def _prefix(kind: UnitKind, text: str, headings: Sequence[str], introduction: str, lead: Sentence | None) -> str:
-    """What a unit is read with: its speaker, or the heading of which it is an item or a row without a header.
+    """What a unit is read with: its speaker, or the heading above an item or above a row without a header.
 
-    An item has none where a sentence introduces the list, nor has it a heading that asks.
+    An item has no prefix if a sentence introduces the list or the heading asks.
     """
     if kind is UnitKind.TURN:
         return _opened(speaker_of(text) or speaker_of(introduction) or introduction)
