@@ -80,7 +80,6 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
         reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
-        routed: Whether a router walks the headings (RDR²).
     """
 
     builder: str
@@ -89,7 +88,6 @@ class TreeRetriever:
     vectors: NodeVectors = "mean"
     summaries: bool = False
     reads: bool = False
-    routed: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from discorag.retrieval.selectors import (
     within_budget,
 )
 from discorag.schema.document import Scope
-from discorag.schema.errors import ModelError, Usage
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
 from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store
@@ -64,17 +64,10 @@ async def select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: i
 
 
 async def _select_reranked(query: TreeQuery) -> SelectedNodes:
-    """HTSIR section 4: of a pool of the best nodes of all layers the k that a reranker puts first, as far as they fit.
-
-    Where the reranker fails, the order is that of similarity, and the failure is in the result.
-    """
+    """HTSIR section 4: a reranker chooses k nodes from a pool of the best of all layers, as far as they fit."""
     s, k = query.scores, query.k or RERANKED
     found = ranking(s.forest.tree, s.nodes)[: max(k, query.pool)]
-    try:
-        ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
-    except ModelError as error:
-        failure = Failure.of("retrieve", error, fallback="the order by similarity")
-        return SelectedNodes(within_budget(found[:k], s.sizes, query.words), failures=(failure,))
+    ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
     return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 
@@ -117,7 +110,6 @@ def by_router(rules: WalkRules) -> TreeRetriever:
         partial(_select_routed, rules=rules),
         "text",
         reads=True,
-        routed=True,
     )
 
 

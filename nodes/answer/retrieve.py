@@ -61,14 +61,6 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     return await _finish(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
 
 
-async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
-    """Search for documents, then let a router walk the headings of each to the end (RDR² section 3.1).
-
-    The code is that of `retrieve_sentence_tree`: the retriever knows how to walk a tree.
-    """
-    return await retrieve_sentence_tree(state, runtime)
-
-
 async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
     """Take every chunk that fits into the reader's context, in document order; raises as `everything`,
     `retrieve_chunks`.
