@@ -31,7 +31,7 @@ from discorag.schema.document import Document, Markup
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Vectors, digest
 from discorag.store.outline import Outline, TreeArrays
-from discorag.text.bm25 import Bm25, TermCounts
+from discorag.text.bm25 import TermCounts
 from eval.datasets.registry import load_benchmark
 from eval.metrics.base import Given
 from eval.metrics.evidence import SpanRecall
@@ -81,10 +81,10 @@ class Measurement:
         documents = [benchmark.documents[d] for d in samples[0].documents]
         found: Found = defaultdict(dict)
         for name, retriever in self._retrievers.items():
-            forest, cosines, bm25 = await self._index(retriever, self._builders[name], documents)
+            forest, cosines, terms = await self._index(retriever, self._builders[name], documents)
             for sample in samples:
                 query = await self._backends.encoder.encode_query(sample.query)
-                nodes = fuse_scores(cosines(query), bm25.scores(sample.query, forest.tree.groups))
+                nodes = fuse_scores(cosines(query), terms.bm25(sample.query, forest.tree.groups))
                 evidence = await self._evidence(retriever, sample.query, Scores(forest, nodes, forest.tree.words))
                 given = Given(sample=sample, documents=benchmark.documents, answer="", evidence=evidence)
                 found[name][sample.id] = await SpanRecall(self._words).score(given) or 0.0
@@ -92,7 +92,7 @@ class Measurement:
 
     async def _index(
         self, retriever: TreeRetriever, builder: Builder, documents: Iterable[SourceDocument]
-    ) -> tuple[Forest, Callable[[Vectors], Any], Bm25]:
+    ) -> tuple[Forest, Callable[[Vectors], Any], TermCounts]:
         """The documents' trees as one, their nodes' cosines to a vector, and the terms of the leaves."""
         trees = {d.id: (await builder.build(_source(d))).tree for d in documents}
         vectors = [await node_vectors(tree, self._backends.encoder, retriever.vectors) for tree in trees.values()]
@@ -102,7 +102,7 @@ class Measurement:
         def cosines(query: Vectors) -> Any:
             return forest.join([o.cosines(found @ query) for o, found in zip(outlines, vectors, strict=True)])
 
-        return forest, cosines, Bm25(TermCounts.join([outline.terms for outline in outlines]))
+        return forest, cosines, TermCounts.join([outline.terms for outline in outlines])
 
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""

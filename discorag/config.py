@@ -161,9 +161,9 @@ class LlmSettings(EndpointSettings):
     cache: Path | None = Field(
         default=Path("cache/llm"), description="Disk cache of replies, below home; None turns it off."
     )
-    layout: Literal["auto", "inline", "indented", "plain"] = Field(
+    layout: Literal["auto", "inline", "plain"] = Field(
         default="auto",
-        description="How trees are shown to the model. inline: marks in the text; indented; plain: not at all. auto: "
+        description="How trees are shown to the model. inline: marks in the text; plain: not at all. auto: "
         "one call at the first question tests what it can read, and whether the local engines should make graph "
         "and plan.",
     )
@@ -192,7 +192,7 @@ class ModelRoles(_Section):
     summariser: ModelName | None = Field(default=None, description="Summarises nodes of retrieval trees.")
     router: ModelName | None = Field(default=None, description="Chooses headings (RDR2).")
     judge: ModelName | None = Field(default=None, description="Checks written sentences (verifier=llm).")
-    parser: ModelName | None = Field(default=None, description="Makes RST trees (parser=llm, parser=paper).")
+    parser: ModelName | None = Field(default=None, description="Makes RST trees (parser=paper).")
 
 
 class RerankerSettings(EndpointSettings):
@@ -261,20 +261,11 @@ class TreeSettings(_Section):
         description="DISRetrieval's tau: with a language model, a node gets a summary if its children have this many "
         "words together (its paper: 100 for QuALITY, 0 for QASPER).",
     )
-    chunk_words: int = Field(default=100, ge=1, description="HTSIR's l: words of a chunk.")
-    group: int = Field(default=2, ge=1, description="HTSIR's r: chunks that are summarised together in a section.")
     theme_group: int = Field(
-        default=4, ge=1, description="The same in text without sections (its paper: 2 to 5, best 4)."
-    )
-
-
-class RouterSettings(_Section):
-    """How a language model routes (RDR2)."""
-
-    format: Literal["json", "tagged"] = Field(
-        default="json",
-        description="What the model reads and writes. json: prompts/route.md. tagged: prompts/route-tagged.md, for a "
-        "model that was trained to route, such as the paper's.",
+        default=4,
+        ge=1,
+        description="HTSIR's r in text without sections: chunks that are summarised together (its paper: 2 to 5, best "
+        "4).",
     )
 
 
@@ -374,7 +365,6 @@ class Settings(BaseSettings):
         default={},
         description="Options of questions that choose no retrieval themselves, as disco-rag tune writes them.",
     )
-    router: RouterSettings = RouterSettings()
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 
     @field_validator("store", "llm", "api")

@@ -5,13 +5,11 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.registry import Named
 from discorag.retrieval.forest import NodeScores
-from discorag.retrieval.registry import POOL, RETRIEVERS, UNFOLD, ChunkRetriever, tree_retriever
+from discorag.retrieval.registry import RETRIEVERS, UNFOLD, ChunkRetriever, tree_retriever
 from discorag.retrieval.search import TreeOptions
-from discorag.schema.answer import Detail
-from discorag.verification.verifier import VERIFIERS
+from discorag.schema.answer import Detail, JudgeName
 
 TOP_K = 10
 MOST_TOKENS = 1_000_000
@@ -19,7 +17,7 @@ MOST_TOKENS = 1_000_000
 Engine = Literal["auto", "local", "llm"]
 Profile = Literal["auto", "verbatim", "written"]
 Preset = Literal["default", "local", "standard", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
-Layout = Literal["auto", "inline", "indented", "plain"]
+Layout = Literal["auto", "inline", "plain"]
 DEFAULT_RETRIEVER = "snapped"
 """The retriever with the most evidence on development documents of QMSum and FairytaleQA (`docs/retrieval.md`)."""
 
@@ -38,7 +36,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "retriever": "dense",
         "top_k": 10,
-        "parser": "llm",
+        "parser": "paper",
         "relater": "llm",
         "planner": "llm",
         "generator": "llm",
@@ -47,7 +45,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "disretrieval": {**PLAIN, "retriever": "discourse", "node_k": 5, "evidence_words": 400},
     "raptor": {**PLAIN, "retriever": "raptor", "context": "nodes", "evidence_tokens": 2000},
-    "htsir": {**PLAIN, "retriever": "htsir", "context": "nodes", "node_k": 10, "pool": 30, "evidence_words": 2000},
+    "htsir": {**PLAIN, "retriever": "htsir", "context": "nodes", "node_k": 10, "evidence_words": 2000},
     "rdr2": {**PLAIN, "retriever": "rdr2", "node_k": 5, "unfold": 5, "evidence_words": 2000, "abstain": "auto"},
 }
 """Options of each ``preset``, unless given otherwise; the command line, the API, the page, Studio and the models of the
@@ -74,8 +72,6 @@ PAPERS = frozenset(PRESETS) - {"default", "local", "standard"}
 
 RetrieverName = Annotated[str, Named(RETRIEVERS)]
 ParserName = Annotated[str, Named(PARSERS, ("auto",))]
-RelaterName = Annotated[str, Named(RELATION_ENGINES, ("auto", "llm"))]
-VerifierName = Annotated[str, Named(VERIFIERS)]
 IngestParserName = Annotated[str, Named(PARSERS, ("auto", "none"))]
 
 
@@ -136,7 +132,6 @@ class AnswerOptions(Options):
         "of a layer (raptor-traversal: 5), nodes that stay after reranking (htsir: 10), passages from which a router "
         "starts (rdr2: 5). None: these numbers.",
     )
-    pool: int = Field(default=POOL, ge=1, le=1000, description="Of htsir: nodes among which the reranker chooses.")
     unfold: int = Field(
         default=UNFOLD, ge=0, le=100, description="Of rdr2: headings that the router may unfold in a document."
     )
@@ -165,19 +160,16 @@ class AnswerOptions(Options):
     parser: ParserName = Field(
         default="auto", description=f"Parser for chunks without a tree. auto: as configured. {PARSERS.described()}."
     )
-    relater: RelaterName = Field(
+    relater: Engine = Field(default="auto", description="Engine for the graph. auto: llm if an endpoint is configured.")
+    verifier: JudgeName = Field(
         default="auto",
-        description="Engine for the graph. auto: llm if an endpoint is configured, else local; llm: the model. "
-        f"{RELATION_ENGINES.described()}.",
-    )
-    verifier: VerifierName = Field(
-        default="auto",
-        description=f"Verifier for sentences that are not quoted word for word. {VERIFIERS.described()}.",
+        description="What judges sentences that are not quoted word for word. auto: the NLI model if one is "
+        "configured, else nothing; llm: the language model, one call for all sentences.",
     )
     layout: Layout = Field(
         default="auto",
-        description="How trees are shown to a language model. inline: marks in the text; indented: sentences "
-        "indented by their depth; plain: not at all. auto: as configured, or as one test call finds out.",
+        description="How trees are shown to a language model. inline: marks in the text; plain: not at all. "
+        "auto: as configured, or as one test call finds out.",
     )
     planner: Engine = Field(default="auto", description="Engine for the plan. auto: llm if an endpoint is configured.")
     generator: Engine = Field(
@@ -214,7 +206,6 @@ class AnswerOptions(Options):
             in_tokens=self.evidence_tokens is not None,
             own_texts=self.context == "nodes",
             k=self.node_k,
-            pool=self.pool,
             unfold=self.unfold,
         )
 

@@ -1,4 +1,4 @@
-"""Parts by name: parsers, retrievers, stores, encoders, rerankers, relation engines, verifiers.
+"""Parts by name: parsers, retrievers, indexes, encoders, rerankers, NLI models.
 
 What users may choose is looked up here, ours and other packages' alike. Ours are references that are imported when they
 are asked for, so that knowing the names costs nothing. Another package adds a part without touching ours: by an entry
@@ -121,9 +121,9 @@ class Named:
         >>> from typing import Annotated
         >>> from pydantic import TypeAdapter
         >>> from discorag.registry import Named
-        >>> from discorag.verification.verifier import VERIFIERS
-        >>> TypeAdapter(Annotated[str, Named(VERIFIERS, ("none",))]).json_schema()["enum"]
-        ['none', 'auto', 'nli', 'llm']
+        >>> from discorag.discourse.parse.parser import PARSERS
+        >>> TypeAdapter(Annotated[str, Named(PARSERS, ("none",))]).json_schema()["enum"]
+        ['none', 'local', 'rules', 'paper']
     """
 
     registry: Registry[Any]

@@ -28,7 +28,18 @@ from discorag.retrieval.retrievers import (
     text_of,
 )
 from discorag.retrieval.routers.walk import WalkRules
-from discorag.retrieval.selectors import Variant, algorithm1
+from discorag.retrieval.selectors import (
+    Floats,
+    Ints,
+    Nodes,
+    algorithm1,
+    best_leaves,
+    in_text_order,
+    leaves_by_node,
+    ranking,
+    within_budget,
+)
+from discorag.store.outline import TreeArrays
 from eval.encoders import open_dual
 
 LAYERS = ("0", "1", "2", "01", "02", "12", "012")
@@ -65,6 +76,21 @@ def _segments(tools: TreeTools, words: int, width: int) -> WindowBuilder:
     return WindowBuilder(text_of(tools), chunk_words=words, width=width)
 
 
+def _summaries(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
+    """DISRetrieval figure 4: an inner node contributes its own text instead of leaves."""
+    return in_text_order(tree, within_budget(ranking(tree, scores), sizes, limit))
+
+
+def _all_leaves(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
+    """Figure 4: an inner node contributes all its leaves that are not chosen yet, the most similar first."""
+    return algorithm1(tree, scores, sizes, limit, k=tree.leaves)
+
+
+def _ranking_order(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int) -> Nodes:
+    """Figure 4: evidence in the order in which algorithm 1 chooses it."""
+    return within_budget(leaves_by_node(tree, scores, k), sizes, limit)
+
+
 def register_variants() -> None:
     """Add them to the product's retrievers, and DPR's encoder to its encoders, once in a process."""
     if "htsir-and-all" in RETRIEVERS:
@@ -74,10 +100,15 @@ def register_variants() -> None:
     }
     for name, retriever in {"raptor": RAPTOR, "htsir": HTSIR}.items():
         found |= {f"{name}-layers-{layers}": _of_layers(retriever, layers) for layers in LAYERS}
-    for variant in Variant:
-        selector = partial(algorithm1, variant=variant)
-        choose = partial(select_by_score, selector=selector, k=LEAVES_OF_A_NODE)
-        found[f"discourse-{variant.replace('_', '-')}"] = replace(DISCOURSE, choose=choose)
+    own_k = partial(select_by_score, k=LEAVES_OF_A_NODE)
+    for name, choose in {
+        "leaves": partial(select_by_score, selector=best_leaves),
+        "summaries": partial(select_by_score, selector=_summaries),
+        "all-leaves": partial(select_by_score, selector=_all_leaves),
+        "ranking-order": partial(own_k, selector=_ranking_order),
+        "original-order": partial(own_k, selector=algorithm1),
+    }.items():
+        found[f"discourse-{name}"] = replace(DISCOURSE, choose=choose)
     for words, width in SEGMENTS:
         segments = replace(WINDOWS, build=partial(_segments, words=words, width=width))
         found[f"segments-{words}-{width}"] = _of_layers(segments, "01")

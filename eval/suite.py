@@ -10,7 +10,6 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.options import PRESETS, AnswerOptions
 from discorag.registry import Named
 from discorag.schema.answer import Detail
@@ -81,7 +80,6 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
         spread: Strata over which a limited choice is spread evenly.
         seed: Of that choice, and of the bootstrap.
         parser: Whose trees the chunks get at ingest: as the product names parsers.
-        relater: Who relates chunks where no language model does, as the product names relation engines.
         top_k: Chunks to retrieve.
         answer_tokens: Output limit of the generator, in tokens.
         detail: How much a generator without a language model tells.
@@ -106,7 +104,6 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
     spread: tuple[str, ...] = ()
     seed: int = 13
     parser: Annotated[str, Named(PARSERS)] = "local"
-    relater: Annotated[str, Named(RELATION_ENGINES)] = "local"
     top_k: int = Field(default=10, ge=1)
     answer_tokens: int = Field(default=1024, ge=16)
     detail: Detail = "enough"

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from discorag.discourse.formats.drawing import graph_svg
 from discorag.generation.views import AnswerView, answer_html
 from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.answer import Answer, EvidenceSpan
@@ -60,8 +59,8 @@ class AskResult(BaseModel):
         return self.answer.text
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer with its sources, and the graph behind it."""
-        return answer_html(self.answer) + (graph_svg(self.graph) if self.graph and self.graph.edges else "")
+        """For notebooks: the answer with its sources."""
+        return answer_html(self.answer)
 
 
 class IngestResult(BaseModel):

@@ -105,7 +105,7 @@ class Backends:
             UnknownNameError: There is none; the error lists those that there are.
             ConfigError: It asks a language model, and none is configured.
         """
-        if name in PROMPTED:
+        if name == PROMPTED:
             return PARSERS[name](self, limits or Limits())
         with self._making:
             if name not in self._parsers:
@@ -116,7 +116,7 @@ class Backends:
         """The models and the parser for builders. If the configured parser reads only chunks, ``local`` reads sentences
         and paragraphs.
         """
-        chosen = self.parser("local" if parser in PROMPTED else parser)
+        chosen = self.parser("local" if parser == PROMPTED else parser)
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
         assert isinstance(units, UnitParser)
         return TreeTools(self, units)

@@ -77,11 +77,6 @@ class AnswerContext(AnswerOptions, _Scoped):
         return self._in_profile
 
     @property
-    def local_relater(self) -> str:
-        """The engine of the graph that needs no language model."""
-        return "local" if self.relater in ("auto", "llm") else self.relater
-
-    @property
     def structured(self) -> bool:
         """Whether trees, graph or plan are on; without any of them this is standard RAG."""
         return self.use_tree or self.use_graph or self.use_plan
@@ -108,8 +103,6 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     def tree_engine(self, backends: Backends) -> str:
         """The engine that parses chunks without a tree."""
-        if self.preset == "paper" and self.parser == "llm":
-            return "paper"
         return _parser(self.parser, backends)
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import replace
 from discorag import DiscoRAG
 from discorag.config import RerankerSettings
 from discorag.discourse.parse.rules import RuleParser
-from discorag.discourse.relate.local import LocalGraphEngine
+from discorag.discourse.relate import relate_chunks
 from discorag.generation.calibration import find_calibration
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.generation.selection import Selector
@@ -43,7 +43,7 @@ async def inputs_from(texts: dict[str, str], query: str, encoder: Encoder) -> An
 
 
 async def with_graph(inputs: AnswerInputs, encoder: Encoder) -> AnswerInputs:
-    return replace(inputs, graph=(await LocalGraphEngine(encoder).relate(inputs)).value)
+    return replace(inputs, graph=(await relate_chunks(inputs, encoder)).value)
 
 
 async def with_plan(inputs: AnswerInputs, encoder: Encoder) -> AnswerInputs:

@@ -32,16 +32,16 @@ from discorag.schema.answer import AnswerInputs, Support
 from discorag.schema.document import Document, Scope
 from discorag.schema.errors import ModelError
 from discorag.text.terms import terms
+from discorag.verification.claims import Judge
 from discorag.verification.judges import LlmJudge, NliJudge
 from discorag.verification.tracing import TracingVerifier
-from discorag.verification.verifier import Judge, Verifier
 from prompts import load
 
 OUT = Path("bench/results/verify.json")
 WORST_FIRST = (Support.NOT_SUPPORTED, Support.NOT_VERIFIED, Support.SUPPORTED)
 
 
-async def state_of(verifier: Verifier, documents: Mapping[str, str], draft: str) -> Support:
+async def state_of(verifier: TracingVerifier, documents: Mapping[str, str], draft: str) -> Support:
     """Return the state of a draft without citations over these documents: that of its worst sentence."""
     loaded = [Document(uri=name, title=name, text=text) for name, text in documents.items()]
     counter = PackagedTokens()
@@ -54,7 +54,7 @@ async def state_of(verifier: Verifier, documents: Mapping[str, str], draft: str)
     return min((sentence.support for sentence in checked.sentences), key=WORST_FIRST.index)
 
 
-async def _states(verifier: Verifier, cases: Sequence[Hostile | Pair]) -> dict[str, Any]:
+async def _states(verifier: TracingVerifier, cases: Sequence[Hostile | Pair]) -> dict[str, Any]:
     """How many sentences have which state; ``failed``: not verified because the model's reply was no verdict."""
     counts, failed = Counter[Support](), 0
     for case in cases:

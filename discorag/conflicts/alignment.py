@@ -63,16 +63,21 @@ class Words:
     """How often the documents of a corpus use words; a word weighs by how rare it is in the two that are compared."""
 
     def __init__(self, statements: Iterable[Statement]) -> None:
-        self._sizes = Counter[int]()
-        self._counts: dict[int, Counter[str]] = defaultdict(Counter)
+        self._statements: dict[int, list[Statement]] = defaultdict(list)
         for s in statements:
-            self._sizes[s.document] += 1
-            self._counts[s.document].update(set(s.frame))
+            self._statements[s.document].append(s)
+        self._counts: dict[int, Counter[str]] = {}
 
     def weigh(self, words: Iterable[str], one: int, other: int) -> float:
         """The sum of ``log(1 + statements / statements with the word)`` over these words, in two documents."""
-        size, left, right = self._sizes[one] + self._sizes[other], self._counts[one], self._counts[other]
+        size, left, right = sum(len(self._statements[d]) for d in (one, other)), self._count(one), self._count(other)
         return sum(math.log(1 + size / max(1, left[word] + right[word])) for word in words)
+
+    def _count(self, document: int) -> Counter[str]:
+        """In how many statements of a document each word occurs."""
+        if document not in self._counts:
+            self._counts[document] = Counter(word for s in self._statements[document] for word in set(s.frame))
+        return self._counts[document]
 
 
 @dataclass(frozen=True)

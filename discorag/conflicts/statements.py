@@ -263,13 +263,14 @@ def _statement(number: int, document: AuditDocument, i: int, sentence: Sentence)
     text = sentence.body
     if sentence.kind not in _KINDS or _MARKUP.search(_TARGET.sub("", sentence.text)):
         return None
-    if _is_line_of_listing(document.sentences, i):
+    is_default, leads_in = bool(_DEFAULT.match(text)), text.endswith(":")
+    if not (sentence.statement or is_default or leads_in) or _is_line_of_listing(document.sentences, i):
         return None
     targets = _targets(text)
     values = tuple(v for v in find_values(text) if not any(v.span.start in target for target in targets))
     statement = Statement(number, sentence, document.chunks[i], text, values)
     if statement.names_a_default:
         return statement
-    says = sentence.statement or (bool(values) and text.endswith(":") and has_verb(text))
+    says = sentence.statement or (bool(values) and leads_in and has_verb(text))
     fits = says and _LEAST_WORDS <= len(statement.tokens) <= _MOST_WORDS
     return statement if fits and not text.endswith("?") and language_of(text) == "en" else None

@@ -178,6 +178,8 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
         rf"(?<![\w.,$€£/#−^-])(?<!\w[\[(])(?!(?<=\[)\d+\])(?P<number>{_NUMBER}){_SCALE}(?![\w%]|[.,/-]\w)",
         re.IGNORECASE)),
 )  # fmt: skip
+_HINT = re.compile(rf"\d|default|\b(?:{'|'.join((*_ONES, *_TENS))})", re.IGNORECASE)
+"""What every value has; most sentences have none, and this is seen faster than that no pattern matches."""
 _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")
 """What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement"."""
@@ -193,7 +195,7 @@ _VERSIONED = re.compile(r"(?:\bversions?|\b[A-Z]\w+|[<>=]=?)\s?$")
 def find_values(sentence: str) -> tuple[Value, ...]:
     """The values of one English sentence, in order; none overlaps another. "One" alone is not a value."""
     found: list[Value] = []
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in _PATTERNS if _HINT.search(sentence) else ():
         for match in pattern.finditer(sentence):
             value = _read(kind, match)
             if value and not any(v.span.start < value.span.end and value.span.start < v.span.end for v in found):

@@ -17,7 +17,7 @@ from discorag.models.reranker import Reranker
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.values import Vectors
 from discorag.store.search import reciprocal_ranks_of
-from discorag.text.bm25 import Bm25, Runs, TermCounts
+from discorag.text.bm25 import Runs, TermCounts
 
 Floats = NDArray[np.float64]
 
@@ -136,7 +136,7 @@ def find_candidates(
         return {}
     each = np.arange(len(units))
     texts = TermCounts.of([in_context(inputs, table.sentences[i]) for i in units])
-    bm25 = Bm25(texts).scores(text, Runs(first=each, starts=each, stops=each + 1))
+    bm25 = texts.bm25(text, Runs(first=each, starts=each, stops=each + 1))
     fused = reciprocal_ranks_of(table.vectors[units] @ vector) + reciprocal_ranks_of(bm25)
     return {units[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
 

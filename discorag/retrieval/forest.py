@@ -28,19 +28,16 @@ class Forest:
 
     Args:
         trees: Document id -> its tree, in the order in which the documents are read; at least one.
-        texts: The same with texts, if these were read.
+        texts: The same trees with texts, if these were read.
     """
 
     def __init__(self, trees: Mapping[str, TreeArrays], texts: Mapping[str, RetrievalTree] | None = None) -> None:
         self.documents = tuple(trees)
         self._trees, self._texts = tuple(trees.values()), tuple((texts or {}).values())
-        places = np.arange(len(self._trees))
         self.owners = self.join([np.full(len(t.words), place) for place, t in enumerate(self._trees)])
-        """For each node the index of its document, shape (nodes,)."""
+        """The index of each node's document, shape (nodes,)."""
         self._own = self.join([np.arange(len(t.words)) for t in self._trees])
-        leaves = [t.leaves for t in self._trees]
-        self._first_leaf = np.cumsum([0, *leaves])[places]
-        self._first_inner = sum(leaves) + np.cumsum([0, *(t.inner for t in self._trees)])[places]
+        self._first_leaf = np.cumsum([0, *(t.leaves for t in self._trees)])
 
     @cached_property
     def tree(self) -> TreeArrays:
@@ -48,35 +45,32 @@ class Forest:
         return TreeArrays.join(self._trees)
 
     def node(self, number: int) -> RetrievalNode:
-        """A node of `tree` as its document's tree has it, if texts were read."""
+        """The node of a document's tree at this index of `tree`; only if texts were read."""
         return self.of(int(self.owners[number])).nodes[self.local(number)]
 
     def text(self, node: int) -> str:
-        """The text of a node of `tree`, if texts were read."""
+        """The text of a node of `tree`; only if texts were read."""
         return self.node(node).text
 
     def of(self, document: int) -> RetrievalTree:
-        """The tree of one document, by its place, if texts were read."""
+        """The tree of the document at this index; only if texts were read."""
         return self._texts[document]
 
-    def number(self, document: int, node: int) -> int:
-        """The index in `tree` of a node of one document's tree."""
-        leaves = self._trees[document].leaves
-        if node < leaves:
-            return int(self._first_leaf[document]) + node
-        return int(self._first_inner[document]) + node - leaves
+    def leaf_number(self, document: int, leaf: int) -> int:
+        """The index in `tree` of a leaf of one document's tree."""
+        return int(self._first_leaf[document]) + leaf
 
     def local(self, node: int) -> int:
         """The index in its document's tree of a node of `tree`."""
         return int(self._own[node])
 
     def place(self, leaf: int) -> tuple[str, Span]:
-        """The document of a leaf of `tree`, and the span of it that the leaf is."""
+        """The document of a leaf of `tree`, and the leaf's span in it."""
         start, end = self.tree.spans[leaf].tolist()
         return self.documents[int(self.owners[leaf])], Span.model_construct(start=start, end=end)
 
     def join(self, rows: Sequence[NDArray[S]]) -> NDArray[S]:
-        """What belongs to the nodes of each document, arrays of shape (nodes, ...), in the order of `tree`."""
+        """One array in the order of `tree`, from an array for each document's nodes, shape (nodes, ...)."""
         cut = [(r, t.leaves) for r, t in zip(rows, self._trees, strict=True)]
         return np.concatenate([*(r[:at] for r, at in cut), *(r[at:] for r, at in cut)])
 
@@ -85,8 +79,8 @@ class Forest:
 class Scores:
     """The nodes of some documents with their scores for a question, shape (nodes,); higher is better.
 
-    ``sizes`` are the words or tokens of every node's text, shape (nodes,); ``keys`` are the keys of the documents'
-    trees in the store, in the order of ``forest.documents``.
+    ``sizes`` are the words or tokens of every node's text, shape (nodes,). ``keys`` name the documents' trees in the
+    store, in the order of ``forest.documents``.
     """
 
     forest: Forest
@@ -96,7 +90,7 @@ class Scores:
 
 
 def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
-    """The same with sizes in tokens, special ones left out; the nodes must have their texts (`TreeIndex.scores`)."""
+    """The same with sizes in tokens, without special ones; the nodes must have texts (`TreeIndex.scores`)."""
     offsets = counter.token_offsets([scores.forest.text(node) for node in range(len(scores.sizes))])
     return replace(scores, sizes=np.array([len(found) for found in offsets], np.int64))
 

@@ -1,6 +1,6 @@
-"""From a question to evidence by retrieval trees: documents first (for a corpus), then all of their nodes, exactly.
+"""Search over retrieval trees: first for documents, then over all nodes of their trees, without approximation.
 
-Source: DISRetrieval section 3.3 for one document.
+Source: DISRetrieval section 3.3, which searches one document.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from discorag.store.records import SearchQuery
 from discorag.store.retrieval import Distinct, distinct
 from discorag.store.search import reciprocal_ranks, reciprocal_ranks_of
 from discorag.store.store import Store
-from discorag.text.bm25 import Bm25, TermCounts
+from discorag.text.bm25 import TermCounts
 
 BEST_CHUNKS = 20
 """Chunks whose documents are searched too."""
 ATTEMPTS = 10
-"""How often nodes are scored again if their trees were being replaced."""
+"""How often nodes are scored, if their trees are being replaced."""
 
 
 class TreeIndex:
@@ -36,17 +36,18 @@ class TreeIndex:
         self._encoder, self._builder = encoder, builder
         self._vectors: NodeVectors = vectors
         self.built = list[Built]()
-        """The trees that were missing, with what building them cost."""
+        """Trees that were missing and were built, with their cost."""
 
     @property
     def version(self) -> str:
-        """The builder's, and how nodes are encoded."""
+        """The builder's version, and how nodes are encoded."""
         return f"{self._builder.version}|{self._vectors}"
 
     async def documents(self, query: SearchQuery, limit: int) -> Distinct[str]:
-        """The documents nearest to the question and those of its best chunks by hybrid search, one of each content.
+        """The documents nearest to the question, each content once.
 
-        Both rankings are fused by reciprocal rank where there are more documents than ``limit``.
+        If there are more than ``limit``, their ranking is fused with that of the documents of the best chunks by hybrid
+        search (reciprocal rank).
         """
 
         def find(n: int) -> list[tuple[str, str]]:
@@ -59,7 +60,7 @@ class TreeIndex:
         return await asyncio.to_thread(distinct, self._store, self._scope, find, limit)
 
     def _of_best_chunks(self, query: SearchQuery) -> list[str]:
-        """The documents of the best chunks by hybrid search, best first: one may hold an exact term in one place."""
+        """The documents of the best chunks by hybrid search, best first: an exact term may stand in one chunk only."""
         query = query.model_copy(update={"retrieval": "hybrid", "top_k": BEST_CHUNKS})
         hits = self._store.search(self._scope, query)
         owners = {c.id: c.doc_id for c in self._store.chunks(self._scope, [hit.chunk_id for hit in hits])}
@@ -68,7 +69,7 @@ class TreeIndex:
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
 
-        ``by_any_parser``: those that another parser built are accepted, so that a question uses what an ingest built.
+        ``by_any_parser`` accepts trees that were built with another parser, so that a question uses those of an ingest.
 
         Raises:
             NotFoundError: A document is not stored.
@@ -115,7 +116,7 @@ class TreeIndex:
             nodes = forest.join([cosines[d] for d in trees]) if cosines else np.zeros(0)
             if by != "dense":
                 terms = TermCounts.join([outlines[d].terms for d in trees])
-                bm25 = Bm25(terms).scores(query.text, forest.tree.groups)
+                bm25 = terms.bm25(query.text, forest.tree.groups)
                 nodes = fuse_scores(nodes, bm25) if by == "hybrid" else bm25
             return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
         raise StoreError(

@@ -21,9 +21,9 @@ from discorag.store.records import Hit, SearchQuery
 from discorag.store.store import Store
 
 POOL = 30
-"""Three times the ten that HTSIR keeps: its paper has "a subset of candidate nodes" and no number."""
+"""Three times the ten nodes that HTSIR keeps; its paper names no number ("a subset of candidate nodes")."""
 UNFOLD = 5
-"""RDR² table 9: the most that it tries, and its best."""
+"""RDR² table 9: the most expansions that it tries, and the best."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,9 @@ class TreeTools:
 class TreeQuery:
     """A question over the scored nodes of the documents that are searched.
 
-    ``words`` is the budget of evidence, in the unit of the sizes; ``k`` the retriever's own, None for its paper's.
-    HTSIR's reranker is given ``pool`` nodes; RDR²'s router may ``unfold`` this many headings in a document.
+    ``words`` is the budget of evidence, in the unit of the sizes. ``k`` is a parameter of the retriever; None: the
+    number of its paper. HTSIR's reranker reads ``pool`` nodes. RDR²'s router may ``unfold`` this many headings in a
+    document.
     """
 
     question: str
@@ -56,8 +57,8 @@ class TreeQuery:
 class SelectedNodes:
     """Nodes whose text is evidence, and what selecting them cost.
 
-    ``refused``: the router says that no document answers the question (RDR²'s [REFUSE] in all of them); the nodes are
-    then the nearest ones, and not evidence.
+    ``refused``: the router refused every document (RDR²'s [REFUSE]). The nodes are then the nearest ones, and not
+    evidence.
     """
 
     nodes: Sequence[int]
@@ -74,12 +75,12 @@ class TreeRetriever:
     """A retriever over trees.
 
     Args:
-        builder: Whose trees: `Builder.name`, under which they are stored. Retrievers may share them.
+        builder: `Builder.name`, under which the trees are stored. Retrievers may share them.
         build: Makes that builder.
-        choose: Evidence among scored nodes.
+        choose: Selects evidence among scored nodes.
         vectors: How inner nodes are encoded.
-        summaries: Whether a language model, where there is one, writes inner nodes' texts, which are encoded then.
-        reads: Whether ``choose`` reads the texts of nodes, which takes time (`TreeIndex.scores`).
+        summaries: Whether a language model, if there is one, writes the texts of inner nodes. These are then encoded.
+        reads: Whether ``choose`` reads the texts of nodes, which takes longer (`TreeIndex.scores`).
     """
 
     builder: str
@@ -92,7 +93,7 @@ class TreeRetriever:
 
 @dataclass(frozen=True)
 class ChunkRetriever:
-    """A search over chunks for the best ``query.top_k``; it blocks. None: every chunk, in document order."""
+    """A search for the best ``query.top_k`` chunks, which blocks. None: every chunk, in document order."""
 
     search: Callable[[Store, Scope, SearchQuery], list[Hit]] | None
 

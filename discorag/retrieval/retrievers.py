@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatChunkBuilder, FlatSentenceBuilder, WindowBuilder
+from discorag.retrieval.builders.baselines import FLAT_CHUNKS, FLAT_SENTENCES, BisectionBuilder, WindowBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
@@ -18,8 +18,8 @@ from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, T
 from discorag.retrieval.routers.walk import STAGE, Walk, WalkRules
 from discorag.retrieval.selectors import (
     Nodes,
-    Variant,
     algorithm1,
+    best_leaves,
     collapsed_tree,
     leaf_ranking,
     ranking,
@@ -58,13 +58,13 @@ ALL = ChunkRetriever(None)
 
 
 async def select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
-    """By a selector; ``k`` is its paper's, of one that has any."""
+    """Selects by scores alone; ``k`` is the number of the selector's paper, None for a selector without k."""
     s, own = query.scores, {} if k is None else {"k": query.k or k}
     return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, **own))
 
 
 async def _select_reranked(query: TreeQuery) -> SelectedNodes:
-    """HTSIR section 4: a reranker chooses k nodes from a pool of the best of all layers, as far as they fit."""
+    """HTSIR section 4: a reranker orders the best nodes of all layers; the first k are selected, if they fit."""
     s, k = query.scores, query.k or RERANKED
     found = ranking(s.forest.tree, s.nodes)[: max(k, query.pool)]
     ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
@@ -73,16 +73,16 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
 
 
 async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
-    """RDR² section 3.1: what a router selects in each document, as far as it fits.
+    """RDR² section 3.1: the passages that a router selects in each document, as far as they fit.
 
-    Where the router refuses every document, so does this. Where it selected nothing because it failed, the best
+    If the router refuses every document, the result is refused. If it selects nothing because it failed, the best
     passages are used instead, and a failure says so.
     """
     walks, forest, sizes = begin_walks(query, rules), query.scores.forest, query.scores.sizes
     await asyncio.gather(*(walk.run(query.question, query.router, query.unfold) for walk in walks.values()))
     usage = sum((walk.usage for walk in walks.values()), Usage())
     failures = tuple(failure for walk in walks.values() for failure in walk.failures)
-    routed = [forest.number(place, leaf) for place, walk in walks.items() for leaf in walk.selected]
+    routed = [forest.leaf_number(place, leaf) for place, walk in walks.items() for leaf in walk.selected]
     if routed:
         return SelectedNodes(within_budget(routed, sizes, query.words), usage, failures)
     nearest = within_budget(_best_passages(query), sizes, query.words)
@@ -90,7 +90,7 @@ async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
 
 
 def begin_walks(query: TreeQuery, rules: WalkRules) -> dict[int, Walk]:
-    """Walks through the documents that hold the best passages, by the document's place in the forest."""
+    """A walk through each document that holds one of the best passages, by the document's index in the forest."""
     forest, retrieved = query.scores.forest, dict[int, list[int]]()
     for leaf in _best_passages(query):
         retrieved.setdefault(int(forest.owners[leaf]), []).append(forest.local(leaf))
@@ -103,7 +103,7 @@ def _best_passages(query: TreeQuery) -> list[int]:
 
 
 def by_router(rules: WalkRules) -> TreeRetriever:
-    """RDR² by these rules: all share their trees."""
+    """RDR² with these rules; all such retrievers share their trees."""
     return TreeRetriever(
         "headings",
         lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
@@ -118,16 +118,15 @@ def _clusters(tools: TreeTools) -> ClusterBuilder:
 
 
 def _sections(tools: TreeTools) -> SectionBuilder:
-    cut = tools.backends.settings.trees
-    sizes = SectionSizes(chunk_words=cut.chunk_words, group=cut.group, theme_group=cut.theme_group)
+    sizes = SectionSizes(theme_group=tools.backends.settings.trees.theme_group)
     return SectionBuilder(tools.backends.encoder, summariser_of(tools), sizes)
 
 
 _ALGORITHM_1: Choose = partial(select_by_score, selector=algorithm1, k=LEAVES_OF_A_NODE)
-_LEAVES: Choose = partial(select_by_score, selector=partial(algorithm1, variant=Variant.LEAVES))
+_LEAVES: Choose = partial(select_by_score, selector=best_leaves)
 
-SENTENCES = TreeRetriever("flat-sentences", lambda _: FlatSentenceBuilder(), _LEAVES)
-CHUNKS = TreeRetriever("flat-chunks", lambda _: FlatChunkBuilder(), _LEAVES)
+SENTENCES = TreeRetriever("flat-sentences", lambda _: FLAT_SENTENCES, _LEAVES)
+CHUNKS = TreeRetriever("flat-chunks", lambda _: FLAT_CHUNKS, _LEAVES)
 SNAPPED = TreeRetriever("snapped", lambda _: TreeWindowBuilder(ParagraphBuilder(Concat())), _ALGORITHM_1)
 BISECTION = TreeRetriever("bisection", lambda tools: BisectionBuilder(text_of(tools)), _ALGORITHM_1, summaries=True)
 DISCOURSE = TreeRetriever(
@@ -145,7 +144,7 @@ RDR2_PASSAGES = by_router(WalkRules(by_passage=True))
 
 
 def text_of(tools: TreeTools) -> NodeText:
-    """The rule of DISRetrieval's eq. 2 where a model summarises, else all that lies below."""
+    """With a model for summaries the rule of DISRetrieval's eq. 2, else all text below a node."""
     backends = tools.backends
     return Tau(summariser_of(tools), backends.settings.trees.tau) if backends.model_for("summariser") else Concat()
 

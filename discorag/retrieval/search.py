@@ -1,6 +1,6 @@
 """From a question to evidence: what the retrieving nodes of the answer graph call.
 
-Sources: DISRetrieval section 3.3 for the trees of one document; documents first, for a corpus, is ours.
+Source: DISRetrieval section 3.3 for the trees of one document. To search for documents first is ours.
 """
 
 import asyncio
@@ -26,17 +26,17 @@ from discorag.store.retrieval import Distinct, distinct_chunks
 from discorag.store.store import Store
 
 EvidencePlaces = Mapping[str, Sequence[Span]]
-"""Document id -> what of it is evidence."""
+"""Document id -> the spans of it that are evidence."""
 Inside = dict[str, list[Span]]
-"""Chunk id -> what of it is evidence."""
+"""Chunk id -> the spans of it that are evidence."""
 
 
 @dataclass(frozen=True)
 class TreeOptions:
-    """What a question sets for retrievers over trees; ``k``, ``pool`` and ``unfold`` as in `TreeQuery`.
+    """What a question sets for retrievers over trees; ``k`` and ``unfold`` as in `TreeQuery`.
 
-    The nearest ``documents`` are searched. The ``budget`` is in words, or in tokens of the encoder where ``in_tokens``.
-    ``own_texts``: the selected nodes' own texts are read, summaries too, instead of source text only.
+    The nearest ``documents`` are searched. The ``budget`` is in words, or in tokens of the encoder if ``in_tokens``.
+    With ``own_texts`` the reader gets the selected nodes' own texts, including summaries, instead of source text only.
     """
 
     documents: int
@@ -45,16 +45,15 @@ class TreeOptions:
     in_tokens: bool
     own_texts: bool
     k: int | None
-    pool: int
     unfold: int
 
 
 async def search_chunks(
     store: Store, encoder: Encoder, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """The ``top_k`` best chunks by a retriever over chunks, those of one text once, and the chunks by id.
+    """The ``top_k`` best chunks, each text once, and the chunks by id.
 
-    Any other retriever means ``dense``.
+    A retriever that is not one over chunks means ``dense``.
 
     Raises:
         QueryError: The question is longer than the encoder's window.
@@ -71,14 +70,14 @@ async def search_chunks(
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
-    """The trees of a retriever's builder; if a language model writes summaries, inner nodes are encoded by them."""
+    """The trees of a retriever's builder; summaries by a language model are encoded, too."""
     vectors = "text" if tools.backends.model_for("summariser") and retriever.summaries else retriever.vectors
     return TreeIndex(store, scope, tools.backends.encoder, retriever.build(tools), vectors)
 
 
 @dataclass(frozen=True)
 class TreeSearch:
-    """A question over the trees of the documents nearest to it; without a query if no document was found."""
+    """A question over the trees of the nearest documents; ``query`` is None if no document was found."""
 
     index: TreeIndex
     query: TreeQuery | None
@@ -117,8 +116,7 @@ async def search_trees(
         backends.reranker,
         router_of(backends),
         options.k,
-        options.pool,
-        options.unfold,
+        unfold=options.unfold,
     )
     return TreeSearch(index, tree_query, near.copies)
 
@@ -126,18 +124,18 @@ async def search_trees(
 def passages_with(
     store: Store, scope: Scope, scores: Scores, selected: SelectedNodes, options: TreeOptions
 ) -> tuple[list[Hit], Inside]:
-    """What is read of the selected nodes: the chunks that hold their evidence, or the nodes' own texts; blocks."""
+    """What the reader gets: the chunks that hold the selected nodes' evidence, or the nodes' own texts. Blocks."""
     if options.own_texts:
         return passages_of(store, scope, scores, selected.nodes)
     return chunks_with(store, scope, evidence_of(scores, selected.nodes, options.budget))
 
 
 def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePlaces:
-    """What the selected nodes say, as spans of the documents; the document of the best node comes first.
+    """The evidence of the selected nodes as spans of the documents; the document of the best node comes first.
 
-    All of it is source text (see `passages_of` for summaries). The text of an inner node, such as a summary, is
-    replaced by the leaves below it that are most similar to the question, as many as fit its length, and at least one.
-    The best leaf is kept even if it is longer than the ``budget`` of all evidence.
+    Everything is source text (`passages_of` gives summaries). An inner node is replaced by the leaves below it that are
+    most similar to the question: as many as fit the length of its text, and at least one. The best leaf is kept even if
+    it exceeds the ``budget``.
     """
 
     def best_leaves(node: int) -> Sequence[int]:
@@ -155,9 +153,9 @@ def evidence_of(scores: Scores, nodes: Sequence[int], budget: int) -> EvidencePl
 
 
 def chunks_with(store: Store, scope: Scope, evidence: EvidencePlaces) -> tuple[list[Hit], Inside]:
-    """The chunks that hold the evidence, and the evidence of each by its id. Blocks.
+    """The chunks that hold the evidence, and the evidence in each chunk. Blocks.
 
-    Documents are in the order of ``evidence``, chunks in text order; an earlier document's chunks have the higher
+    Documents are in the order of ``evidence``, their chunks in text order. Chunks of an earlier document have a higher
     score.
     """
     hits: list[Hit] = []
@@ -170,16 +168,16 @@ def chunks_with(store: Store, scope: Scope, evidence: EvidencePlaces) -> tuple[l
 
 
 def _holding(chunks: Sequence[tuple[str, Span]], spans: Sequence[Span]) -> Iterator[tuple[str, list[Span]]]:
-    """The chunks in which a part of a span stands, each with these spans."""
+    """The chunks that overlap one of the spans, each with these spans."""
     for chunk, place in chunks:
         if own := [s for s in spans if s.start < place.end and place.start < s.end]:
             yield chunk, own
 
 
 def passages_of(store: Store, scope: Scope, scores: Scores, nodes: Sequence[int]) -> tuple[list[Hit], Inside]:
-    """The selected nodes' own texts, in the order of selection: summaries as they are, leaves as their chunks; blocks.
+    """The selected nodes' own texts, in the order of selection, and the selected leaves in each chunk. Blocks.
 
-    `Store.chunks` knows the ids of both. Also the selected leaves of each chunk by its id.
+    A summary is a passage of its own, a leaf stands for its chunk. `Store.chunks` knows the ids of both.
     """
     forest, found, inside = scores.forest, dict[str, float](), defaultdict[str, list[Span]](list)
     for rank, node in enumerate(nodes):

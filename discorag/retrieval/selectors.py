@@ -1,15 +1,13 @@
 """From scored nodes to evidence within a budget.
 
-A selector gives the nodes of a tree whose own text is evidence, none twice, in the order in which that text is read.
-``scores`` are similarities of all nodes to the question, higher is better, and ``sizes`` their words or tokens, both of
-shape (nodes,); ``limit`` is the budget in the unit of ``sizes`` (`within_budget`).
+A selector returns nodes of a tree, none twice, whose texts are the evidence, in reading order. ``scores`` are the
+similarities of all nodes to the question (higher is better), ``sizes`` their words or tokens, both of shape (nodes,).
+``limit`` is the budget in the unit of ``sizes`` (`within_budget`).
 
-Sources: DISRetrieval, section 3.3, algorithm 1, figure 4 (the variants) and section E.2 (k = 5); RAPTOR, section 3
-(querying) and appendix F.
+Sources: DISRetrieval, section 3.3, algorithm 1 and section E.2 (k = 5); RAPTOR, section 3 (querying) and appendix F.
 """
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +25,10 @@ def leaf_ranking(scores: Floats) -> list[int]:
 
 
 def within_budget(order: Iterable[int], sizes: Ints, limit: int) -> Nodes:
-    """The longest beginning of ``order`` (nodes, best first) whose sizes, shape (nodes,), stay within the limit.
+    """The nodes at the beginning of ``order`` (best first) whose sizes together stay within the limit.
 
     It stops before the first node that would exceed the limit, even if a smaller one follows. The best node is kept
-    even if it alone exceeds the limit, which the papers do not mention: an answer needs some evidence.
+    even if it exceeds the limit, since an answer needs some evidence; the papers do not mention this case.
     """
     chosen: list[int] = []
     spent = 0
@@ -42,58 +40,43 @@ def within_budget(order: Iterable[int], sizes: Ints, limit: int) -> Nodes:
     return tuple(chosen)
 
 
-class Variant(StrEnum):
-    """The five rows of DISRetrieval's figure 4."""
-
-    LEAVES = "leaves"
-    """Inner nodes are left out: flat retrieval of leaves."""
-    SUMMARIES = "summaries"
-    """An inner node contributes its own text instead of leaves."""
-    ALL_LEAVES = "all_leaves"
-    """An inner node contributes all its leaves that are not chosen yet (k has no bound), the most similar first."""
-    RANKING_ORDER = "ranking_order"
-    """The top-k leaves of an inner node; evidence is given in the order of choice."""
-    ORIGINAL_ORDER = "original_order"
-    """The top-k leaves of an inner node; evidence is given in the order of the text: the method itself."""
+def in_text_order(tree: TreeArrays, nodes: Iterable[int]) -> Nodes:
+    """The nodes by their first leaf; a node before those above it."""
+    return tuple(sorted(nodes, key=lambda node: (int(tree.first_leaf[node]), node)))
 
 
-def algorithm1(
-    tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5, variant: Variant = Variant.ORIGINAL_ORDER
-) -> Nodes:
-    """Go through all nodes by score: a leaf is chosen; an inner node contributes its k best leaves not yet chosen.
+def best_leaves(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
+    """The best leaves, in text order: flat retrieval."""
+    return in_text_order(tree, within_budget(leaf_ranking(scores[: tree.leaves]), sizes, limit))
 
-    The printed algorithm counts evidence and tests the count after each node; the paper's experiments, and this
-    function, limit its length and test after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
+
+def algorithm1(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:
+    """The leaves that DISRetrieval's algorithm 1 chooses (`leaves_by_node`), in text order.
+
+    The printed algorithm counts evidence and tests the count after each node. The paper's experiments limit the length
+    of the evidence, and so does this function, after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
     """
-    if variant is Variant.LEAVES:
-        order: Iterable[int] = leaf_ranking(scores[: tree.leaves])
-    elif variant is Variant.SUMMARIES:
-        order = ranking(tree, scores)
-    else:
-        bound = tree.leaves if variant is Variant.ALL_LEAVES else k
-        order = _leaves_by_node(tree, ranking(tree, scores), scores[: tree.leaves], bound)
-    chosen = within_budget(order, sizes, limit)
-    if variant is Variant.RANKING_ORDER:
-        return chosen
-    starts = tree.first_leaf
-    return tuple(sorted(chosen, key=lambda node: (int(starts[node]), node)))
+    return in_text_order(tree, within_budget(leaves_by_node(tree, scores, k), sizes, limit))
 
 
 def ranking(tree: TreeArrays, scores: Floats) -> list[int]:
-    """The nodes of all layers, best first; equal scores in text order, and a child before its parent.
+    """The nodes of all layers, best first; nodes with equal scores in text order, a child before its parent.
 
-    HTSIR's collapsed set ("Collapsed Tree Search Strategy") is the first of these.
+    HTSIR's collapsed set ("Collapsed Tree Search Strategy") is the beginning of this list.
     """
     return np.lexsort((tree.first_leaf, -scores)).tolist()
 
 
-def _leaves_by_node(tree: TreeArrays, ranked: Iterable[int], scores: Floats, k: int) -> Iterator[int]:
-    """Leaves in the order in which algorithm 1 chooses them, each once, at most ``k`` of a node."""
-    rank = np.empty(len(scores), np.int64)
-    rank[leaf_ranking(scores)] = np.arange(len(scores))
-    used = np.zeros(len(scores), np.bool_)
-    left = len(scores)
-    for node in ranked:
+def leaves_by_node(tree: TreeArrays, scores: Floats, k: int) -> Iterator[int]:
+    """Leaves in the order in which algorithm 1 chooses them, each once.
+
+    It goes through all nodes by score: a leaf is chosen, an inner node gives its ``k`` best leaves not yet chosen.
+    """
+    left = tree.leaves
+    rank = np.empty(left, np.int64)
+    rank[leaf_ranking(scores[:left])] = np.arange(left)
+    used = np.zeros(left, np.bool_)
+    for node in ranking(tree, scores):
         if left == 0:
             return
         leaves = tree.leaves_below(node)
@@ -107,8 +90,8 @@ def _leaves_by_node(tree: TreeArrays, ranked: Iterable[int], scores: Floats, k: 
 def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
     """RAPTOR's collapsed tree: the best nodes of all layers until the budget, which the paper sets to 2,000 tokens.
 
-    Nodes are given by rank. A node and one above it may both be chosen, as in the paper. The sum may reach the limit,
-    as in the paper's text; in its appendix F it stays below.
+    Nodes are in the order of their rank. A node and a node above it may both be chosen, as in the paper. The sum may
+    equal the limit, as in the paper's text; in its appendix F it stays below.
     """
     return within_budget(ranking(tree, scores), sizes, limit)
 
@@ -116,10 +99,10 @@ def collapsed_tree(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) ->
 def traversal(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:
     """RAPTOR's tree traversal: the k best roots, then the k best of their children, and so on down to the leaves.
 
-    Nodes are given layer by layer from the top, by rank in each. The paper tries several k. It has no budget here, but
-    finds the share of each layer to be constant: where the walk exceeds ours, fewer nodes a layer are chosen, so that
-    it reaches leaves all the same; where even one a layer is too much, the lowest ones are given. A node that was met
-    before (cluster trees) is not met again.
+    Nodes are in the order of layers from the top, in each by rank. The paper tries several k, and has no budget here.
+    If the walk exceeds our budget, fewer nodes of each layer are chosen, so that it still reaches leaves. If even one
+    node of each layer is too much, the lowest ones are returned. A node with several parents (cluster trees) is met
+    once.
     """
     path: list[int] = []
     for width in range(k, 0, -1):

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, Field
 
-from discorag.schema.discourse import ChunkRelation, Drawn, Plan, RhetoricalGraph
+from discorag.schema.discourse import ChunkRelation, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
@@ -17,6 +17,8 @@ from discorag.schema.values import Span
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
 Detail = Literal["enough", "full"]
+JudgeName = Literal["auto", "llm"]
+"""What judges whether a source supports a sentence: an NLI model if one is configured, or the language model."""
 Known = dict[str, tuple[tuple[Chunk, ...], Any]]
 """Name -> the chunks, and what was computed from them."""
 
@@ -157,7 +159,7 @@ NO_ANSWER = "The documents do not answer this."
 NOT_SURE = "Not sure that the documents answer this. Closest passages:"
 
 
-class Answer(Drawn, BaseModel, frozen=True):
+class Answer(BaseModel, frozen=True):
     """A verified answer; or none: then ``abstained`` says why, and ``nearest`` are the closest passages.
 
     ``answerable`` is the probability that the evidence answers the question; None if it is not known. If the answer is

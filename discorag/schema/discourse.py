@@ -1,29 +1,14 @@
 """Discourse structure: RST trees inside chunks, the rhetorical graph between chunks, and the plan of an answer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property
-from pkgutil import resolve_name
 from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
-
-_DRAWN = {
-    "RstTree": "discorag.discourse.formats.drawing:tree_svg",
-    "Chunk": "discorag.discourse.formats.drawing:chunk_svg",
-    "RhetoricalGraph": "discorag.discourse.formats.drawing:graph_svg",
-    "Answer": "discorag.generation.views:answer_html",
-}
-
-
-class Drawn:
-    """Draws itself in a notebook. The drawing code is in rooms above this one, so it is imported when it is needed."""
-
-    def _repr_html_(self) -> str:
-        return resolve_name(_DRAWN[type(self).__name__])(self)
 
 
 class Relation(StrEnum):
@@ -98,7 +83,7 @@ class Split(BaseModel, frozen=True):
         return self
 
 
-class RstTree(Drawn, BaseModel, frozen=True):
+class RstTree(BaseModel, frozen=True):
     """A binary RST tree over the EDUs of one text.
 
     Args:
@@ -160,22 +145,16 @@ class RstTree(Drawn, BaseModel, frozen=True):
         return tuple(gaps)
 
     @cached_property
-    def satellite_depth(self) -> tuple[int, ...]:
-        """For each EDU, how many satellite links lie between it and the root; 0 is the most nuclear (Marcu)."""
-        return tuple(map(int, self._links(lambda _: 1.0)))
-
-    @cached_property
     def satellite_weight(self) -> tuple[float, ...]:
-        """`satellite_depth` where each link counts by its split's confidence, and as 1 where the parser gives none."""
-        return self._links(lambda split: 1.0 if split.confidence is None else split.confidence)
+        """For each EDU the satellite links between it and the root, added up; 0 is the most nuclear (Marcu).
 
-    def _links(self, weight: Callable[[Split], float]) -> tuple[float, ...]:
-        """For each EDU the weights of the splits above it of which it is on the satellite's side, added up."""
+        A link counts by the confidence of its split, and as 1 where the parser gives none.
+        """
         links = {(0, len(self.edus)): 0.0}
         for s in self.splits:
-            above = links[s.start, s.end]
-            links[s.start, s.mid] = above + weight(s) * (s.nuclearity is Nuclearity.SN)
-            links[s.mid, s.end] = above + weight(s) * (s.nuclearity is Nuclearity.NS)
+            above, weight = links[s.start, s.end], 1.0 if s.confidence is None else s.confidence
+            links[s.start, s.mid] = above + weight * (s.nuclearity is Nuclearity.SN)
+            links[s.mid, s.end] = above + weight * (s.nuclearity is Nuclearity.NS)
         return tuple(links[i, i + 1] for i in range(len(self.edus)))
 
 
@@ -252,7 +231,7 @@ class Edge(BaseModel, frozen=True):
         return self.relation is ChunkRelation.REPLACES and bool(self.reason)
 
 
-class RhetoricalGraph(Drawn, BaseModel, frozen=True):
+class RhetoricalGraph(BaseModel, frozen=True):
     """Chunks in retrieval order and at most one relation for every ordered pair of them.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from discorag.schema.discourse import Drawn, RstTree
+from discorag.schema.discourse import RstTree
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span, digest, stable_id
 
@@ -165,7 +165,7 @@ class Hierarchy(BaseModel, frozen=True):
         return tuple(reversed(path))
 
 
-class Chunk(Drawn, BaseModel, frozen=True):
+class Chunk(BaseModel, frozen=True):
     """A retrievable stretch of a document: whole sentences, at most the encoder's window.
 
     Args:

@@ -95,24 +95,17 @@ class TermCounts:
         counts[rows, np.searchsorted(ids, self.ids[entries])] = self.counts[entries]
         return counts
 
-
-class Bm25:
-    """BM25 of groups of texts, such as a forest's leaves; document frequencies are those of the single texts."""
-
-    def __init__(self, counts: TermCounts) -> None:
-        self._counts = counts
-        self._lengths = counts.lengths
-
-    def scores(self, query: str, groups: Runs) -> Floats:
+    def bm25(self, query: str, groups: Runs) -> Floats:
         """The BM25 score of each group of texts (at least one), shape (groups,).
 
-        A group's length is normalised by the groups' mean. Each term of the query counts once.
+        Document frequencies are those of the single texts. A group's length is normalised by the mean of the groups.
+        Each term of the query counts once.
         """
         ids = np.array(sorted(set(map(term_id, terms(query)))), np.uint32)
-        table = self._counts.table(ids)
+        table = self.table(ids)
         seen = (table > 0).sum(axis=0)
         weights = np.log1p((len(table) - seen + 0.5) / (seen + 0.5))
         found = groups.sums(np.concatenate([np.zeros((1, len(ids))), table.cumsum(axis=0)]))
-        lengths = groups.sums(self._lengths)
+        lengths = groups.sums(self.lengths)
         norm = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1e-9))
         return (found * (K1 + 1) / (found + norm[:, None])) @ weights

@@ -1,4 +1,4 @@
-"""The judges: an NLI model, and a language model that decides about all sentences in one call."""
+"""The judges: an NLI model, and a language model that decides all sentences in one call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,40 +7,34 @@ from itertools import accumulate
 from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.discourse.parse.inline import escape
-from discorag.models.nli import ENTAILMENT, VARIABLES, NliModel, nli_from
+from discorag.models.nli import ENTAILMENT, NliModel, nli_from
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
-from discorag.schema.answer import Outcome, Support
-from discorag.schema.errors import ConfigError
+from discorag.schema.answer import JudgeName, Outcome, Support
+from discorag.verification.claims import Claim, Verdict, verdict_on
 from discorag.verification.tracing import TracingVerifier
-from discorag.verification.verifier import Claim, Verdict, verdict_on
 
 _NLI_SAID = "The NLI model finds a passage that says so."
 _NLI_UNSAID = "The NLI model finds no passage that says so."
 
 
-def auto_verifier(tools: Toolbox) -> TracingVerifier:
-    """The verifier ``auto``: judges written sentences if an NLI model is configured; else none is verified."""
+def verifier_of(tools: Toolbox, judge: JudgeName) -> TracingVerifier:
+    """The verifier with this judge; without an NLI model ``auto`` judges nothing.
+
+    Raises:
+        ConfigError: The judge is ``llm``, and no language model is configured.
+    """
+    if judge == "llm":
+        model = LlmJudge(tools.require_model("judge"), tools.template("support"))
+        return TracingVerifier(tools.encoder, tools.reranker, model)
     settings = tools.settings.nli
-    model = nli_from(settings)
-    judge = NliJudge(model, settings.threshold) if model else None
-    return TracingVerifier(tools.encoder, tools.reranker, judge)
-
-
-def nli_verifier(tools: Toolbox) -> TracingVerifier:
-    """The verifier ``nli``. Raises `ConfigError` if no model is named."""
-    verifier = auto_verifier(tools)
-    if verifier.judge is None:
-        raise ConfigError(
-            "No NLI model is configured, but verifier=nli needs one.",
-            hint=f"Set {VARIABLES}__MODEL to a folder or hub name.",
-        )
-    return verifier
+    nli = nli_from(settings)
+    return TracingVerifier(tools.encoder, tools.reranker, NliJudge(nli, settings.threshold) if nli else None)
 
 
 @dataclass(frozen=True)
 class NliJudge:
-    """Decides claims by an NLI model. Implements `discorag.verification.verifier.Judge`.
+    """Decides claims by an NLI model.
 
     A sentence is supported by the place that most probably entails it, with at least ``threshold``, if that has its
     figures, dates, quotations and names.
@@ -70,13 +64,6 @@ _SAID = "The language model finds a passage that says so."
 _UNSAID = "The language model finds no passage that says so."
 
 
-def llm_verifier(tools: Toolbox) -> TracingVerifier:
-    """The verifier ``llm``. Raises `ConfigError` if no language model is configured."""
-    return TracingVerifier(
-        tools.encoder, tools.reranker, LlmJudge(tools.require_model("judge"), tools.template("support"))
-    )
-
-
 class _Verdict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -93,7 +80,7 @@ class _Verdicts(BaseModel):
 
 @dataclass(frozen=True)
 class LlmJudge:
-    """Decides claims by a language model. Implements `discorag.verification.verifier.Judge`.
+    """Decides claims by a language model.
 
     A sentence is not supported if the passage that the model names lacks one of its figures, dates, names or quotes.
     The prompt's variables are ``passages`` and ``sentences``.

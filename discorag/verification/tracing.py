@@ -17,9 +17,9 @@ from discorag.schema.errors import ModelError
 from discorag.schema.values import Span, Vectors
 from discorag.text.citations import references, steps, without_references
 from discorag.text.terms import terms
+from discorag.verification.claims import Claim, Judge, Place, Verdict
 from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.guards import missing_detail
-from discorag.verification.verifier import Claim, Judge, Place, Verdict
 
 PLACES = 3
 """Sentences around which places are made, in the cited chunks and in the others."""
@@ -121,7 +121,7 @@ class _Traced:
 
 @dataclass(frozen=True)
 class TracingVerifier:
-    """Traces a draft to its sources. Implements `discorag.verification.verifier.Verifier`.
+    """Traces every sentence of a draft to its sources.
 
     1. A heading, and a sentence without content ("It did."), is not verified.
     2. A sentence that a source has word for word is supported; no model is called.
@@ -135,7 +135,10 @@ class TracingVerifier:
     judge: Judge | None = None
 
     async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
-        """Return the verified answer; see `Verifier.verify`.
+        """The draft's sentences, each with its state, its evidence and the reason.
+
+        The draft was made from the chunks, graph and plan of the inputs, and cites chunks as ``[2]`` or units as
+        ``[2.3]``.
 
         Raises:
             ModelError: The encoder or the judge is an endpoint and fails.

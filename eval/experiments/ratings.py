@@ -16,7 +16,7 @@ from statistics import fmean
 from string import ascii_uppercase
 from typing import Any
 
-from discorag.discourse.formats.table import tree_text
+from discorag.discourse.formats import write_trees
 from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.answer import AnswerInputs
 from eval.errors import DataError
@@ -47,7 +47,7 @@ def structures(item: str, inputs: AnswerInputs) -> list[Thing]:
     chunks = "\n\n".join(f"CHUNK[{i}] {chunk.text}" for i, chunk in enumerate(inputs.chunks, start=1))
     about = f"{inputs.query}\n\n{chunks}"
     shown = {
-        "trees": "\n\n".join(tree_text(chunk, chunk.tree) for chunk in inputs.chunks if chunk.tree),
+        "trees": "\n\n".join(write_trees([chunk], "text") for chunk in inputs.chunks if chunk.tree),
         "graph": graph_lines(inputs.chunks, inputs.graph) if inputs.graph else "",
         "plan": inputs.plan.paragraph if inputs.plan else "",
     }

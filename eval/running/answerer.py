@@ -160,8 +160,7 @@ class Answerer:
         }
         retriever = system.options.get("retriever")
         chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k, "rerank": False}
-        local = {} if self._rag.backends.model else {"relater": suite.relater}
-        return {**common, **chunks, **local, **system.switches}
+        return {**common, **chunks, **system.switches}
 
     def _input_of(self, sample: Sample, system: System) -> AnswerInput:
         own = system.own or self._suite.retrieval == "own"

@@ -59,7 +59,7 @@ async def ingest(
         DataError: A document could not be ingested, or its canonical text would differ from the benchmark's.
     """
     name = f"{benchmark.name}-{_digest(benchmark)[:8]}" + (f"-{parser}" if parser != "local" else "")
-    if parser in PROMPTED:
+    if parser == PROMPTED:
         name += f"-{digest(rag.backends.require_model('parser').name)[:8]}"
     folder = home / "documents" / name
     files = await asyncio.to_thread(_write, benchmark.documents, folder)

@@ -143,7 +143,7 @@ class Session:
         model = CountingModel(backends.encoder.tokens, backends.settings.llm.context_tokens)
         no_roles = backends.settings.model_copy(update={"models": ModelRoles()})
         counting = DiscoRAG(backends=Backends(no_roles, backends.store, backends.encoder, model))
-        corpus = await self.corpus(counting, refresh=self.suite.parser in PROMPTED)
+        corpus = await self.corpus(counting, refresh=self.suite.parser == PROMPTED)
         answerer = Answerer(self.suite, corpus, counting, self.benchmark.samples)
         ledgers: dict[str, list[Ledger]] = {}
         wanted = [s for n in self.suite.systems if (s := find_system(n)).kind != "lead"]

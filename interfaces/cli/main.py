@@ -14,7 +14,7 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from discorag.config import config_file, read_settings
-from discorag.discourse.formats.table import FORMATS, write_trees
+from discorag.discourse.formats import MEDIA_TYPES, write_trees
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 from discorag.schema.document import Scope
@@ -174,7 +174,7 @@ def show_tree(
     chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
     corpus: Corpus = None,
     tenant: Tenant = None,
-    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(MEDIA_TYPES)}.")] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="Print the chunks as they are stored.")] = False,
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""

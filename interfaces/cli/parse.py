@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, read_settings
-from discorag.discourse.formats.table import FORMATS, check_format, write_trees
+from discorag.discourse.formats import MEDIA_TYPES, check_format, write_trees
 from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
@@ -21,7 +21,7 @@ from nodes.backends import Backends
 
 def parse(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A document.")],
-    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "text",
+    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(MEDIA_TYPES)}.")] = "text",
     parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
 ) -> None:
     """``disco-rag parse``."""
@@ -40,7 +40,7 @@ def _parse_document(path: Path, parser: str) -> Chunk:
 
 def _without_store(settings: Settings, parser: str) -> Settings:
     """Nothing is stored, and no language model started that does not parse."""
-    without = {} if parser in PROMPTED else {"model": None, "models": ModelRoles(), "llm": LlmSettings()}
+    without = {} if parser == PROMPTED else {"model": None, "models": ModelRoles(), "llm": LlmSettings()}
     return settings.model_copy(update={"store": StoreSettings(kind="memory"), **without})
 
 

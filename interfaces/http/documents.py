@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.config import NAMELESS
-from discorag.discourse.formats.table import FORMATS, write_trees
+from discorag.discourse.formats import MEDIA_TYPES, write_trees
 from discorag.ingest.loaders import SUFFIXES, bytes_of
 from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.schema.document import Chunk, Markup, Scope
@@ -34,7 +34,7 @@ Order = Annotated[int, Field(ge=0, le=10**9)]
 _FORMAT = Query(
     alias="format",
     description="Answer in this format instead; files that other tools read hold the tree of one chunk.",
-    json_schema_extra={"enum": [*FORMATS]},
+    json_schema_extra={"enum": [*MEDIA_TYPES]},
 )
 _PDF = "application/pdf"
 _FORMATS = "Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, EPUB, CSV, TSV."
@@ -174,7 +174,7 @@ async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = Non
 @router.get(
     "/trees/{doc_id}",
     response_model=list[Chunk],
-    responses=error_responses(404) | {200: {"content": {f.media_type: {} for f in FORMATS.values()}}},
+    responses=error_responses(404) | {200: {"content": {kind: {} for kind in MEDIA_TYPES.values()}}},
 )
 async def trees(
     who: Reader,
@@ -193,7 +193,7 @@ async def trees(
         return found
     if not found:
         raise NotFoundError(f"Document {doc_id} has no chunk {chunk}.", hint=f"It has {len(stored)}, from 0.")
-    return Response(write_trees(found, format_), media_type=FORMATS[format_].media_type)
+    return Response(write_trees(found, format_), media_type=MEDIA_TYPES[format_])
 
 
 class Progress(BaseModel):

@@ -30,7 +30,7 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     missing = [c for c in inputs.chunks if c.tree is None or c.doc_id in others]
     trees = await asyncio.gather(*(stage.parse(c, parser, backends.parser("local")) for c in missing))
     preview = f"{len(missing)} of {len(inputs.chunks)} chunks parsed now"
-    maker = ("llm" if engine in PROMPTED else "local") if missing else "stored"
+    maker = ("llm" if engine == PROMPTED else "local") if missing else "stored"
     ledger = stage.finish_batch(len(missing), engine=maker, model=parser.version, preview=preview)
     return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
 

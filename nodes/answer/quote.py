@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.relate.local import RELATION_ENGINES
+from discorag.discourse.relate import relate_chunks
 from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan
-from discorag.verification.draft import trace_draft
-from discorag.verification.verifier import VERIFIERS
+from discorag.verification.judges import verifier_of
+from discorag.verification.summaries import trace_draft
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -28,7 +28,7 @@ async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     backends, inputs = await context.open_backends(), await load_inputs(state, context)
     inputs = await _with_graph_and_plan(inputs, context)
     draft = (await extract_answer(inputs, backends.selector)).value
-    verifier, scope = VERIFIERS["auto"](backends), await context.scope()
+    verifier, scope = verifier_of(backends, "auto"), await context.scope()
     answer = (await trace_draft(verifier, inputs, draft, backends.store, scope)).value
     preliminary = stage.with_notes(answer, state).model_dump(mode="json")
     stage.emit({"stage": "quote", "event": "preliminary", "answer": preliminary})
@@ -44,8 +44,7 @@ async def _with_graph_and_plan(inputs: AnswerInputs, context: AnswerContext) -> 
     """With the local engines' graph and plan."""
     backends = await context.open_backends()
     if context.use_graph:
-        engine = RELATION_ENGINES[context.local_relater](backends)
-        inputs = replace(inputs, graph=(await engine.relate(inputs)).value)
+        inputs = replace(inputs, graph=(await relate_chunks(inputs, backends.encoder)).value)
     if context.plan:
         inputs = replace(inputs, plan=Plan(paragraph=context.plan))
     elif context.use_plan:

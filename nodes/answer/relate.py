@@ -2,7 +2,7 @@
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.relate.local import RELATION_ENGINES, GraphEngine
+from discorag.discourse.relate import relate_chunks
 from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -17,19 +17,17 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    name = context.local_relater
     llm, update = await context.llm(context.relater, "relate"), Json()
-    engine: GraphEngine = llm or RELATION_ENGINES[name](backends)
     try:
-        outcome = await engine.relate(inputs)
+        outcome = await (llm.relate(inputs) if llm else relate_chunks(inputs, backends.encoder))
     except ModelError as error:
         update = stage.failed_model(error, fallback="local")
-        llm, name = None, "local"
-        outcome = await RELATION_ENGINES[name](backends).relate(inputs)
+        llm = None
+        outcome = await relate_chunks(inputs, backends.encoder)
     model = llm.model.name if llm else ""
     preview = ", ".join(
         f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in outcome.value.edges
     )
-    ledger = stage.done(engine="llm" if llm else name, model=model, outcome=outcome, preview=preview)
+    ledger = stage.done(engine="llm" if llm else "local", model=model, outcome=outcome, preview=preview)
     turns = {"graph": outcome.text} if outcome.text else {}
     return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger, **update}

@@ -10,8 +10,9 @@ from discorag.generation.draft import VERBATIM, replace_tokens
 from discorag.generation.prompted.engine import declined
 from discorag.schema.answer import Answer, AnswerInputs, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
-from discorag.verification.draft import next_step, trace_draft, unverified_answer
-from discorag.verification.verifier import VERIFIERS
+from discorag.verification.draft import next_step, unverified_answer
+from discorag.verification.judges import verifier_of
+from discorag.verification.summaries import trace_draft
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -53,7 +54,7 @@ async def verify(
 async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
     """The draft's sentences as the verifier judges them; where it fails, none of them is verified."""
     backends = await context.open_backends()
-    verifier = VERIFIERS[context.verifier](backends)
+    verifier = verifier_of(backends, context.verifier)
     try:
         outcome = await trace_draft(verifier, inputs, draft, backends.store, await context.scope())
     except ModelError as error:

@@ -155,7 +155,7 @@ async def parse(document: IngestedDocument, run: Run) -> None:
         run.record(StageRecord(stage="parse", engine="off"))
         return
     stage, parser, local = Stage("parse"), run.backends.parser(engine), run.backends.parser("local")
-    turns = asyncio.Semaphore(len(document.chunks) if engine in PROMPTED else AT_ONCE)
+    turns = asyncio.Semaphore(len(document.chunks) if engine == PROMPTED else AT_ONCE)
 
     async def tree_of(chunk: Chunk) -> RstTree:
         async with turns:

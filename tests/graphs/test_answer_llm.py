@@ -207,24 +207,25 @@ def test_a_document_cannot_close_our_fences_nor_imitate_our_marks(opened: Opened
 def test_trees_by_the_llm_are_stored_and_a_failing_parser_is_tried_again_by_the_next_ingest(
     pipeline: Pipelines, texts: Path
 ) -> None:
-    good = {
-        "edus": ["Vitamin D is made in the skin.", "However, winter sun is too weak."],
-        "nodes": [{"left": [1, 1], "right": [2, 2], "relation": "CONTRAST", "nuclearity": "NN"}],
-    }
+    good = (
+        "EDUs:\n[1] Vitamin D is made in the skin.\n[2] However, winter sun is too weak.\n"
+        "RST ANALYSIS:\nRELATION(EDU2, EDU1): CONTRAST\n"
+        "TREE STRUCTURE:\nROOT[1-2]\n|--- NUCLEUS[1] (N)\n|--- NUCLEUS[2] (N): CONTRAST"
+    )
     broken = [True]
 
     def respond(body: Body) -> Scripted | str:
-        return Scripted("down", status=500) if broken[0] else json.dumps(good)
+        return Scripted("down", status=500) if broken[0] else good
 
     only = texts / "c.txt"
     with ScriptedServer(respond) as server:
         rag = pipeline(llm=server.base_url)
-        first = rag.ingest(only, parser="llm")
+        first = rag.ingest(only, parser="paper")
         assert [(f.stage, f.fallback) for f in first.ledger.failures] == [("parse", TrainedParser().version)]
         broken[0] = False
-        second = rag.ingest(only, parser="llm")
+        second = rag.ingest(only, parser="paper")
         assert [o.status for o in second.outcomes] == ["replaced"]
-        third = rag.ingest(only, parser="llm")
+        third = rag.ingest(only, parser="paper")
     assert [o.status for o in third.outcomes] == ["unchanged"]
     chunk = rag.backends.store.chunks_of(rag.scope(), rag.documents()[0].doc_id)[0]
     assert chunk.tree is not None

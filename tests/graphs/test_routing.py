@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from discorag import DiscoRAG
-from discorag.config import ModelRoles, RouterSettings, StoreSettings, read_settings
+from discorag.config import ModelRoles, StoreSettings, read_settings
 from tests.inputs import stage_of
 from tests.servers.scripted import ScriptedServer
 
@@ -46,7 +46,6 @@ def test_the_published_router_starts_from_each_passage_unfolds_several_headings_
                 update={
                     "store": StoreSettings(path=tmp_path / "store"),
                     "models": ModelRoles(router=f"{routes.base_url}#rdr2_llama3.1_8b_inst"),
-                    "router": RouterSettings(format="tagged"),
                     "llm": base.llm.model_copy(update={"cache": None, "layout": "inline", "retries": 0}),
                 }
             )

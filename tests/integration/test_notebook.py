@@ -13,18 +13,14 @@ from tests.conftest import EXAMPLES
 
 
 @pytest.mark.server
-def test_the_tour_runs_and_draws_answer_and_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tour_runs_and_shows_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))
     notebook: Any = nbformat.read(EXAMPLES / "tour.ipynb", as_version=4)
     committed = html_of(notebook)
     done = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": EXAMPLES}}).execute()
-    answer, tree = shown = html_of(done)
-    assert "The sources disagree" in answer
-    assert "<svg" in answer
-    assert tree.startswith("<svg")
-    assert len(committed) == len(shown)
-    assert "The sources disagree" in committed[0]
+    for [answer] in (committed, html_of(done)):
+        assert "The sources disagree" in answer
 
 
 def html_of(notebook: Any) -> list[str]:

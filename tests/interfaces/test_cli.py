@@ -93,7 +93,7 @@ def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser:
     source = [str(EXAMPLES / "vitamin-d" / "pooled-analysis.md"), "--parser", parser]
     shown = run(tmp_path, "parse", *source)
     assert len(set(re.findall(r"\b(\d+): ", shown))) > 10
-    assert run(tmp_path, "parse", *source, "--format", "svg").startswith("<svg")
+    assert run(tmp_path, "parse", *source, "--format", "rs3").startswith("<rst>")
     assert not (tmp_path / "s").exists()
 
 
@@ -168,8 +168,8 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
         (["parse", "gone.md"], "does not exist"),
         (["parse", "t.tune"], "unknown format"),
-        (["parse", "t.md", "--format", "pdf"], "text, rs3, json, svg"),
-        (["parse", "t.md", "--parser", "llm"], "DISCO_RAG_MODEL"),
+        (["parse", "t.md", "--format", "pdf"], "text, rs3, json"),
+        (["parse", "t.md", "--parser", "paper"], "DISCO_RAG_MODEL"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do_and_exit_code_2(home: Path, arguments: list[str], said: str) -> None:
@@ -210,7 +210,7 @@ def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which
         answer = " ".join(run(home, "ask", "Does vitamin D prevent flu?", **endpoint).split())
         inline = " ".join(run(home, "status", **endpoint, DISCO_RAG_LLM__LAYOUT="inline").split())
         assert sum(map(probed, server.requests)) == 1
-    assert "trees indented; relate llm, plan local, generate llm" in told
+    assert "trees plain; relate llm, plan local, generate llm" in told
     assert "The language model did not make the graph:" in answer
     assert "The language model did not make the answer:" in answer
     assert "trees inline; as configured" in inline

@@ -1,17 +1,14 @@
 """What a reader sees of an answer, a plan and a graph: marks are ours, and nothing that a source wrote is markup."""
 
-import xml.etree.ElementTree as ET
 from io import StringIO
 
 import pytest
 from hypothesis import given
 from rich.console import Console, RenderableType
 
-from discorag.discourse.formats.drawing import graph_svg
 from discorag.generation.views import answer_html, answer_markdown
-from discorag.models.encoder import PackagedEncoder
 from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
+from discorag.schema.discourse import ChunkRelation, Plan
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
 from discorag.store.records import Hit
@@ -21,7 +18,6 @@ from interfaces.http.ask import Reply
 from interfaces.results import AskResult
 from interfaces.views.terminal import answer_text, plan_text
 from tests.generation.hostile import OURS, Page, hostile_texts, planted, rendered
-from tests.inputs import load_inputs
 from tests.strategies import texts
 
 
@@ -89,17 +85,6 @@ def test_a_plan_cites_the_sources_of_the_answer_in_bold_and_shows_other_brackets
 HOSTILE = '<script>alert("x")</script> & </svg>\u202e'
 
 
-def _texts(svg: str) -> list[str]:
-    return [e.text or "" for e in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
-
-
-def test_a_graph_names_its_relations() -> None:
-    edge = Edge(source="a", target="b", relation=ChunkRelation.CONTRASTS_WITH)
-    said = _texts(graph_svg(RhetoricalGraph(chunks=("a", "b", "c"), edges=(edge,))))
-    assert {"1", "2", "3", "contrasts with"} <= set(said)
-    assert _texts(graph_svg(RhetoricalGraph(chunks=()))) == []
-
-
 def _source(text: str) -> EvidenceSpan:
     return EvidenceSpan(chunk_id="c", doc_id="d", title=HOSTILE, span=Span(start=0, end=9), text=text, page=2)
 
@@ -128,11 +113,3 @@ def test_a_question_is_text_in_the_files_of_its_answer() -> None:
     reply = Reply.to(result, files=True)
     assert "<script" not in reply.html
     assert planted(reply.markdown, {*OURS, "h1"}) == []
-
-
-@pytest.mark.parametrize("kind", ["chunk", "tree"])
-async def test_notebooks_ask_objects_to_draw_themselves(kind: str, encoder: PackagedEncoder) -> None:
-    [chunk, *_] = (await load_inputs("tides", "Why do tides rise?", encoder)).chunks
-    drawn = chunk if kind == "chunk" else chunk.tree
-    assert drawn is not None
-    assert drawn._repr_html_().startswith("<svg")

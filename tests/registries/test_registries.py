@@ -12,21 +12,19 @@ from typer.testing import CliRunner
 
 from discorag.config import RerankerSettings, Settings, StoreSettings
 from discorag.discourse.parse.parser import PARSERS, Limits, UnitParser
-from discorag.discourse.relate.local import RELATION_ENGINES
 from discorag.models.encoder import ENCODERS
 from discorag.models.reranker import RERANKERS, reranker_from
 from discorag.registry import Registry
 from discorag.retrieval.registry import RETRIEVERS
 from discorag.schema.errors import InputError, UnknownNameError
 from discorag.store.index import INDEXES
-from discorag.verification.verifier import VERIFIERS
 from interfaces.cli.main import app
 from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
 from tests.conftest import Pipelines
 
 ROOT, PLUGIN = Path(__file__).parents[2], Path(__file__).parent / "plugin"
-ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, INDEXES, ENCODERS, RERANKERS, RELATION_ENGINES, VERIFIERS)
+ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, INDEXES, ENCODERS, RERANKERS)
 
 
 @pytest.mark.parametrize("registry", ALL, ids=lambda r: r.kind)
@@ -41,7 +39,7 @@ def test_every_name_of_ours_has_its_part_and_a_line_of_help(registry: Registry[A
 def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline: Pipelines, tmp_path: Path) -> None:
     rag = pipeline()
     (tmp_path / "a.txt").write_text("Iron rusts.")
-    for switch, name in (("parser", "fastt"), ("retriever", "rapter"), ("relater", "rule"), ("verifier", "none")):
+    for switch, name in (("parser", "fastt"), ("retriever", "rapter")):
         with pytest.raises(InputError, match=r"There is no .* Known names: .*"):
             rag.ask("Why?", **{switch: name})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="rules"):
@@ -60,15 +58,13 @@ def test_help_and_schema_list_the_names_of_the_registries() -> None:
     answer, ingest = AnswerContext.model_json_schema()["properties"], IngestContext.model_json_schema()["properties"]
     assert answer["parser"]["enum"] == ["auto", *PARSERS]
     assert set(answer["retriever"]["enum"]) == set(RETRIEVERS)
-    assert answer["relater"]["enum"] == ["auto", "llm", *RELATION_ENGINES]
-    assert answer["verifier"]["enum"] == list(VERIFIERS)
     assert ingest["parser"]["enum"] == ["auto", "none", *PARSERS]
 
 
 def test_a_parser_of_chunks_only_leaves_the_trees_of_retrievers_to_the_local_one(pipeline: Pipelines) -> None:
     backends = pipeline(llm="http://127.0.0.1:9/v1").backends
-    assert not isinstance(backends.parser("llm", Limits()), UnitParser)
-    assert backends.tree_tools("llm").parser is backends.parser("local")
+    assert not isinstance(backends.parser("paper", Limits()), UnitParser)
+    assert backends.tree_tools("paper").parser is backends.parser("local")
 
 
 async def test_a_question_takes_the_trees_that_an_ingest_made_with_another_parser(
@@ -106,7 +102,5 @@ def test_another_package_brings_parts_of_every_kind_without_a_change_of_ours(tmp
     done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-    assert told["asked"] == [
-        "encoder", "index", "parser", "relation engine", "reranker", "retriever", "units", "verifier",
-    ]  # fmt: skip
-    assert (told["reason"], told["parser"], told["encoder"]) == ("tiny", "tiny-parser", "tiny-encoder")
+    assert told["asked"] == ["encoder", "index", "parser", "reranker", "retriever", "units"]
+    assert (told["parser"], told["encoder"]) == ("tiny-parser", "tiny-encoder")

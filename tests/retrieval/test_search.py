@@ -6,14 +6,14 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.retrieval.builders.base import Builder
-from discorag.retrieval.builders.baselines import BisectionBuilder, FlatSentenceBuilder
+from discorag.retrieval.builders.baselines import FLAT_SENTENCES, BisectionBuilder
 from discorag.retrieval.builders.node_text import Concat
 from discorag.retrieval.forest import NodeScores, node_vectors
 from discorag.retrieval.index import TreeIndex, fuse_scores
 from discorag.retrieval.selectors import Floats
 from discorag.store.outline import Outline, leaf_terms
 from discorag.store.records import SearchQuery
-from discorag.text.bm25 import Bm25, TermCounts
+from discorag.text.bm25 import TermCounts
 from tests.conftest import EXAMPLES, Pipelines
 from tests.retrieval.builders.checks import joined
 
@@ -37,7 +37,7 @@ async def opened(rag: DiscoRAG, builder: Builder) -> tuple[TreeIndex, list[str],
     return index, ids, SearchQuery(vector=await rag.backends.encoder.encode_query(QUESTION), text=QUESTION)
 
 
-@pytest.mark.parametrize("builder", [FlatSentenceBuilder(), BISECTION], ids=["flat", "bisection"])
+@pytest.mark.parametrize("builder", [FLAT_SENTENCES, BISECTION], ids=["flat", "bisection"])
 async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
     rag: DiscoRAG, builder: Builder
 ) -> None:
@@ -47,7 +47,7 @@ async def test_a_query_over_the_store_ranks_nodes_as_their_vectors_and_terms_do(
     leaves = {i: await node_vectors(tree, rag.backends.encoder, "mean") for i, tree in trees.items()}
     cosines = forest.join([Outline.of(trees[i], leaves[i]).cosines(leaves[i] @ query.vector) for i in ids])
     counts = TermCounts.join([leaf_terms(tree) for tree in trees.values()])
-    terms = Bm25(counts).scores(QUESTION, forest.tree.groups)
+    terms = counts.bm25(QUESTION, forest.tree.groups)
     expected: dict[NodeScores, Floats] = {"dense": cosines, "bm25": terms, "hybrid": fuse_scores(cosines, terms)}
     for by, texts in product(expected, (False, True)):
         found = await index.scores(query, ids, by=by, texts=texts)

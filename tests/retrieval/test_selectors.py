@@ -2,14 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.retrieval.selectors import Floats, Ints, Nodes, Variant, algorithm1, collapsed_tree, traversal
+from discorag.retrieval.selectors import (
+    Floats,
+    Ints,
+    Nodes,
+    algorithm1,
+    best_leaves,
+    collapsed_tree,
+    leaves_by_node,
+    traversal,
+    within_budget,
+)
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import TreeArrays
 from tests.retrieval.strategies import leaves_of, retrieval_trees, small_tree
@@ -21,28 +30,31 @@ ONES = np.ones(12, np.int64)
 SIZES = np.array([10, 10, 10, 10, 10, 10, 10, 10, 50, 30, 30, 100])
 ALL = 10_000
 SELECTORS: dict[str, Callable[[TreeArrays, Floats, Ints, int], Nodes]] = {
-    **{variant: partial(algorithm1, variant=variant) for variant in Variant},
+    "best_leaves": best_leaves,
+    "algorithm1": algorithm1,
     "collapsed_tree": collapsed_tree,
     "traversal": traversal,
 }
 
 
 @pytest.mark.parametrize(
-    ("variant", "k", "limit", "nodes"),
+    ("k", "limit", "order"),
     [
         # 9 (its tie with leaf 5 goes to what starts first) gives 5 and 4; 11 gives 1 and 2 (a tie); 8 is left with 3
         # and 0; then leaves 6 and 7; 10 has nothing left.
-        (Variant.RANKING_ORDER, 2, 8, (5, 4, 1, 2, 3, 0, 6, 7)),
-        (Variant.RANKING_ORDER, 1, 8, (5, 1, 2, 3, 6, 7, 4, 0)),
-        (Variant.ORIGINAL_ORDER, 2, 5, (1, 2, 3, 4, 5)),
-        (Variant.ORIGINAL_ORDER, 2, 7, (0, 1, 2, 3, 4, 5, 6)),
-        (Variant.ALL_LEAVES, 2, 7, (1, 2, 3, 4, 5, 6, 7)),
-        (Variant.SUMMARIES, 2, 4, (8, 11, 9, 5)),
-        (Variant.LEAVES, 2, 3, (1, 2, 5)),
+        (2, 8, [5, 4, 1, 2, 3, 0, 6, 7]),
+        (1, 8, [5, 1, 2, 3, 6, 7, 4, 0]),
+        (2, 5, [5, 4, 1, 2, 3]),
+        (8, 7, [5, 4, 1, 2, 3, 6, 7]),
     ],
 )
-def test_the_variants_of_algorithm_1_by_hand(variant: Variant, k: int, limit: int, nodes: Nodes) -> None:
-    assert algorithm1(TREE, SCORES, ONES, limit, k=k, variant=variant) == nodes
+def test_algorithm_1_by_hand(k: int, limit: int, order: list[int]) -> None:
+    assert list(leaves_by_node(TREE, SCORES, k))[:limit] == order
+    assert list(algorithm1(TREE, SCORES, ONES, limit, k=k)) == sorted(order)
+
+
+def test_the_best_leaves_are_given_in_text_order() -> None:
+    assert best_leaves(TREE, SCORES, ONES, 3) == (1, 2, 5)
 
 
 def test_the_collapsed_tree_gives_the_best_nodes_of_all_layers_and_counts_summaries_with_their_own_length() -> None:
@@ -117,7 +129,5 @@ def test_algorithm_1_chooses_what_its_plain_reading_chooses(k: int, case: Case) 
         plain += by_score([i for i in leaves[node] if i not in plain])[:k]
     while len(plain) > 1 and case.size(tuple(plain)) > case.limit:
         plain.pop()
-    ranked = algorithm1(
-        TreeArrays.of(case.tree), case.scores, case.sizes, case.limit, k=k, variant=Variant.RANKING_ORDER
-    )
-    assert ranked == tuple(plain)
+    order = leaves_by_node(TreeArrays.of(case.tree), case.scores, k)
+    assert within_budget(order, case.sizes, case.limit) == tuple(plain)

@@ -100,28 +100,25 @@ def test_a_fingerprint_changes_with_any_version_and_not_with_their_order(
     assert fingerprint(content, a) == fingerprint(content, dict(reversed(a.items())))
 
 
-def _satellites_above(tree: RstTree, edu: int) -> int:
-    start, end, count = 0, len(tree.edus), 0
+def _weight_above(tree: RstTree, edu: int) -> float:
+    start, end, weight = 0, len(tree.edus), 0.0
     while end - start > 1:
         s = tree.split_at(start, end)
         left = edu < s.mid
-        count += s.nuclearity == (Nuclearity.SN if left else Nuclearity.NS)
+        if s.nuclearity == (Nuclearity.SN if left else Nuclearity.NS):
+            weight += 1.0 if s.confidence is None else s.confidence
         start, end = (start, s.mid) if left else (s.mid, end)
-    return count
+    return weight
 
 
-@given(trees())
-def test_satellite_depth_counts_satellite_links_and_some_edu_has_none(tree: RstTree) -> None:
-    assert list(tree.satellite_depth) == [_satellites_above(tree, i) for i in range(len(tree.edus))]
-    assert min(tree.satellite_depth) == 0
-
-
-@given(trees())
-def test_a_satellite_link_weighs_as_much_as_it_is_sure(tree: RstTree) -> None:
-    unsure = tree.model_copy(update={"splits": tuple(s.model_copy(update={"confidence": 0.5}) for s in tree.splits)})
-    silent = tree.model_copy(update={"splits": tuple(s.model_copy(update={"confidence": None}) for s in tree.splits)})
-    assert list(unsure.satellite_weight) == [depth / 2 for depth in tree.satellite_depth]
-    assert silent.satellite_weight == tree.satellite_depth
+@given(trees(), st.sampled_from([0.5, None]))
+def test_a_satellite_link_weighs_as_much_as_it_is_sure_and_some_edu_has_none(
+    tree: RstTree, confidence: float | None
+) -> None:
+    splits = tuple(s.model_copy(update={"confidence": confidence}) for s in tree.splits)
+    tree = RstTree(edus=tree.edus, splits=splits)
+    assert list(tree.satellite_weight) == [_weight_above(tree, i) for i in range(len(tree.edus))]
+    assert min(tree.satellite_weight) == 0
 
 
 @given(trees(), st.data())

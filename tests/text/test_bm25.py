@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import TreeArrays
 from discorag.text import terms as module
-from discorag.text.bm25 import Bm25, Runs, TermCounts
+from discorag.text.bm25 import Runs, TermCounts
 from discorag.text.terms import K1, B, sparse, sparse_query, terms
 from tests.retrieval.strategies import leaves_of, retrieval_trees
 
@@ -40,15 +40,15 @@ def test_a_node_scores_as_the_leaves_below_it_read_together(
     tree: RetrievalTree, data: st.DataObject, query: str
 ) -> None:
     texts = [data.draw(TEXTS) for _ in range(tree.leaves)]
-    scores = Bm25(TermCounts.of(texts)).scores(query, TreeArrays.of(tree).groups)
+    scores = TermCounts.of(texts).bm25(query, TreeArrays.of(tree).groups)
     assert scores == pytest.approx(defined(query, texts, leaves_of(tree)))
 
 
 def test_a_question_without_a_known_term_scores_nothing() -> None:
-    bm25, groups = Bm25(TermCounts.of(["pump", "", "rain pump"])), Runs(*np.array([[0, 1], [0, 1], [2, 3]]))
-    assert bm25.scores("what is the", groups).tolist() == [0, 0]
-    assert bm25.scores("zebra", groups).tolist() == [0, 0]
-    assert bm25.scores("rain", groups)[1] > 0
+    counts, groups = TermCounts.of(["pump", "", "rain pump"]), Runs(*np.array([[0, 1], [0, 1], [2, 3]]))
+    assert counts.bm25("what is the", groups).tolist() == [0, 0]
+    assert counts.bm25("zebra", groups).tolist() == [0, 0]
+    assert counts.bm25("rain", groups)[1] > 0
 
 
 NEGATIONS = ("not", "no", "nor", "without", "cannot", "don't", "don’t", "isn't", "won't")

@@ -9,7 +9,7 @@ import pytest
 
 from discorag import DiscoRAG
 from discorag.retrieval.routers.decide import router_of
-from discorag.retrieval.routers.forms import TAGGED
+from discorag.retrieval.routers.forms import read_decision
 from discorag.retrieval.routers.walk import Decision
 from eval.datasets.asqa import load_asqa_pages
 from tests.conftest import Pipelines
@@ -47,16 +47,16 @@ async def test_examples_answer_where_an_answer_stands_expand_where_it_hides_and_
     for line, example in zip(lines, found, strict=True):
         [prompt], [completion] = line["prompt"], line["completion"]
         assert example.question in prompt["content"]
-        assert TAGGED.read(completion["content"], example.subtree) == example.action
+        assert read_decision(completion["content"], example.subtree) == example.action
 
 
 async def test_a_model_labels_without_the_answer_and_what_it_cannot_label_is_left_out(
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
     def model(body: Body) -> str:
-        properties: Any = body["response_format"]["json_schema"]["schema"]["properties"]
-        is_bridge = "Orre bridge" in body["messages"][0]["content"].split("<document>")[-1].split("\n")[1]
-        return json.dumps({"answer": properties["answer"]["items"]["enum"], "expand": []}) if is_bridge else "no"
+        title, *lines = body["messages"][0]["content"].split("<document>\n")[-1].split("\n</document>")[0].split("\n")
+        passages = [line.strip() for line in lines if ": =" not in line]
+        return "\n".join(f"[ANSWER] {line}" for line in passages) if "Orre bridge" in title else "no"
 
     with ScriptedServer(model) as server:
         rag = pipeline(llm=server.base_url)

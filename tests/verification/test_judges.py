@@ -17,10 +17,10 @@ from discorag.models.gateway import Gateway
 from discorag.models.nli import Probabilities
 from discorag.models.protocol import Request
 from discorag.schema.answer import Support
-from discorag.schema.errors import ConfigError, ModelError
+from discorag.schema.errors import ModelError
+from discorag.verification.claims import Claim, Place
 from discorag.verification.guards import missing_detail
-from discorag.verification.judges import LlmJudge, NliJudge, auto_verifier, nli_verifier
-from discorag.verification.verifier import Claim, Place
+from discorag.verification.judges import LlmJudge, NliJudge, verifier_of
 
 TIDES, BEES = Place((0,), "Tides rise twice a day."), Place((1,), "Bees dance for 12 minutes.")
 TIDE = Claim("The tide rises twice a day.", (TIDES, BEES))
@@ -96,11 +96,9 @@ async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figur
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
 
 
-def test_without_an_nli_model_auto_judges_nothing_and_nli_is_an_error() -> None:
+def test_without_an_nli_model_nothing_is_judged() -> None:
     tools: Any = SimpleNamespace(settings=Settings(), encoder=None, reranker=None)
-    assert auto_verifier(tools).judge is None
-    with pytest.raises(ConfigError, match="No NLI model is configured"):
-        nli_verifier(tools)
+    assert verifier_of(tools, "auto").judge is None
 
 
 TRIAL = (

@@ -11,7 +11,7 @@ from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
-from discorag.verification.draft import replace_summaries
+from discorag.verification.summaries import replace_summaries
 from tests.conftest import Pipelines
 from tests.inputs import selector_of
 

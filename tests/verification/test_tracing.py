@@ -7,8 +7,8 @@ from discorag.models.protocol import Encoder
 from discorag.schema.answer import Answer, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.errors import ModelUnavailableError
+from discorag.verification.claims import Claim, Judge, Verdict
 from discorag.verification.tracing import NO_JUDGE, QUOTED, TracingVerifier
-from discorag.verification.verifier import Claim, Judge, Verdict
 from tests.inputs import inputs_from, selector_of
 
 SOURCES = {

@@ -1,7 +1,6 @@
 """Our gateway against a real vLLM. A model of 135 million parameters writes nonsense: not quality is tested here."""
 
 import asyncio
-import json
 import time
 import uuid
 from collections.abc import AsyncGenerator
@@ -9,15 +8,12 @@ from contextlib import aclosing
 from typing import Any, cast
 
 import pytest
-from pydantic import BaseModel
 
 from discorag.config import LlmSettings
-from discorag.discourse.parse.prompted import TreeReply
 from discorag.generation.prompted.conversation import graph_of, graph_schema
 from discorag.generation.prompted.engine import graph_tokens
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Message, Request
-from discorag.retrieval.routers.forms import RouteReply
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ContextTooLongError, ModelError, ModelRejectedError
 from tests.models.helpers import Fruit, fruit_request, messages, text_request
@@ -30,36 +26,7 @@ ONLY_FIG = {
     "required": ["name", "count"],
     "additionalProperties": False,
 }
-LIMITS: dict[str, dict[str, int]] = {
-    "array": {"maxItems": 3},
-    "string": {"maxLength": 30},
-    "integer": {"minimum": 0, "maximum": 99},
-}
 ENDLESS = {"type": "string", "minLength": 6000, "maxLength": 8000}
-
-
-def bounded(schema: Any) -> Any:
-    """The same schema with limits of length, so that a model that repeats itself comes to an end."""
-    if isinstance(schema, list):
-        return [bounded(part) for part in cast("list[Any]", schema)]
-    if not isinstance(schema, dict):
-        return schema
-    parts = {key: bounded(part) for key, part in cast("dict[str, Any]", schema).items()}
-    return LIMITS.get(str(parts.get("type")), {}) | parts
-
-
-@pytest.mark.parametrize("form", [TreeReply, RouteReply], ids=["tree", "router"])
-async def test_replies_of_tree_and_router_have_their_schema(gateway: Gateway, form: type[BaseModel]) -> None:
-    request = Request(
-        stage="schema",
-        messages=messages("Write a poem about bees, in verse."),
-        parse=form.model_validate_json,
-        schema=bounded(form.model_json_schema()),
-        max_tokens=1000,
-    )
-    reply = await gateway.complete(request)
-    assert reply.usage.repairs == 0
-    assert form.model_validate(json.loads(reply.text)) == reply.value
 
 
 @pytest.mark.parametrize("k", [2, 5, 10])

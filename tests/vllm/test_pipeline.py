@@ -71,7 +71,7 @@ async def test_an_ingest_with_trees_by_the_model_ends_with_the_document_stored(
 ) -> None:
     (tmp_path / "bees.txt").write_text("Bees dance because they found food. The others follow.", encoding="utf-8")
     rag = pipeline(llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=170)
-    made = await rag.aingest(tmp_path / "bees.txt", parser="llm", retriever="dense")
+    made = await rag.aingest(tmp_path / "bees.txt", parser="paper", retriever="dense")
     assert [(o.status, o.chunks) for o in made.outcomes] == [(Status.ADDED, 1)]
     assert made.ledger.usage.calls > 0
     assert all(failure.fallback for failure in made.ledger.failures)

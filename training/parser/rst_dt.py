@@ -16,11 +16,10 @@ from typing import Annotated
 import typer
 
 from discorag.config import HOW_TO_NAME_A_MODEL, read_settings
-from discorag.discourse.parse.as_printed import read
+from discorag.discourse.parse.as_printed import PaperParser
 from discorag.discourse.parse.parser import Limits, TreeParser, join_texts
-from discorag.discourse.parse.prompted import PromptedParser
 from discorag.models.gateway import gateway_from
-from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, RstTree
+from discorag.schema.discourse import Nuclearity, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError, ModelError
 from discorag.schema.values import Span
@@ -116,7 +115,7 @@ def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or 
     cases, gateway = load_rst_dt(test), gateway_from(read_settings(), "parser")
     if gateway is None:
         raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
-    parser = PromptedParser("paper", gateway, load_prompt("paper-tree"), PAPER_RELATIONS, read, Limits())
+    parser = PaperParser(gateway, load_prompt("paper-tree"), Limits())
 
     async def parse_all() -> list[RstTree | None]:
         return await asyncio.gather(*(_parse(parser, case) for case in cases))  # the gateway limits how many at once

@@ -2,8 +2,8 @@
 
 ``python -m training.router examples qasper train.jsonl`` writes examples, ``python -m training.sft train.jsonl MODEL
 OUT --rank 8 --rate 1e-5`` trains by LoRA with the paper's numbers. Serve the model, name it by
-``DISCO_RAG_MODELS__ROUTER`` with ``DISCO_RAG_ROUTER__FORMAT=tagged``, and ``python -m training.router score qasper``
-measures it. Where a dataset has parts (`eval.splits`), examples are of ``train``, measures of ``score``.
+``DISCO_RAG_MODELS__ROUTER``, and ``python -m training.router score qasper`` measures it. Where a dataset has parts
+(`eval.splits`), examples are of ``train``, measures of ``score``.
 """
 
 import asyncio

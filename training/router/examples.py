@@ -13,7 +13,7 @@ from discorag import DiscoRAG
 from discorag.options import AnswerOptions
 from discorag.retrieval.retrievers import RDR2, begin_walks
 from discorag.retrieval.routers.decide import LlmRouter, route_prompt
-from discorag.retrieval.routers.forms import FORMS, TAGGED
+from discorag.retrieval.routers.forms import write_decision
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
 from discorag.retrieval.search import search_trees
 from discorag.schema.errors import ModelError
@@ -84,7 +84,7 @@ async def label(rag: DiscoRAG, found: Iterable[Example], *, by_a_model: bool) ->
     the example is left out.
     """
     template = prompts.parse(LABEL.stem, LABEL.read_text(encoding="utf-8"))
-    router = LlmRouter(rag.backends.require_model("router"), template, FORMS["json"]) if by_a_model else None
+    router = LlmRouter(rag.backends.require_model("router"), template) if by_a_model else None
     labelled: list[Example] = []
     for example in found:
         with suppress(ModelError):
@@ -94,12 +94,12 @@ async def label(rag: DiscoRAG, found: Iterable[Example], *, by_a_model: bool) ->
 
 
 def write(examples: Sequence[Example], file: Path) -> Counter[Action]:
-    """Prompts and completions in the tagged form, a line each, for `training.sft`; how many of each action."""
-    template = prompts.load(TAGGED.prompt)
+    """Prompts and completions, a line each, for `training.sft`; returns how many there are of each action."""
+    template = prompts.load("route")
     with file.open("w", encoding="utf-8") as lines:
         for example in examples:
-            prompt = route_prompt(template, TAGGED, example.question, example.subtree)
-            completion = TAGGED.write(example.action, example.subtree)
+            prompt = route_prompt(template, example.question, example.subtree)
+            completion = write_decision(example.action, example.subtree)
             line = {
                 "prompt": [{"role": "user", "content": prompt}],
                 "completion": [{"role": "assistant", "content": completion}],

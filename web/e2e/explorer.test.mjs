@@ -228,7 +228,7 @@ test("answers and trees are saved as files", async () => {
   assert.match((await kept("HTML")).toString(), /<!doctype html>[\s\S]*<ol>\s*<li>/);
   await inspect(page, "Tree");
   await settled(page, "tree");
-  assert.match((await kept("Save as svg")).toString(), /^<svg/);
+  assert.match((await kept("Save as rs3")).toString(), /^<rst>/);
   await done();
 });
 

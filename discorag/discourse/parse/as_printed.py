@@ -13,9 +13,9 @@
 The paper names a relation for a satellite; where both sides are nuclei we write it after the second. Its drawing has
 all EDUs side by side below the root; ours is nested, which says more. Both are read.
 
-Of nodes that are drawn side by side, a satellite modifies the node that the analysis relates it to, else the nearest
-nucleus, of two the left one. The two are joined as soon as they are neighbours and nothing else modifies the satellite;
-nuclei are joined last, from the right.
+Where nodes are drawn side by side, a satellite modifies the node to which the analysis relates it. If there is none, it
+modifies the nearest nucleus: the left one if two are equally near. The two are joined as soon as they are neighbours
+and nothing else modifies the satellite. Nuclei are joined last, from the right.
 """
 
 import re
@@ -23,10 +23,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from discorag.discourse.parse.parser import Limits
-from discorag.discourse.parse.prompted import PromptedParser, align_edus
+from discorag.discourse.parse.alignment import align_edus
+from discorag.discourse.parse.inline import escape
+from discorag.discourse.parse.parser import Limits, reply_tokens
+from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
+from discorag.schema.answer import Outcome
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
+from discorag.schema.document import Chunk
 from discorag.text.replies import parts_of
 
 
@@ -48,11 +52,11 @@ _Joins = list[tuple[Node, Node]]
 
 
 def join_nodes(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Joins:
-    """The two sides of every join, bottom up; the last one covers all nodes. What a satellite modifies is its nucleus.
+    """The two sides of every join, bottom up; the last one covers all nodes. A satellite modifies its nucleus.
 
     Args:
         nodes: Side by side, in text order.
-        links: Pairs of EDUs that the analysis relates, the satellite's first. Where they cross, they are not followed.
+        links: Pairs of EDUs that the analysis relates, the satellite first. Links that cross each other are ignored.
 
     Raises:
         ValueError: None of the nodes is a nucleus.
@@ -63,7 +67,7 @@ def join_nodes(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> _Join
 
 
 def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Satellite -> the node that it modifies, by their places."""
+    """The node that each satellite modifies; both by their places in ``nodes``."""
     nuclei = [i for i, node in enumerate(nodes) if node.role == "N"]
     heads = {s: min(nuclei, key=lambda n: (abs(n - s), n)) for s, node in enumerate(nodes) if node.role == "S"}
     for s, (first, second) in product(heads, links):
@@ -76,11 +80,11 @@ def _heads(nodes: Sequence[Node], links: Sequence[tuple[int, int]]) -> dict[int,
 
 
 def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
-    """Empty if the satellites cross, or modify each other in a circle."""
+    """The joins; none if satellites cross, or modify each other in a circle."""
     joins: _Joins = []
 
     def grow(i: int) -> Node:
-        """The node joined to all that modifies it: the nearest first, on its left before its right."""
+        """The node joined to its satellites: those on its left first, on each side the nearest first."""
         grown = replace(nodes[i], role="N")
         for s in sorted((s for s, head in heads.items() if head == i), key=lambda s: (s > i, abs(s - i))):
             left, right = sorted((grown, grow(s)), key=lambda side: side.start)
@@ -115,8 +119,8 @@ def read(reply: str, text: str, offset: int) -> RstTree:
     lines that cannot be read are ignored.
 
     Raises:
-        ValueError: The EDUs or the drawing are missing, the EDUs are not the text (see `align_edus`), a relation is not
-            one of the 24, or the drawing is not one binary tree. The message tells the model what to change.
+        ValueError: The EDUs or the drawing are missing, or the EDUs are not the text (see `align_edus`). Or a relation
+            is not one of the 24, or the drawing is not one binary tree. The message tells the model what to change.
     """
     parts = parts_of(reply, "EDU", "RST ANALYSIS", "TREE STRUCTURE")
     if "EDU" not in parts or "TREE STRUCTURE" not in parts:
@@ -141,7 +145,7 @@ def _edus(section: str) -> list[str]:
 
 
 def _analysis(section: str) -> Iterator[tuple[_Range, str]]:
-    """Pairs of EDUs, of a range its first, and the relation between them, from the lines that can be read."""
+    """Pairs of EDUs and the relation between them, from the lines that can be read; a range counts as its first EDU."""
     for line in section.split("\n"):
         found = _PAIR.search(line)
         words = re.findall("[A-Z]+", (line[found.end() :] + " " + line[: found.start()]).upper()) if found else []
@@ -159,7 +163,7 @@ def _drawing(section: str, n: int) -> dict[_Range, Node]:
         block = section[node.end() : end].split("\n\n", maxsplit=1)[0]  # a remark on the tree may follow
         span, role = (int(node[2]) - 1, int(node[3] or node[2])), node[1][0].upper()
         marked = [(mark.upper(), relation) for mark, relation in _ROLE.findall(block)]
-        relations = [relation.upper() for mark, relation in marked if mark == role]  # of them the text may hold some
+        relations = [relation.upper() for mark, relation in marked if mark == role]  # the EDU's text may hold some too
         if marked and not relations:
             raise ValueError(
                 f"EDUs {_name(*span)}: a NUCLEUS takes (N) and a SATELLITE (S), not {node[1]} ({marked[0][0]})."
@@ -203,7 +207,7 @@ def _parts(sides: Mapping[_Range, Node], start: int, end: int) -> Iterator[Node]
 
 
 def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
-    """A join. A satellite names its relation, of two nuclei one does; else the analysis of the two sides does."""
+    """A join with the relation that is drawn at the satellite, or at one of two nuclei; else the analysis has it."""
     across = (name for pair, name in named.items() if left.holds(min(pair)) and right.holds(max(pair)))
     drawn = [node.relation for node in (right, left) if node.role == "S" or "S" not in (left.role, right.role)]
     names = list(filter(None, (*drawn, *across)))
@@ -216,10 +220,46 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
     return Split(start=left.start, mid=left.end, end=right.end, relation=Relation(known), nuclearity=nuclearity)
 
 
-def paper_parser(tools: Toolbox, limits: Limits) -> PromptedParser:
-    """The parser ``paper``: as Disco-RAG prints it, by default with three beams; the free text is checked afterwards.
+@dataclass(frozen=True)
+class PaperParser:
+    """The parser ``paper``: a `TreeParser` that calls a language model once for each chunk.
 
-    Raises `ConfigError` if no language model is configured.
+    Source: Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10.
     """
-    model, template = tools.require_model("parser"), tools.template("paper-tree")
-    return PromptedParser("paper", model, template, PAPER_RELATIONS, read, limits)
+
+    model: LanguageModel
+    template: Template
+    limits: Limits
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    @property
+    def version(self) -> str:
+        """Model and prompt."""
+        return f"paper:{self.model.name}:{self.template.hash[:8]}"
+
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
+        """The tree that the model gives to ``chunk``.
+
+        Raises:
+            ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
+        """
+        prompt = self.template.render(relations=", ".join(PAPER_RELATIONS), chunk=escape(chunk.text))
+        request = Request(
+            stage="parse",
+            messages=(Message(role="user", content=prompt),),
+            parse=lambda reply: read(reply, chunk.text, chunk.span.start),
+            max_tokens=reply_tokens(chunk.text),
+            temperature=self.limits.temperature,
+            beam_width=self.limits.beam_width,
+        )
+        reply = await self.model.complete(request)
+        return Outcome(value=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
+
+
+def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
+    """Makes it. Raises `ConfigError` if no language model is configured."""
+    return PaperParser(tools.require_model("parser"), tools.template("paper-tree"), limits)

@@ -1,9 +1,9 @@
-"""A chunk's text with its RST tree: as marks inside the text (reversible), as indentation, or not shown.
+"""A chunk's text with its RST tree as marks inside the text, from which both can be read back.
 
-There is one marker at every gap between two EDUs, ``|<depth><arrow><code>|``, directly before the next EDU: the depth
-of the split there (root 1), an arrow to the nucleus (``<`` left, ``>`` right, ``=`` both) and the relation's code,
-as in ``Vitamin D helps |1<cond|if you are deficient.`` The text's own ``&``, ``<``, ``>`` and ``|`` are written as
-character entities, so no document can imitate a marker or close a fence.
+A marker, ``|<depth><arrow><code>|``, stands between two EDUs, as in ``Vitamin D helps |1<cond|if you are deficient.``
+It has the depth of the split there (the root's is 1), an arrow to the nucleus (``<`` left, ``>`` right, ``=`` both) and
+the code of the relation. In the text itself ``&``, ``<``, ``>`` and ``|`` become character entities, so no document can
+imitate a marker or close a fence.
 """
 
 import re
@@ -44,13 +44,13 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
     compressed chunk; without it there must be none.
     """
     labels = {s.mid: s for s in tree.splits}
-    parts = pieces(text, tree, offset=offset, gap=gap)
+    parts = _pieces(text, tree, offset=offset, gap=gap)
     markers = [_marker(depth, labels[mid]) for mid, depth in enumerate(tree.depths, start=1)]
     return parts[0] + "".join(m + part for m, part in zip(markers, parts[1:], strict=True))
 
 
-def pieces(text: str, tree: RstTree, *, offset: int, gap: str = "") -> list[str]:
-    """Each EDU, escaped, with the white space or gap after it; the first also with the text before it."""
+def _pieces(text: str, tree: RstTree, *, offset: int, gap: str) -> list[str]:
+    """Each EDU, escaped, with the white space or gap that follows it; the first one also has the text before it."""
     starts = [edu.start - offset for edu in tree.edus]
     ends = [edu.end - offset for edu in tree.edus]
     around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]
@@ -63,32 +63,12 @@ def _marker(depth: int, split: Split) -> str:
     return f"|{depth}{_ARROWS[split.nuclearity]}{split.relation.code}|"
 
 
-Layout = Literal["inline", "indented", "plain"]
-"""inline: a mark at every gap between EDUs. indented: a sentence a line, further in the more
-satellite links lie above it. plain: the text alone."""
+Layout = Literal["inline", "plain"]
+"""inline: a mark at every gap between EDUs. plain: the text alone."""
 
 
 def lay_out(chunk: Chunk, layout: Layout, *, gap: str) -> str:
     """The text of a chunk with a tree, escaped, in one of the layouts; ``gap`` is shown where EDUs are missing."""
-    if layout == "indented":
-        return _indent(chunk, gap)
     assert chunk.tree is not None
     marked = mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=gap)
     return marked if layout == "inline" else MARK.sub("", marked)
-
-
-def _indent(chunk: Chunk, gap: str) -> str:
-    """A sentence a line, two spaces in for each satellite link above the most nuclear of its EDUs."""
-    assert chunk.tree is not None
-    parts = pieces(chunk.text, chunk.tree, offset=chunk.span.start, gap=gap)
-    lines: list[tuple[int, str]] = []
-    ends = iter([s.end for s in chunk.sentences])
-    end = 0
-    for edu, depth, part in zip(chunk.tree.edus, chunk.tree.satellite_depth, parts, strict=True):
-        if edu.start < end:
-            before = lines.pop()
-            lines.append((min(before[0], depth), before[1] + part))
-        else:
-            lines.append((depth, part))
-            end = next((e for e in ends if e > edu.start), edu.end)
-    return "\n".join("  " * depth + re.sub(r"\s+", " ", text).strip() for depth, text in lines)

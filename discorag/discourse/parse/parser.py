@@ -1,4 +1,4 @@
-"""RST parsers by name: a chunk or given units become a tree; with a fallback if the parser fails."""
+"""RST parsers by name: from a chunk, or from units such as sentences, to a tree."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from discorag.schema.values import Span
 
 
 class TreeParser(Protocol):
-    """Parses chunks. One that is also a `UnitParser` makes the retrievers' trees."""
+    """Parses chunks. If it is also a `UnitParser`, it makes the trees of retrievers, too."""
 
     @property
     def name(self) -> str:
@@ -23,7 +23,7 @@ class TreeParser(Protocol):
 
     @property
     def version(self) -> str:
-        """Everything that shapes its trees; stored with them, so that a change parses again."""
+        """Names everything that shapes its trees; if it changes, stored documents are parsed again."""
         ...
 
     async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
@@ -39,20 +39,14 @@ class TreeParser(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """Parameters of calls of a language model that parses; other parsers ignore them.
-
-    The beam width is that of Disco-RAG section 4.
-    """
+    """How a parser calls a language model; other parsers ignore it. Three beams are Disco-RAG's (section 4)."""
 
     temperature: float = 0.0
     beam_width: int = 3
 
 
 def reply_tokens(text: str) -> int:
-    """Output limit of a tree over ``text``: a copy of it and its nodes, which take less than two tokens a byte.
-
-    A chunk of 256 tokens in 30 EDUs takes about 1,400 as JSON; for its 1,100 bytes there is room for 2,456.
-    """
+    """Output limit of a tree over ``text``: a copy of it and its nodes take less than two tokens a byte."""
     return 256 + 2 * len(text.encode())
 
 
@@ -67,14 +61,13 @@ PARSERS.offer(
     "local", "discorag.discourse.parse.trained.parser:trained_parser", "the trained parser, by default over MiniLM"
 )
 PARSERS.offer("rules", "discorag.discourse.parse.rules:rule_parser", "sentences joined by paragraphs and headings")
-PARSERS.offer("llm", "discorag.discourse.parse.prompted:llm_parser", "the configured language model, one call a chunk")
+PROMPTED = "paper"
+"""The built-in parser that calls a language model for every chunk."""
 PARSERS.offer(
-    "paper", "discorag.discourse.parse.as_printed:paper_parser", "llm with the prompt of Disco-RAG fig. 10, beam 3"
+    PROMPTED,
+    "discorag.discourse.parse.as_printed:paper_parser",
+    "the language model, one call a chunk: prompt of Disco-RAG fig. 10, beam 3",
 )
-
-PROMPTED = frozenset({"llm", "paper"})
-"""The built-in parsers that call a language model for every chunk."""
-
 
 Unit = Literal["edu", "sentence", "paragraph"]
 
@@ -85,7 +78,7 @@ class UnitParser(Protocol):
 
     @property
     def version(self) -> str:
-        """Everything that shapes its trees."""
+        """Names everything that shapes its trees."""
         ...
 
     def parse_units(self, texts: Sequence[str], kind: Unit) -> RstTree:
@@ -94,12 +87,12 @@ class UnitParser(Protocol):
 
 
 def embedded_version(parser: UnitParser) -> str:
-    """The parser's version in braces, as part of the version of something that was built with the parser."""
+    """The parser's version in braces, for the version of a tree that it helped to build."""
     return f"{{{parser.version}}}"
 
 
 def without_parsers(version: str) -> str:
-    """A version without the versions of the parsers in it."""
+    """The version with empty braces: the same for trees that differ only in the parser (`embedded_version`)."""
     return re.sub(r"\{[^{}]*\}", "{}", version)
 
 

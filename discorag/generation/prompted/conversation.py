@@ -105,12 +105,11 @@ class Templates:
     answer_plain: Template
     own_words: Template
     read_inline: Template
-    read_indented: Template
     read_plain: Template
 
     def reading(self, layout: Layout) -> str:
         """The text that explains to a model how to read a layout."""
-        return {"inline": self.read_inline, "indented": self.read_indented, "plain": self.read_plain}[layout].render()
+        return (self.read_inline if layout == "inline" else self.read_plain).render()
 
     def instructions(self, layout: Layout) -> list[str]:
         """All texts of ours that a model may have read when it answers."""

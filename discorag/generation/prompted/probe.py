@@ -49,10 +49,8 @@ class Ability:
 
     @property
     def layout(self) -> Layout:
-        """``inline`` if the model can read marks, ``indented`` if it can at least cite, otherwise ``plain``."""
-        if self.chosen or self.reads_marks:
-            return self.chosen or "inline"
-        return "indented" if self.cites else "plain"
+        """As configured, else ``inline`` if the model can read marks."""
+        return self.chosen or ("inline" if self.reads_marks else "plain")
 
     def makes(self, stage: str) -> bool:
         """Whether a stage (``relate``, ``plan``, ``generate``) is left to the model; prose always is."""

@@ -215,11 +215,12 @@ def folded(text: str) -> str:
 def within_window(texts: list[str], encoder: Encoder) -> list[str]:
     """Each text, cut after the last token that fits the encoder: for vectors that only rank."""
     room = encoder.tokens.max_tokens - encoder.tokens.special_tokens
-    cut: list[str] = []
-    for i in range(0, len(texts), _AT_ONCE):
-        some = texts[i : i + _AT_ONCE]
-        offsets = encoder.tokens.token_offsets(some)
-        cut += [t if len(o) <= room else t[: o[room - 1][1]] for t, o in zip(some, offsets, strict=True)]
+    cut, long = list(texts), [i for i, text in enumerate(texts) if len(text.encode()) > room]  # a token has a byte
+    for at in range(0, len(long), _AT_ONCE):
+        some = long[at : at + _AT_ONCE]
+        for i, offsets in zip(some, encoder.tokens.token_offsets([texts[i] for i in some]), strict=True):
+            if len(offsets) > room:
+                cut[i] = texts[i][: offsets[room - 1][1]]
     return cut
 
 

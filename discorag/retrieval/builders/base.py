@@ -26,7 +26,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Built:
-    """A tree and what building it cost; ``failures`` say why a model wrote no text for a node: it is extractive."""
+    """A tree and what building it cost; ``failures`` say why nodes have extractive text instead of a model's."""
 
     tree: RetrievalTree
     usage: Usage = field(default_factory=Usage)
@@ -38,7 +38,7 @@ class Builder(Protocol):
 
     @property
     def name(self) -> str:
-        """Stored with the nodes."""
+        """The name under which its trees are stored."""
         ...
 
     @property
@@ -101,7 +101,7 @@ def _sentences(source: Source) -> tuple[tuple[int, Node], ...]:
 
 
 def paragraph_leaves(source: Source) -> list[range]:
-    """For each paragraph (a heading is one) the sentence leaves in it, in text order."""
+    """The sentence leaves of every paragraph, in text order; a heading counts as a paragraph."""
     paragraphs: list[range] = []
     leaf = 0
     for node in source.hierarchy.nodes:
@@ -117,8 +117,8 @@ def paragraph_leaves(source: Source) -> list[range]:
 class Unit:
     """A sentence, or a piece of one that the encoder could not read whole.
 
-    ``tokens`` leave out special ones, and are 0 where they were not counted; ``section`` is the index in the hierarchy
-    of the section, or the document, whose own text it is, ``heading`` whether it is that section's heading.
+    ``tokens`` do not include special ones, and are 0 where they were not counted. ``section`` is the index in the
+    hierarchy of the section, or the document, that it stands directly in; ``heading``: it is that section's heading.
     """
 
     span: Span
@@ -153,7 +153,7 @@ def units_of(
 
 
 def _pieces(span: Span, tokens: Sequence[tuple[int, int]], limit: int) -> Iterator[tuple[Span, int]]:
-    """``span``, or pieces of half the limit: a cut inside a word can make new tokens, at most a hundred."""
+    """``span``, or pieces of half the limit, since a cut inside a word can add tokens (a hundred at most)."""
     if len(tokens) <= limit:
         yield span, len(tokens)
         return
@@ -184,7 +184,7 @@ def chunk_leaves(
 
 
 def room(counter: TokenCounter) -> int:
-    """How many tokens of one text the encoder sees, special ones left out."""
+    """How many tokens of one text the encoder sees, without special ones."""
     return counter.max_tokens - counter.special_tokens
 
 

@@ -1,7 +1,9 @@
 """The papers' baselines, which ignore what the text says: no tree, halves of halves, windows upon windows."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves, units_of
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
@@ -14,31 +16,27 @@ WINDOW = 7
 """Nodes that are joined, RAPTOR table 9."""
 
 
-class FlatSentenceBuilder:
-    """Sentences, and nothing above them."""
+@dataclass(frozen=True)
+class FlatBuilder:
+    """Leaves, and nothing above them."""
 
-    name = "flat-sentences"
-    version = "flat-sentences-1"
-
-    async def build(self, source: Source) -> Built:
-        """Leaves only."""
-        return Built(RetrievalTree(builder=self.name, nodes=await asyncio.to_thread(sentence_leaves, source)))
-
-
-class FlatChunkBuilder:
-    """Whole sentences up to `CHUNK_WORDS` words together, and nothing above them."""
-
-    name = "flat-chunks"
-    version = f"flat-chunks-1/{CHUNK_WORDS}"
+    name: str
+    version: str
+    leaves: Callable[[Source], Sequence[RetrievalNode]]
 
     async def build(self, source: Source) -> Built:
-        """Leaves only."""
-        leaves = await asyncio.to_thread(_chunks, source, CHUNK_WORDS)
+        """See `Builder.build`."""
+        leaves = await asyncio.to_thread(self.leaves, source)
         return Built(RetrievalTree(builder=self.name, nodes=tuple(leaves)))
 
 
 def _chunks(source: Source, words: int) -> list[RetrievalNode]:
     return chunk_leaves(source, units_of(source), words=words)
+
+
+FLAT_SENTENCES = FlatBuilder("flat-sentences", "flat-sentences-1", sentence_leaves)
+FLAT_CHUNKS = FlatBuilder("flat-chunks", f"flat-chunks-1/{CHUNK_WORDS}", partial(_chunks, words=CHUNK_WORDS))
+"""Whole sentences, up to `CHUNK_WORDS` words together."""
 
 
 Cut = Callable[[int, int], int]

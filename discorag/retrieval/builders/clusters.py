@@ -1,4 +1,4 @@
-"""The RAPTOR tree: chunks, clusters of what is alike wherever it stands, a summary of each, and so on upwards.
+"""The RAPTOR tree: clusters of similar chunks, wherever they are in the document, with summaries, layer upon layer.
 
 Source: Sarthi et al. (2024), "RAPTOR: Recursive Abstractive Processing for Tree-Organized Retrieval", section 3.
 """
@@ -30,8 +30,8 @@ from discorag.schema.values import Vectors
 Members = tuple[int, ...]
 
 _LOCAL_NEIGHBORS = 10
-# Mixtures of so many more components than the best one are tried: after the first minimum, BIC falls again only where
-# components shrink to a few points each.
+# How many more components than in the best mixture are tried. After its first minimum, BIC falls again only where
+# components have shrunk to a few points each.
 _PATIENCE = 4
 # numba's threads allow one caller at a time, and warning filters belong to the whole process.
 _LOCK = threading.Lock()
@@ -58,9 +58,9 @@ class ClusterSizes:
 class ClusterBuilder:
     """Makes a tree of clusters: a node's children may be far apart, and a node may have several parents.
 
-    A layer's texts are embedded, clustered and summarised, all summaries of a layer at the same time; the only member
-    of a cluster moves up unchanged. The tree ends with one root, or when clustering would not reduce the number of
-    nodes.
+    The texts of a layer are embedded, clustered and summarised; all summaries of a layer are made at the same time. A
+    node that is alone in its cluster moves up unchanged. The tree ends with one root, or when clustering would not
+    reduce the number of nodes.
 
     Source: RAPTOR section 3.
     """
@@ -120,7 +120,7 @@ def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) ->
 def _split(
     vectors: Vectors, members: NDArray[np.int64], neighbors: int, sizes: ClusterSizes
 ) -> list[NDArray[np.int64]]:
-    """Clusters among ``members``; all of them are one where there are too few different ones to reduce."""
+    """Clusters among ``members``; a single one if too few of them differ for UMAP."""
     chosen = vectors[members]
     if len(np.unique(chosen.round(6), axis=0)) <= sizes.dimensions + 1:
         return [members]
@@ -131,7 +131,7 @@ def _split(
 def _fit(
     vectors: Vectors, tokens: Sequence[int], members: NDArray[np.int64], sizes: ClusterSizes
 ) -> Iterator[NDArray[np.int64]]:
-    """``members``, clustered again until the summariser can take each cluster; halved where they do not split."""
+    """``members``, clustered again until each cluster fits the summariser; halved if they do not split."""
     if len(members) == 1 or sum(tokens[m] for m in members) <= sizes.cluster_tokens:
         yield members
         return
@@ -161,7 +161,7 @@ def _reduce(vectors: Vectors, neighbors: int, sizes: ClusterSizes) -> NDArray[np
 
 @cache
 def _umap() -> Any:
-    """The module, with its slowest functions compiled once an installation, not once a process (12 s)."""
+    """UMAP, with its slowest functions compiled once for the installation instead of in every process (12 s)."""
     with extra("raptor"):
         from umap import umap_, utils
 
@@ -172,7 +172,7 @@ def _umap() -> Any:
 
 
 def find_soft_clusters(points: NDArray[np.float64], sizes: ClusterSizes) -> list[NDArray[np.int64]]:
-    """Soft clusters: the Gaussian mixture with the lowest BIC, and of each component the points that it may hold."""
+    """Soft clusters by the Gaussian mixture with the lowest BIC: the points that each component may hold."""
     with extra("raptor"):
         from sklearn.mixture import GaussianMixture
         from threadpoolctl import threadpool_limits

@@ -58,7 +58,7 @@ async def graft(growth: Growth, parser: UnitParser, groups: Sequence[Sequence[in
 def _branches_over(
     splits: Iterable[Sequence[Split]], groups: Sequence[Sequence[int]], first: int
 ) -> tuple[list[Branch], list[int]]:
-    """The branches over each group, the first of which becomes node ``first``, and the root over each group."""
+    """The branches over all groups, numbered from ``first`` on, and the root over each group."""
     branches, roots = list[Branch](), list[int]()
     for found, group in zip(splits, groups, strict=True):
         branches += binary(found, group, first + len(branches))

@@ -19,15 +19,15 @@ _SPARE = 2  # a cut inside a word can make new tokens
 class HeadingBuilder:
     """Headings as inner nodes, paragraphs as leaves (RDR² section 3.2).
 
-    A leaf is a paragraph, a list, a table or a code block; one that exceeds the encoder's window is cut between
-    sentences, and a sentence that exceeds it between tokens. An inner node's text is the path of headings down to its
-    own, the document's title first; its ``heading`` is its own alone. The heading's line is not a leaf, except where it
-    is all that there is of a section. Where one section has the title as its heading and holds the whole document, it
-    is the root; else the root is a node of its own, so a document without headings is one level of leaves under it.
+    A leaf is a paragraph, a list, a table or a code block. If it exceeds the encoder's window, it is cut between
+    sentences; a sentence that exceeds the window is cut between tokens. The text of an inner node is the path of
+    headings from the document's title down to its own heading. The line of a heading is a leaf only if its section
+    holds nothing else. A section that has the title as its heading and holds the whole document is the root; otherwise
+    the root is a node of its own. So a document without headings has one level of leaves under the root.
 
     Args:
-        tokens: The encoder's tokenizer; every node's text has at most ``tokens.max_tokens`` tokens. A text has as many
-            as its words have together, as with WordPiece.
+        tokens: The encoder's tokenizer; every node's text has at most ``tokens.max_tokens`` tokens. A text must have as
+            many tokens as its words have together, as with WordPiece.
     """
 
     name = "headings"
@@ -63,7 +63,7 @@ class HeadingBuilder:
         return Built(tree=RetrievalTree(builder=self.name, nodes=tuple(nodes)))
 
     def _path(self, headings: Sequence[str]) -> str:
-        """The headings as one text; of one longer than the window its last words, which are the most specific."""
+        """The headings as one text; if it exceeds the window, its last words, which are the most specific."""
         same = len(headings) > 1 and headings[0] == headings[1]
         path = _SEPARATOR.join(h for h in headings[same:] if h)
         [tokens] = self._tokens.token_offsets([path])
@@ -73,7 +73,7 @@ class HeadingBuilder:
         return path[next((s for s in starts if path[s - 1].isspace()), starts[0]) :]
 
     def _passages(self, source: Source, paragraph: int, tokens: int) -> list[Span]:
-        """The paragraph, or pieces of it that fit the window."""
+        """The paragraph, or its pieces if it does not fit the window."""
         nodes = source.hierarchy.nodes
         if tokens <= self._budget:
             return [nodes[paragraph].span]
@@ -84,7 +84,7 @@ class HeadingBuilder:
 
 
 def _content(hierarchy: Hierarchy) -> Iterator[tuple[int, int]]:
-    """Paragraphs that are leaves, each with its section: all but headings that stand above anything."""
+    """Paragraphs that are leaves, each with its section: all except headings of sections that hold more."""
     members = Counter(n.parent for n in hierarchy.nodes)
     for index, paragraph in hierarchy.of_kind(Kind.PARAGRAPH):
         owner = paragraph.parent or 0

@@ -14,12 +14,12 @@ from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import count_words, first_words
 
 ENCODED_WORDS = 256
-"""A word is a token or more, so of a text's further words the encoder's window of 256 tokens holds none."""
+"""The encoder's window of 256 tokens cannot hold more words, since a word is a token or more."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """An inner node before it has text, as in `RetrievalNode`, its children in text order.
+    """An inner node before it has text; the fields are those of `RetrievalNode`, children in text order.
 
     ``sources`` are the nodes that its text stands for, if these are not its children.
     """
@@ -48,7 +48,7 @@ class NodeText(Protocol):
 
     @property
     def version(self) -> str:
-        """Everything that shapes the texts."""
+        """Names everything that shapes the texts."""
         ...
 
     async def write(self, nodes: Sequence[RetrievalNode], branches: Sequence[Branch]) -> list[Summary]:
@@ -57,7 +57,7 @@ class NodeText(Protocol):
 
 
 class Concat:
-    """All text below a node, cut at `ENCODED_WORDS`: without it, texts of a deep tree would take quadratic space."""
+    """All text below a node, cut at `ENCODED_WORDS`; uncut, the texts of a deep tree would take quadratic space."""
 
     version = f"concat-1/{ENCODED_WORDS}"
 
@@ -77,8 +77,8 @@ class Concat:
 class Tau:
     """The children's texts together if they have fewer than ``tau`` words, else a summary of ``words`` words.
 
-    Summaries are made at the same time where none waits for another. With tau 0 every inner node has one, as in RAPTOR
-    and HTSIR.
+    Summaries that do not need each other are made at the same time. With tau 0 every inner node has a summary, as in
+    RAPTOR and HTSIR.
 
     Source: DISRetrieval eq. 2; section 4.1 has tau 0 for QASPER and 100 for QuALITY, appendix D 200 words.
     """

@@ -22,12 +22,12 @@ from discorag.schema.document import Kind
 from discorag.schema.retrieval_tree import RetrievalNode
 from discorag.schema.values import Vectors
 
-# Below this a section's own summary is the only one: one of its parts would say the same again.
+# Shorter sections have one summary: summaries of their parts would say the same again.
 _MIN_GROUPED_WORDS = 200
-# How many themes long a text must be to be cut into themes.
+# A text is cut into themes if it is longer than this many of them.
 _THEMED_FROM = 1.5
-# What a section of no words or of twice the wanted words costs, in squared distances of sentences from their centroid.
-# With it 21 of the 24 joints between fairy tales of 600 to 1,400 words are found within two sentences, by 37 cuts.
+# The cost of a theme with no words, or with twice the wanted words, in squared distances from the centroid.
+# With it 37 cuts find 21 of the 24 joints between fairy tales of 600 to 1,400 words, within two sentences.
 _LENGTH_WEIGHT = 4.0
 _ABSTRACT = re.compile(r"[\W\d]*(abstract|摘\s*要)[\W\d]*", re.IGNORECASE)
 
@@ -36,7 +36,7 @@ _ABSTRACT = re.compile(r"[\W\d]*(abstract|摘\s*要)[\W\d]*", re.IGNORECASE)
 class SectionSizes:
     """How a section tree is cut, by default as in the paper.
 
-    ``chunk_words`` is the paper's l; ``group`` its r in sections, ``theme_group`` in themes (2 to 5).
+    ``chunk_words`` is the paper's l. ``group`` is its r in sections, ``theme_group`` its r in themes (2 to 5).
 
     Source: HTSIR section "Experiment Settings"; r = 4 is the best of table 8.
     """
@@ -51,12 +51,12 @@ class SectionSizes:
 class SectionBuilder:
     """Makes a tree of the author's own sections, and of themes where the author made none.
 
-    Each section's own text is cut into chunks; every r chunks (the last ones may be fewer) get a summary, and the
-    section gets one of all its chunks and of its subsections' summaries. A section under 200 words has no groups; an
-    abstract has no summaries at all. Text that is longer than one and a half themes, under one heading or under none,
-    is first cut into themes, which are then like sections without a heading. A heading that nothing follows but a
-    subsection goes into that one's first chunk. The encoder finds themes, and its tokenizer keeps chunks within its
-    window.
+    Each section's own text is cut into chunks. Every r chunks get a summary (the last ones may be fewer), and the
+    section gets a summary of all its chunks and of the summaries of its subsections. A section below 200 words has no
+    groups; an abstract has no summaries. Text under one heading, or without any, that is longer than one and a half
+    themes is first cut into themes, which are then like sections without a heading. A heading directly above a
+    subsection goes into the first chunk of that subsection. The encoder finds themes; its tokenizer keeps chunks within
+    its window.
 
     Source: HTSIR algorithm 1. Sections inside sections, and themes found without a language model, are ours.
     """
@@ -80,7 +80,7 @@ class SectionBuilder:
 class _Layout:
     """Cuts one document into ``leaves``, and draws the nodes above them.
 
-    How many leaves there are is not known while nodes are drawn: they are numbered -1, -2, ... until all are there.
+    Drawn nodes are numbered -1, -2, ... until the number of leaves is known.
     """
 
     def __init__(self, source: Source, encoder: Encoder, sizes: SectionSizes) -> None:
@@ -100,7 +100,7 @@ class _Layout:
         return [Branch(numbered(b.children), heading=b.heading, sources=numbered(b.sources)) for b in self._drawn]
 
     async def cut(self) -> None:
-        """The whole document, which gets no node: the paper's root nodes are its sections."""
+        """Cut the whole document. It gets no node of its own: the root nodes of the paper are its sections."""
         for unit in await asyncio.to_thread(units_of, self._source, self._encoder.tokens):
             self._units[unit.section].append(unit)
         for i, node in self._source.hierarchy.of_kind(Kind.SECTION):
@@ -113,7 +113,7 @@ class _Layout:
             await self._section(section)
 
     async def _section(self, index: int) -> list[int]:
-        """Cut a section; returns the nodes that become children of what is above it."""
+        """Cut a section; returns the nodes that become children of the section above it."""
         heading, subsections = self._source.hierarchy.nodes[index].heading, self._sections[index]
         if _ABSTRACT.fullmatch(heading):
             return self._leaves_of(index)
@@ -125,12 +125,12 @@ class _Layout:
         return [self._draw([*children, *below], [*sources, *below], heading)]
 
     def _leaves_of(self, index: int) -> list[int]:
-        """The chunks of a section that gets no summary, and of those in it."""
+        """The chunks of a section that gets no summary, and of its subsections."""
         units, self._carried = [*self._carried, *self._units[index]], []
         return [*self._chunks(units), *(leaf for section in self._sections[index] for leaf in self._leaves_of(section))]
 
     async def _text(self, units: Sequence[Unit]) -> tuple[list[int], list[int]]:
-        """Text without headings in between: the nodes below the one that stands for it, and those it summarises."""
+        """Cut text without headings; returns the children of the node above it, and the nodes that this summarises."""
         if not self._is_long(units):
             return self._group(units, self._sizes.group)
         vectors = await encode_cut(self._encoder, [unit.span.of(self._source.document.text) for unit in units])
@@ -145,7 +145,7 @@ class _Layout:
         return sum(unit.words for unit in units) > _THEMED_FROM * self._sizes.theme_words
 
     def _group(self, units: Sequence[Unit], size: int) -> tuple[list[int], list[int]]:
-        """As `_text`, of text that is not cut into themes: its chunks, or groups of ``size`` of them."""
+        """The same for text that is not cut into themes: its chunks, or groups of ``size`` chunks."""
         chunks = self._chunks(units)
         if sum(unit.words for unit in units) < _MIN_GROUPED_WORDS:
             return chunks, chunks
@@ -165,17 +165,17 @@ class _Layout:
 def theme_starts(vectors: Vectors, words: Sequence[int], *, target: int) -> list[int]:
     """The sentences with which the themes of a text start; the first is 0.
 
-    Of all segmentations it is the one with the smallest sum of squared distances of sentences from their theme's
-    centroid, plus a charge for themes much shorter or longer than ``target``. No theme of several sentences has more
-    than twice ``target`` words. Time is linear in the sentences, for sentences of a given length.
+    They minimise the squared distances of sentences from the centroids of their themes, plus a charge for themes much
+    shorter or longer than ``target``. No theme of several sentences has more than twice ``target`` words. The time is
+    linear in the number of sentences.
 
     Args:
         vectors: Unit vectors of the sentences in text order, shape (n, d), n > 0.
         words: Their lengths.
         target: Words that a theme should have.
 
-    Source: HTSIR section "Text Data Without a Clear Hierarchical Structure", where a language model cuts the text;
-    here it is dynamic programming, as in Utiyama and Isahara (2001), over sentence vectors.
+    Source: HTSIR section "Text Data Without a Clear Hierarchical Structure". There a language model cuts the text, here
+    dynamic programming over sentence vectors, as in Utiyama and Isahara (2001).
     """
     sums = np.vstack([np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0, dtype=np.float64)])
     ends = np.concatenate([[0], np.cumsum(words)])

@@ -51,7 +51,7 @@ class ExtractiveSummariser:
         self.version = f"nuclear:{embedded_version(self._parser)}"
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        """Sentences under the lightest satellite links, earlier ones first, up to ``words``; all if they fit."""
+        """The sentences with the least `RstTree.satellite_weight`, up to ``words``; all if they fit."""
         sentences = [span.of(text) for text in texts for span in sentence_spans(text)]
         sizes = [count_words(s) for s in sentences]
         chosen = range(len(sentences))
@@ -63,9 +63,9 @@ class ExtractiveSummariser:
 
 
 class LlmSummariser:
-    """One call of a language model for each text; its prompt has the variables ``texts`` and ``words``.
+    """Calls a language model once for each text; its prompt has the variables ``texts`` and ``words``.
 
-    The fallback makes the text where the call fails, and shortens what has more than ``input_words``.
+    The fallback makes the text if the call fails, and shortens texts that have more than ``input_words``.
 
     Source: DISRetrieval eq. 2 and appendix D (the prompt, here in other words); RAPTOR section 3.
     """
@@ -78,7 +78,7 @@ class LlmSummariser:
         self.version = f"llm:{model.name}:{template.hash[:8]}|{fallback.version}"
 
     async def summarise(self, texts: Sequence[str], *, words: int) -> Summary:
-        """The model's summary; after a failed call the fallback's, with the failure."""
+        """The model's summary; if the call fails, the fallback's summary with the failure."""
         if sum(map(count_words, texts)) > self._input_words:
             texts = [(await self._fallback.summarise(texts, words=self._input_words)).text]
         prompt = self._template.render(texts=escape("\n\n".join(texts)), words=str(words))

@@ -1,4 +1,4 @@
-"""Windows of neighbouring sentences as nodes: those whose borders follow another builder's tree."""
+"""Windows of neighbouring sentences whose borders follow the tree of another builder."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,8 +27,7 @@ def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
     * a run of adjacent subtrees that are children of one node (roots count as children of one node), or
     * two subtrees that touch, wherever they hang.
 
-    In a binary tree the second adds nothing to the first and the third; in a flat one the second gives every window.
-    ``widest`` is 1 or more.
+    In a binary tree the second case adds nothing; in a flat tree it makes every window follow. ``widest`` is 1 or more.
     """
     runs = leaf_runs(tree)
     starts, stops = np.array([of_node[0] for of_node in runs]).T
@@ -49,7 +48,7 @@ def windows_along(tree: RetrievalTree, widest: int) -> NDArray[np.bool_]:
 
 
 def _touching(spans: Sequence[tuple[int, int]], widest: int) -> Iterator[tuple[int, int]]:
-    """From the start of one span to the end of a later one, where each touches the next, up to ``widest`` leaves."""
+    """Start and end of runs of spans that touch each other, up to ``widest`` leaves long."""
     for i, (start, _) in enumerate(spans):
         for (_, before), (after, end) in pairwise(spans[i : i + widest]):
             if after != before or end - start > widest:
@@ -70,7 +69,7 @@ class TreeWindowBuilder:
         self.version = f"snapped-1/{WIDEST}/{trees.version}"
 
     async def build(self, source: Source) -> Built:
-        """Sentences, and the windows in the order of their starts; with what the other builder's tree took."""
+        """Sentences, and windows in the order of their starts; the cost is that of the other builder's tree."""
         built = await self._trees.build(source)
         return replace(built, tree=await asyncio.to_thread(self._windows_of, built.tree))
 

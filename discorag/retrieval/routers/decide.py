@@ -1,4 +1,4 @@
-"""The routers: a language model that answers by number, and one without a model that goes by similarity.
+"""The routers: a language model that answers by number, and one that compares vectors instead.
 
 Source: RDR² sections 3.1 and 3.3, prompt C.2. Routing by similarity is ours.
 """
@@ -7,23 +7,23 @@ from discorag.discourse.parse.inline import escape
 from discorag.models.protocol import Encoder, LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.retrieval.builders.base import encode_cut
-from discorag.retrieval.routers.forms import FORMS, RouteForm
+from discorag.retrieval.routers.forms import LINE_TOKENS, read_decision, show_subtree
 from discorag.retrieval.routers.walk import STAGE, Decision, RetrievalSubtree, Router
 from discorag.schema.values import Vectors
 
 _SPARE = 64
 NEAR = 0.4
-"""Cosine with the question from which on a passage is selected and a heading unfolded, for the packaged MiniLM.
+"""The least cosine with the question for a passage to be selected or a heading to be unfolded (packaged MiniLM).
 
-It rests on little: 33 questions on 7 papers of QASPER's sample, with the papers' five nearest paragraphs as retrieved.
+It was fitted on little data: 33 questions about 7 papers of QASPER's sample, with the five nearest paragraphs.
 """
 
 
 class LlmRouter:
-    """A `Router` that asks a model, one call a step; the prompt's variables are ``document`` and ``question``."""
+    """A `Router` that calls a model once a step; the prompt's variables are ``document`` and ``question``."""
 
-    def __init__(self, model: LanguageModel, template: Template, form: RouteForm) -> None:
-        self._model, self._template, self._form = model, template, form
+    def __init__(self, model: LanguageModel, template: Template) -> None:
+        self._model, self._template = model, template
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
         """What the model selects and unfolds.
@@ -34,28 +34,27 @@ class LlmRouter:
         choices = len(subtree.passages) + len(subtree.collapsed)
         request = Request(
             stage=STAGE,
-            messages=(Message(role="user", content=route_prompt(self._template, self._form, question, subtree)),),
-            parse=lambda reply: self._form.read(reply, subtree),
-            schema=self._form.schema(subtree),
-            max_tokens=_SPARE + self._form.tokens * (1 + choices),
+            messages=(Message(role="user", content=route_prompt(self._template, question, subtree)),),
+            parse=lambda reply: read_decision(reply, subtree),
+            max_tokens=_SPARE + LINE_TOKENS * (1 + choices),
         )
         reply = await self._model.complete(request)
         return Decision(reply.value.answer, reply.value.expand, reply.usage)
 
 
-def route_prompt(template: Template, form: RouteForm, question: str, subtree: RetrievalSubtree) -> str:
-    """What a model is asked in one step."""
-    return template.render(document=form.show(subtree), question=escape(question))
+def route_prompt(template: Template, question: str, subtree: RetrievalSubtree) -> str:
+    """The prompt of one step."""
+    return template.render(document=show_subtree(subtree), question=escape(question))
 
 
 class LocalRouter:
-    """A `Router` that compares vectors. It sees the same headings again, so use an encoder that remembers."""
+    """A `Router` that compares vectors. Steps show the same headings again, so the encoder should have a memory."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """Shown passages at least as near as `NEAR`, and the nearest collapsed heading if its path is.
+        """The visible passages and the nearest collapsed heading, as far as their cosines reach `NEAR`.
 
         Raises:
             QueryError: The question is longer than the encoder's window.
@@ -71,5 +70,5 @@ class LocalRouter:
 
 def router_of(backends: Toolbox) -> Router:
     """The language model if one is configured, otherwise similarity."""
-    model, form = backends.model_for("router"), FORMS[backends.settings.router.format]
-    return LlmRouter(model, backends.template(form.prompt), form) if model else LocalRouter(backends.encoder)
+    model = backends.model_for("router")
+    return LlmRouter(model, backends.template("route")) if model else LocalRouter(backends.encoder)

@@ -1,4 +1,4 @@
-"""RDR²'s walk through a document: what a router sees of it, and the steps until nothing is left to show.
+"""RDR²'s walk through a document: what a router sees in each step, until nothing is left to show.
 
 Source: RDR² section 3.1 (equations 2 to 6), sections 3.2 and 3.3, appendix A.1. The paper abbreviates its retrieval
 subtree as RST; here RST is Rhetorical Structure Theory only.
@@ -24,11 +24,11 @@ class WalkRules:
     """How to walk.
 
     Args:
-        by_passage: Start once from each retrieved passage of a document (appendix D, and the authors' code); otherwise
-            once in a document, with all of them shown (equation 3).
+        by_passage: Start once from each retrieved passage of a document (appendix D, and the authors' code). Otherwise
+            start once in a document, with all retrieved passages shown (equation 3).
         without: An ablation (tables 2 and 7). ``structure``: retrieved passages only, without headings.
-            ``similarity``: starts under a heading drawn at random. ``content``: starts with headings only. ``refuse``:
-            if the router refuses, the retrieved passages are selected; under an unfolded heading, all of its passages.
+            ``similarity``: the walk starts under a random heading. ``content``: it starts with headings only.
+            ``refuse``: where the router refuses, the retrieved passages are selected, or all that a step shows.
     """
 
     by_passage: bool = False
@@ -36,7 +36,7 @@ class WalkRules:
 
 
 class Line(NamedTuple):
-    """A node that a router sees: its id in prompts and its depth (both 0 for the root), and its heading or passage."""
+    """A node that a router sees, with its heading or passage; ``id`` (in prompts) and ``depth`` are 0 for the root."""
 
     id: int
     node: int
@@ -47,9 +47,9 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class RetrievalSubtree:
-    """All structure nodes (inner nodes) of a tree of headings, and of its content nodes (leaves) those in ``passages``.
+    """What is visible of a tree of headings: all structure nodes (inner nodes), and the content nodes in ``passages``.
 
-    ``seen`` are the leaves that were shown so far or wait to be: no heading hides them.
+    ``seen`` are the content nodes (leaves) that were shown before or wait in the queue: no heading hides them.
     """
 
     tree: RetrievalTree
@@ -59,7 +59,7 @@ class RetrievalSubtree:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """What a router sees, in pre-order, which also gives the ids."""
+        """The visible nodes in pre-order; their ids are their places in the pre-order of all nodes."""
         order, stack = list[tuple[int, int]](), [(root, 0) for root in self._from_last(self.tree.roots)]
         while stack:
             node, depth = stack.pop()
@@ -81,9 +81,9 @@ class RetrievalSubtree:
         return tuple(line.node for line in self.lines if line.kind == "collapsed")
 
     def hidden(self, node: int) -> tuple[int, ...]:
-        """Leaves that unfolding the structure node ``node`` would show for the first time, in text order.
+        """Leaves that are shown for the first time if the structure node ``node`` is unfolded, in text order.
 
-        They are the passages directly under the heading: its subheadings, which are always shown, are unfolded one by
+        They are the passages directly under the heading. Its subheadings, which are always visible, are unfolded one by
         one (RDR² section 3.2, "content nodes under a single router-selected heading"; appendix D).
         """
         own = (child for child in self.tree.nodes[node].children if child < self.tree.leaves)
@@ -98,7 +98,7 @@ class RetrievalSubtree:
 class Decision:
     """A router's actions in one step: visible leaves for [ANSWER], collapsed structure nodes for [EXPAND].
 
-    If there are none, it is [REFUSE].
+    Without any, it is [REFUSE].
     """
 
     answer: tuple[int, ...] = ()
@@ -129,7 +129,7 @@ class Walk:
         queue: Groups of leaves to show, one group a step.
         seen: Leaves that were shown or are in the queue.
         expansions: Headings that were put into the queue.
-        steps: The leaves that each step selected (equation 6), none of them twice.
+        steps: The leaves that each step selected, none twice in a step (equation 6).
     """
 
     tree: RetrievalTree
@@ -144,10 +144,10 @@ class Walk:
 
     @classmethod
     def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], rules: WalkRules, seed: str = "") -> Self:
-        """Where a walk starts: retrieved leaves and their siblings (appendix A.1, algorithm 1).
+        """Start a walk from the retrieved leaves and their siblings (appendix A.1, algorithm 1).
 
-        Algorithm 1 also lights content nodes above and below them; here every content node is a leaf under a structure
-        node, so there are none. The ``seed`` is for the ablation that starts at random.
+        Algorithm 1 also shows content nodes above and below them. Here there are none, because every content node is a
+        leaf under a structure node. The ``seed`` is for the ablation that starts at random.
         """
         leaves = tuple(retrieved)
         if rules.without == "similarity":
@@ -172,8 +172,8 @@ class Walk:
     async def run(self, question: str, router: Router, unfold: int) -> None:
         """Walk to the end (equations 2 to 4).
 
-        Passages that were not shown before, under the headings that the router unfolds, join the queue, until
-        ``unfold`` headings have (RDR² table 9; 0 only selects). A step that a model could not decide selects nothing.
+        The new passages under each heading that the router unfolds join the queue, for at most ``unfold`` headings
+        (RDR² table 9; with 0 the router only selects). A step that the router fails to decide selects nothing.
         """
         while self.queue:
             subtree = self.subtree

@@ -116,7 +116,7 @@ def test_the_head_of_a_constituent_lies_in_its_nucleus(tree: RstTree) -> None:
         assert not (s.nuclearity is Nuclearity.SN and head < s.mid)
         assert not (s.nuclearity is Nuclearity.NS and head >= s.mid)
     if tree.splits:
-        assert tree.satellite_depth[tree.head(0, len(tree.edus))] == 0
+        assert tree.satellite_weight[tree.head(0, len(tree.edus))] == 0
 
 
 _FLAT = """EDUs:

@@ -7,19 +7,15 @@ from typing import Any, cast
 import pytest
 
 import prompts
-from discorag.discourse.parse.parser import Limits
-from discorag.discourse.parse.prompted import PromptedParser, reply_schema, tree_from_reply
 from discorag.generation.prompted.conversation import graph_json, graph_of, graph_schema
 from discorag.generation.prompted.engine import graph_tokens
 from discorag.generation.prompted.probe import probe_schema
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs
-from discorag.schema.discourse import Relation
-from discorag.schema.errors import InvalidOutputError, ModelError
-from prompts import load
+from discorag.schema.errors import InvalidOutputError
 from tests.models.helpers import gateway
-from tests.servers.greedy import greedy, longest
+from tests.servers.greedy import longest
 from tests.servers.scripted import ScriptedServer
 from tests.strategies import chunk_over
 
@@ -63,8 +59,7 @@ async def test_an_empty_answer_is_not_taken() -> None:
         assert "empty" in server.requests[1]["messages"][-1]["content"]
 
 
-TEXT = "Tides rise because the moon pulls the sea, although nobody sees it. Then they fall."
-SCHEMAS = {"graph": graph_schema(10), "tree": reply_schema(TEXT), "probe": probe_schema()}
+SCHEMAS = {"graph": graph_schema(10), "probe": probe_schema()}
 
 
 def lists(schema: Any) -> list[dict[str, Any]]:
@@ -89,13 +84,3 @@ def test_the_longest_graph_is_one_and_fits_its_limit(k: int) -> None:
     assert len(graph.edges) == k * (k - 1)
     assert graph_json(inputs, graph) == text
     assert len(text) / 4 < graph_tokens(k)
-
-
-async def test_a_server_that_continues_every_list_ends_a_tree_in_two_calls_of_bounded_length() -> None:
-    with ScriptedServer(greedy) as server, pytest.raises(ModelError) as caught:
-        await PromptedParser(
-            "llm", gateway(server), load("tree"), Relation, tree_from_reply, Limits(beam_width=1), reply_schema
-        ).parse(chunk_over("Text."))
-    assert len(server.requests) == 2
-    assert caught.value.usage is not None
-    assert caught.value.usage.tokens_out <= 3 * server.requests[0]["max_completion_tokens"]

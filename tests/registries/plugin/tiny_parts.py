@@ -14,8 +14,8 @@ from discorag.models.toolbox import Toolbox
 from discorag.retrieval.builders.baselines import BisectionBuilder
 from discorag.retrieval.builders.node_text import Concat
 from discorag.retrieval.registry import SelectedNodes, TreeQuery, TreeRetriever, tree_retrievers
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Outcome
-from discorag.schema.discourse import RhetoricalGraph, RstTree
+from discorag.schema.answer import Outcome
+from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.values import Vectors
 from discorag.store.index import INDEXES, Index, IndexPlace
@@ -77,23 +77,6 @@ class TinyReranker:
         return tuple(float(len(text)) for text in texts)
 
 
-class TinyEngine:
-    """Nothing is related."""
-
-    async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
-        ASKED.add("relation engine")
-        return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks)))
-
-
-class TinyVerifier:
-    """Believes nothing."""
-
-    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
-        ASKED.add("verifier")
-        sentence = AnswerSentence(text=draft, reason="tiny")
-        return Outcome(value=Answer(query=inputs.query, sentences=(sentence,), plan=inputs.plan))
-
-
 async def chosen(asked: TreeQuery) -> SelectedNodes:
     """The first node, after the reranker was asked."""
     ASKED.add("retriever")
@@ -119,11 +102,3 @@ async def encoder(_settings: EncoderSettings) -> Any:
 
 def reranker(_settings: RerankerSettings) -> TinyReranker:
     return TinyReranker()
-
-
-def relation_engine(_tools: Toolbox) -> TinyEngine:
-    return TinyEngine()
-
-
-def verifier(_tools: Toolbox) -> TinyVerifier:
-    return TinyVerifier()

@@ -166,7 +166,6 @@ export interface Options {
   evidence_tokens?: number | null;
   context?: string;
   node_k?: number | null;
-  pool?: number;
   unfold?: number;
   top_k?: number;
   rerank?: boolean;

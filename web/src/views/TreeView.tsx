@@ -65,11 +65,9 @@ function Grown({ chunk, tree, corpus }: { chunk: Chunk; tree: RstTree; corpus: s
         <Button className="button" onPress={() => setClosed(new Set(all.slice(1)))}>
           Close all
         </Button>
-        {["svg", "rs3"].map((format) => (
-          <Button key={format} className="button" aria-label={`Save as ${format}`} onPress={() => void file(format)}>
-            {format}
-          </Button>
-        ))}
+        <Button className="button" aria-label="Save as rs3" onPress={() => void file("rs3")}>
+          rs3
+        </Button>
       </div>
       {problem && <ProblemNote problem={problem} />}
       <div className="tree-box" ref={box} tabIndex={0} role="region" aria-label="Drawing of the tree" onKeyDown={keyed}>

@@ -1,12 +1,12 @@
 """From scores to a tree of Disco-RAG's relations: the most probable one for up to `EXACT` units, above that greedily.
 
-Long texts stay linear: their units are first grouped into blocks, cut where layout is strongest, and the root's cuts
-are sought among the borders of blocks only.
+For long texts the time stays linear: units are first grouped into blocks, which are cut where the layout is strongest,
+and the root is cut only between blocks.
 
-The network's labels are GUM's; what the text states refines them. Seven relations are never labelled in GUM. They come
-from stated connectives and patterns only, each from the relations that it is a special case of. Organisation, topic,
-manner and interrupted clauses are shown under the next most likely label. A relation that is too unlikely is replaced
-by the least specific one.
+The network's labels are GUM's; connectives and patterns of the text refine them. Seven relations are never labelled in
+GUM: each replaces a relation that it is a special case of, where the text states it. For labels of organisation, topic,
+manner and interrupted clauses the next most likely label is shown. A relation that is too unlikely is replaced by the
+least specific one.
 """
 
 import re
@@ -58,8 +58,8 @@ def decode(
         reading: What the network read of the n units.
         levels: What starts at each unit (`Level`), shape (n,).
         exact: The most units for which all trees are compared.
-        openers: Units that only introduce what follows, such as headings: they are satellites of it (at the end of the
-            text, of what comes before), and nuclei only among each other.
+        openers: Units that only introduce what follows, such as headings. They are satellites of what follows, or at
+            the end of the text of what precedes them. They are nuclei only when they are joined to each other.
     """
     decoder = _Decoder(network, reading, levels, openers)
     chosen: dict[_Span, tuple[int, float]] = {}
@@ -103,7 +103,7 @@ class _Decoder:
         return [*borders, end]
 
     def best_cuts(self, spans: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
-        """For each span, given by its candidate borders, the index of the best one and its probability."""
+        """The index of the best border of each span and its probability; spans are given by their candidate borders."""
         if not spans:
             return []
         scores = self._splits(_columns([(b[0], k, b[-1]) for b in spans for k in b[1:-1]]))
@@ -197,7 +197,7 @@ PAIRS = sorted({(n, r) for n, r in _SHOWN if r is not None})
 _TO_PAIR = np.array([[pair == shown for pair in PAIRS] for shown in _SHOWN], dtype=np.float64)
 
 _SHOWN_FROM = 0.3
-"""Relations below were right 18 % of the time on GUM's development part, ELABORATION and JOINT aside."""
+"""Less probable relations, except ELABORATION and JOINT, were right 18 % of the time on GUM's development part."""
 _PLAIN = {
     Nuclearity.NS: PAIRS.index((Nuclearity.NS, _R.ELABORATION)),
     Nuclearity.SN: PAIRS.index((Nuclearity.SN, _R.ELABORATION)),
@@ -259,10 +259,10 @@ def most_likely(label_ps: Floats) -> tuple[Nuclearity, Relation, float]:
 
 
 def refine_relation(relation: Relation, nuclearity: Nuclearity, left: str, right: str) -> Relation:
-    """The relation, or the special case of it that the texts of the two sides state."""
+    """The special case of the relation that the texts of the two sides state; else the relation itself."""
     satellite = left if nuclearity is Nuclearity.SN else right
     for special, opening, general in _MARKERS:
-        # a satellite that says it is an example, a definition or a reading has to be the satellite on the right
+        # what opens as an example, a definition or an interpretation must be a satellite on the right
         is_fitting = special is _R.COMPARISON or nuclearity is Nuclearity.NS
         if relation in general and is_fitting and opening.match(right):
             return special

@@ -42,7 +42,7 @@ class Description(BaseModel):
     Args:
         name: Part of the parser's version: the encoder, and for all but the packaged parser a digest of the weights.
         encoder: The packaged encoder's name, or another encoder's folder or name on the Hugging Face hub.
-        encoder_sha256: Of the encoder's ``model.safetensors``.
+        encoder_sha256: Digest of the encoder's ``model.safetensors``.
         window: Word pieces that are encoded at once, special tokens included.
         confidence: Slope and shift that turn the log odds of a split and its label into those that the node is right
             (Platt 1999).
@@ -63,9 +63,9 @@ A = TypeVar("A")
 
 @dataclass(frozen=True)
 class Units(Generic[A]):
-    """Units of one text that are parsed together: their first tokens, and those after their last, shape (n,).
+    """Units of one text that are parsed together: the first token of each, and the one after its last, shape (n,).
 
-    ``levels`` says what starts there (`Level`), ``kind`` is an index into `KINDS`.
+    ``levels`` says what starts at each unit (`Level`), ``kind`` is an index into `KINDS`.
     """
 
     first: A
@@ -80,7 +80,7 @@ class Reading(Generic[A]):
 
     Args:
         borders: The vectors between the units and around them, shape (n + 1, 2 x lstm).
-        sums: For each border, the sum of the outputs for the units before it, shape (n + 1, 2 x lstm).
+        sums: The outputs for the units before each border, added up, shape (n + 1, 2 x lstm).
         units: The units before they are read, shape (n, unit).
     """
 
@@ -178,7 +178,7 @@ class Network:
         return found
 
     def confidence(self, p: float) -> float:
-        """How often a node is right to whose cut and label the network gives ``p`` (Platt 1999)."""
+        """How often a node is right if the network gives ``p`` to its cut and label (Platt 1999)."""
         if self.description.confidence is None:
             return min(1.0, p)
         slope, shift = self.description.confidence

@@ -37,9 +37,9 @@ START = 0.5
 
 
 def find_edus(network: Network, text: str, pieces: Pieces, tokens: Floats, *, whole: Sequence[Span] = ()) -> list[Span]:
-    """The EDUs: a sentence starts one, and so does every word that the segmenter takes for a start.
+    """The EDUs: one starts at every sentence, and at every word that the segmenter takes for a start.
 
-    None starts inside a stretch that is ``whole``, and none is only a mark that opens a sentence.
+    No EDU starts inside a ``whole`` span, and none is only the mark that opens a sentence.
     """
     p = network.starts(tokens, pieces.levels)
     free = pieces.opens.copy()
@@ -56,10 +56,11 @@ def find_edus(network: Network, text: str, pieces: Pieces, tokens: Floats, *, wh
 
 
 def _join_wordless(text: str, cuts: Sequence[int], firm: Collection[int]) -> list[int]:
-    """The cuts, with both ends, but those that set signs apart.
+    """The cuts and both ends of the text, without the cuts that would make an EDU of signs alone.
 
-    At the start of a sentence (``firm`` cuts) they go with what follows, as a list's number does, else with what comes
-    before. A figure inside a sentence is left alone: GUM has years and citations as EDUs.
+    At the start of a sentence (``firm`` cuts) signs belong to what follows, as the number of a list item does.
+    Elsewhere they belong to what comes before. A figure inside a sentence stays an EDU, as years and citations do in
+    GUM.
     """
     remaining = [0]
     for cut in (*cuts, len(text)):
@@ -119,7 +120,7 @@ class TrainedParser:
 
     @property
     def name(self) -> str:
-        """For the ledger."""
+        """The network, for the ledger."""
         return f"gum-{self._description.name}"
 
     @property
@@ -149,8 +150,8 @@ class TrainedParser:
     ) -> RstTree:
         """The tree over a raw text of any length; its EDUs hold every character that is not white space.
 
-        Sentences and paragraphs (indices of the sentences that start one, at blank lines) are found if they are not
-        given. Without ``kinds`` of the sentences, headings, turns and code are not recognised.
+        Sentences, and the indices of those that start a paragraph, are found if they are not given. Headings, turns and
+        code are recognised only by the ``kinds`` of the sentences.
 
         Raises:
             InvariantError: The text is blank, or Chinese.

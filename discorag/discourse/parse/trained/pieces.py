@@ -24,10 +24,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Layout:
-    """A text, not empty, and what is known of it before parsing.
+    """A text that is not empty, and what is known about it before it is parsed.
 
-    ``paragraphs`` are indices of the sentences at which a paragraph starts (0 may be left out), ``kinds`` what each
-    sentence is by its layout; empty if that is not known.
+    ``paragraphs`` are indices of the sentences at which a paragraph starts (0 may be left out). ``kinds`` are what the
+    sentences are by their layout; empty if that is not known.
     """
 
     text: str
@@ -37,13 +37,13 @@ class Layout:
 
     @property
     def whole(self) -> list[Span]:
-        """Stretches inside which no EDU starts: units of the layout, and a speaker's name with the word after it."""
+        """Spans inside which no EDU starts: headings, rows and the like, and names of speakers."""
         known = zip(self.sentences, self.kinds, strict=True) if self.kinds else ()
         return [s if kind in WHOLE else _label_of(s, self.text) for s, kind in known if kind in WHOLE | {UnitKind.TURN}]
 
     @property
     def openers(self) -> frozenset[int]:
-        """Starts of sentences that only introduce what follows: headings, and marks and names on their own."""
+        """Starts of sentences that only introduce what follows: headings, marks, and names that stand alone."""
         known = zip(self.sentences, self.kinds, strict=True) if self.kinds else ()
         return frozenset(s.start for s, kind in known if kind is UnitKind.HEADING or is_mark(s.of(self.text)))
 

@@ -1,40 +1,11 @@
-"""The protocols of verifiers and judges, and the registry of verifiers."""
+"""What a judge decides: sentences of an answer, each with the places that may support it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from discorag.models.toolbox import Toolbox
-from discorag.registry import Registry
-from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
+from discorag.schema.answer import Outcome, Support
 from discorag.verification.guards import missing_detail
-
-
-class Verifier(Protocol):
-    """Traces a draft to its sources."""
-
-    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
-        """Return the draft's sentences, each with its state, its evidence and the reason.
-
-        The draft was made from the chunks, graph and plan of the inputs, and cites chunks as ``[2]`` or units as
-        ``[2.3]``.
-
-        Raises:
-            ModelError: A model failed.
-        """
-        ...
-
-
-VERIFIERS = Registry[Callable[[Toolbox], Verifier]]("verifier", "disco_rag.verifiers")
-"""Verifiers by name, as ``verifier=`` knows them."""
-
-register_verifier = VERIFIERS.register
-
-VERIFIERS.offer(
-    "auto", "discorag.verification.judges:auto_verifier", "the NLI model if one is configured, else nothing"
-)
-VERIFIERS.offer("nli", "discorag.verification.judges:nli_verifier", "the NLI model, by name or folder, or served")
-VERIFIERS.offer("llm", "discorag.verification.judges:llm_verifier", "the language model, one call for all sentences")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discorag.discourse.relate.stated import opening_relation
+from discorag.discourse.relate import opening_relation
 from discorag.schema.discourse import ChunkRelation
 
 

@@ -1,18 +1,68 @@
-"""Relations that a text states explicitly: by cues inside a sentence, or by the words with which a chunk opens."""
+"""The graph without a language model: conflicts between documents, and relations that a text states explicitly.
 
+Precision first: every edge is based on a sentence of each chunk. Similarity alone is not a relation, so the graph may
+be empty.
+"""
+
+import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
+from operator import itemgetter
 
-from discorag.ingest.segment.sentence_table import Sentence
-from discorag.schema.discourse import ChunkRelation
+from discorag.conflicts.detection import find_conflicts
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentences_of
+from discorag.models.protocol import Encoder
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.discourse import ChunkRelation, Edge, RhetoricalGraph
+from discorag.schema.document import Chunk
 from discorag.text.cues import stems
+
+
+async def relate_chunks(inputs: AnswerInputs, encoder: Encoder) -> Outcome[RhetoricalGraph]:
+    """The graph over ``inputs.chunks``, with at most one edge between two chunks.
+
+    The edge is a conflict, else what one of the chunks states of the other. The encoder makes the vectors of sentences
+    that the ingest did not store.
+
+    Raises:
+        ModelError: The encoder is an endpoint and fails.
+    """
+    table = await sentences_of(inputs, encoder)
+    return Outcome(value=await asyncio.to_thread(_graph, inputs, table))
+
+
+def _graph(inputs: AnswerInputs, table: SentenceTable) -> RhetoricalGraph:
+    conflicts = find_conflicts(inputs.query, inputs.chunks, table)
+    own = [[table.sentences[k] for k in table.of_chunk(n + 1)] for n in range(len(inputs.chunks))]
+    edges: list[Edge] = []
+    for i, j in combinations(range(len(inputs.chunks)), 2):
+        a, b = inputs.chunks[i], inputs.chunks[j]
+        conflict = conflicts.get(frozenset((a.id, b.id)))
+        edges += [conflict] if conflict else _stated_edge(a, b, own[i], own[j])
+    return RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks), edges=tuple(edges))
+
+
+def _stated_edge(a: Chunk, b: Chunk, one: Sequence[Sentence], other: Sequence[Sentence]) -> Iterator[Edge]:
+    if a.doc_id != b.doc_id:
+        stated = [*_stated_relations(a, b, one, other), *_stated_relations(b, a, other, one)]
+        if stated:
+            yield max(stated, key=itemgetter(0))[1]
+    elif abs(a.order - b.order) == 1 and one and other:
+        first, then, last, opening = (a, b, one[-1], other[0]) if a.order < b.order else (b, a, other[-1], one[0])
+        if relation := opening_relation(opening.text):
+            yield _edge(then, first, relation, opening, last)
+
+
+def _edge(source: Chunk, target: Chunk, relation: ChunkRelation, says: Sentence, said_of: Sentence) -> Edge:
+    return Edge(source=source.id, target=target.id, relation=relation, source_span=says.span, target_span=said_of.span)
+
 
 _R = ChunkRelation
 
-STATED = 0.5
-"""Share of the words that a cue governs which a sentence of the target must have."""
+_SHARE = 0.5
+"""The least share of the words governed by a cue that a sentence of the target has."""
 
 
 def _cue(words: str, chinese: str) -> re.Pattern[str]:
@@ -65,39 +115,29 @@ CUES: Mapping[ChunkRelation, re.Pattern[str]] = {
         "在此之前 早于",
     ),
 }  # fmt: skip
-"""Words by which a chunk says how it relates to what follows them in the sentence.
+"""Words that say how a chunk relates to what follows them in the sentence.
 
-Cues of what else a chunk may be for another (an example, a comparison, its background ...) stand in many sentences
-without relating chunks: without them as many of the frozen pairs were right.
+There are none for other relations (example, comparison, background ...): their cues stand in many sentences that relate
+no chunks, and as many of the frozen pairs were right without them.
 """
 
 _AT_START = 5  # characters: a cue here governs its clause up to the comma
 
 
-@dataclass(frozen=True)
-class StatedRelation:
-    """A relation that a source states, the share of its words that the target has, and a sentence of each side."""
-
-    relation: ChunkRelation
-    share: float
-    source: Sentence
-    target: Sentence
-
-
-def stated_relation(sentences: Iterable[Sentence], others: Sequence[Sentence]) -> StatedRelation | None:
-    """What the sentences of a source say that it is to a target, which has the other sentences; None if nothing.
+def _stated_relations(
+    source: Chunk, target: Chunk, sentences: Sequence[Sentence], others: Sequence[Sentence]
+) -> Iterator[tuple[float, Edge]]:
+    """The relations that sentences of a source state to a target, whose sentences are ``others``; each with its share.
 
     A cue counts if one sentence of the target has at least two of the words that it governs, and half of them.
     """
-    best: StatedRelation | None = None
     words = [(other, _stems(other.text)) for other in others]
     for sentence in sentences:
         for relation, about in _claims(sentence.text):
             for other, own in words:
                 share = len(about & own) / max(1, len(about))
-                if len(about & own) >= 2 and share >= STATED and (best is None or share > best.share):
-                    best = StatedRelation(relation, share, sentence, other)
-    return best
+                if len(about & own) >= 2 and share >= _SHARE:
+                    yield share, _edge(source, target, relation, sentence, other)
 
 
 _stems = lru_cache(maxsize=4096)(stems)
@@ -105,7 +145,7 @@ _stems = lru_cache(maxsize=4096)(stems)
 
 @lru_cache(maxsize=4096)
 def _claims(sentence: str) -> tuple[tuple[ChunkRelation, frozenset[str]], ...]:
-    """The relations that the cues of a sentence name, each with the stems of what the cue governs."""
+    """The relations that cues in a sentence name, each with the stems of the words that the cue governs."""
     matches = ((relation, cue.search(sentence)) for relation, cue in CUES.items())
     return tuple((relation, _about(sentence, match)) for relation, match in matches if match)
 
@@ -137,5 +177,5 @@ _OPENING = {r: re.compile(rf"[\W_]*(?:and\b\W*)?(?:{w})(?![a-z-])", re.IGNORECAS
 
 
 def opening_relation(sentence: str) -> ChunkRelation | None:
-    """What a chunk that opens with ``sentence`` says that it is to the chunk before it in its document."""
+    """The relation to the chunk before it that a chunk states if ``sentence`` is its first one; None if none."""
     return next((relation for relation, words in _OPENING.items() if words.match(sentence)), None)

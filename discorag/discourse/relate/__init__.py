@@ -1,1 +1,0 @@
-"""Which relations hold between chunks, without a language model."""

@@ -1,1 +1,0 @@
-"""tests/discourse/formats."""
