@@ -23,7 +23,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm test-s3 clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -44,13 +44,6 @@ help: ## What there is to make
 
 .venv/dev.stamp: .venv/run.stamp
 	$(EDITABLE) -e ".[dev,eval,postgres,raptor,ray,torch,otel]"
-	@touch $@
-
-# A stand-in for S3, without what its metadata asks for: an older python-dateutil than ours.
-.venv/s3.stamp: .venv/dev.stamp
-	$(EDITABLE) -e ".[s3]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps moto==5.2.5 boto3==1.44.5 botocore==1.44.5 \
-	s3transfer==0.19.3 jmespath==1.1.0 responses==0.26.3 xmltodict==1.0.4 py-partiql-parser==0.6.3
 	@touch $@
 
 # vLLM for the CPU lives apart: other versions than ours, and without what it imports and this processor lacks.
@@ -161,9 +154,6 @@ test-deep: .venv/dev.stamp ## Many examples, kills in series, load, timing: what
 
 coverage: .venv/dev.stamp ## The quick tests again, and which lines they ran
 	$(BIN)/pytest -n auto --dist worksteal -m "not deep" --cov --cov-report=term
-
-test-s3: .venv/s3.stamp ## Ingest from S3, from a stand-in
-	$(BIN)/pytest tests/ingest/test_bucket.py
 
 test-vllm: .venv/dev.stamp .venv-vllm/model.stamp ## Against a real vLLM on this machine's CPU (10 minutes the first time)
 	$(BIN)/pytest tests/vllm --timeout=400

@@ -71,10 +71,8 @@ _S = TypeVar("_S", bound=_Section)
 class StoreSettings(_Section):
     """Where documents are stored."""
 
-    kind: str = Field(
-        default="edge",
-        description="Index of the documents. edge: Qdrant Edge, in the folder; memory: all is lost at exit; or one "
-        "that a package adds.",
+    kind: Literal["edge", "memory"] = Field(
+        default="edge", description="edge: in the folder, with an index by Qdrant Edge. memory: all is lost at exit."
     )
     path: Path = Field(
         default=Path("store"), description="Folder of the database and its index. A relative path is below home."
@@ -87,7 +85,6 @@ class StoreSettings(_Section):
     )
     url: str | None = Field(default=None, description="A Qdrant server for the index, e.g. http://localhost:6333.")
     api_key: SecretStr | None = Field(default=None, description="Key of the Qdrant server.")
-    prefix: str = Field(default="", description="Put before the name of the server's collection.")
     timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
 
@@ -238,18 +235,11 @@ class ReadingSettings(_Section):
     convert_seconds: float = Field(
         default=120.0, gt=0, description="Processor time to convert a file that is not text; after that it is refused."
     )
-    convert_mb: int = Field(default=1024, ge=256, description="Memory to convert a file.")
-    convert_output_mb: float = Field(default=20.0, gt=0, description="Longest text of a converted file.")
 
     @property
     def max_bytes(self) -> int:
         """``max_document_mb`` in bytes."""
         return int(self.max_document_mb * 1_000_000)
-
-    @property
-    def output_bytes(self) -> int:
-        """``convert_output_mb`` in bytes."""
-        return int(self.convert_output_mb * 1_000_000)
 
 
 class TreeSettings(_Section):

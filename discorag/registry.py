@@ -1,4 +1,4 @@
-"""Parts by name: parsers, retrievers, indexes, encoders, rerankers, NLI models.
+"""Parts by name: parsers, retrievers, encoders, rerankers, NLI models.
 
 What users may choose is looked up here, ours and other packages' alike. Ours are references that are imported when they
 are asked for, so that knowing the names costs nothing. Another package adds a part without touching ours: by an entry

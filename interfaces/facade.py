@@ -17,14 +17,13 @@ from pydantic import ValidationError
 
 from discorag.config import Settings
 from discorag.conflicts.audit import RULES
-from discorag.ingest.survey import NOT_MADE
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.protocol import Message
 from discorag.options import OF_RETRIEVAL
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, MissingPathError, NotFoundError
 from discorag.store.findings import Findings
-from discorag.store.records import Corpus, Manifest
+from discorag.store.records import NOT_MADE, Corpus, Manifest
 from discorag.store.retrieval import nothing_in
 from graphs import answer as answer_graph
 from graphs.answer import Graph
@@ -164,7 +163,7 @@ class DiscoRAG:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
 
         Args:
-            path: What to read; in S3, ``s3://bucket/prefix``.
+            path: What to read.
             progress: Called with every progress event.
             **options: Fields of `IngestContext`.
 

@@ -42,7 +42,7 @@ class Backends:
         self.encoder = MemoEncoder(encoder)
         self.bare_encoder = encoder
         self.model = model
-        self.reader = Reader(settings.reading, store.conversions)
+        self.reader = Reader(settings.reading)
         self._parsers: dict[str, TreeParser] = {}
         self._models: dict[LlmSettings, LanguageModel | None] = {}
         self._making = Lock()

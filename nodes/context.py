@@ -140,13 +140,6 @@ class AnswerContext(AnswerOptions, _Scoped):
 class IngestContext(IngestOptions, _Scoped):
     """Options of the ingest graph, whose documents it reads, and with which backends."""
 
-    index: SkipJsonSchema[bool] = Field(
-        default=True,
-        exclude=True,
-        repr=False,
-        description="Index the store at the end; a server does when it is quiet.",
-    )
-
     def tree_engine(self, backends: Backends) -> str:
         """Who parses; ``none`` leaves the chunks' trees to the question."""
         return _parser(self.parser, backends)

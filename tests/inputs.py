@@ -1,6 +1,7 @@
 """Cases over the example corpora, made without a store: read, cut, parse, rank."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from discorag import DiscoRAG
 from discorag.config import RerankerSettings
@@ -29,7 +30,7 @@ async def chunks_of(document: Document, encoder: Encoder) -> list[Chunk]:
 
 async def load_inputs(corpus: str, query: str, encoder: Encoder, *, k: int = 10) -> AnswerInputs:
     """The query with the ``k`` best chunks of an example corpus."""
-    documents = [load(s, max_bytes=10**7) for s in survey(str(EXAMPLES / corpus)).sources]
+    documents = [load(Path(f), max_bytes=10**7) for f in survey(str(EXAMPLES / corpus)).files]
     chunks = [c for d in documents for c in await chunks_of(d, encoder)]
     scores = await encoder.encode_documents([c.text for c in chunks]) @ await encoder.encode_query(query)
     ranked = sorted(range(len(chunks)), key=lambda i: -float(scores[i]))

@@ -99,6 +99,5 @@ def _seconds(settings: StoreSettings, folder: Path) -> tuple[float, float, int]:
     with open_store(settings, ENCODER) as store:
         opened = time.perf_counter()
         stored = {m.uri: m.content_hash for m in store.under(SCOPE, below(str(folder)))}
-        files = [source.path for source in survey(str(folder)).sources]
-        changed = sum(stored.get(file.resolve().as_posix()) != _hash(file) for file in files)
+        changed = sum(stored.get(file) != _hash(Path(file)) for file in survey(str(folder)).files)
         return opened - start, time.perf_counter() - opened, changed

@@ -1,7 +1,8 @@
 """From files to documents: check them, read or convert them."""
 
+import hashlib
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,14 +41,6 @@ _SAVE_AS = {
 _MAX_FRONT_MATTER = 65_536
 
 
-@dataclass(frozen=True)
-class Source:
-    """A file to read; ``uri`` will identify its document."""
-
-    path: Path
-    uri: str
-
-
 @cache
 def converter_version(suffix: str) -> str:
     """Version of what turns files of this suffix into canonical text; if it changes, such documents are read again."""
@@ -69,30 +62,24 @@ def is_converted(path: Path) -> bool:
     return path.suffix.lower() in LIBRARIES
 
 
-def load(source: Source, *, max_bytes: int) -> Document:
-    """Read one file. All but text and Markdown is converted to Markdown (`discorag.ingest.convert`).
+def load(path: Path, *, max_bytes: int) -> Document:
+    """Read a file of at most ``max_bytes``. All but text and Markdown is converted to Markdown.
 
-    Text and Markdown are UTF-8, what their byte order mark names, or Windows-1252 (noted as metadata, `ENCODING`), with
-    any line ends, which are made line feeds; nothing else is changed. YAML front matter of Markdown becomes metadata:
-    its strings, numbers and dates as written, lists of these joined by ", "; nested values are left out. Front matter
-    that is not a YAML mapping stays text.
-
-    Args:
-        source: The file.
-        max_bytes: Largest size accepted.
+    Text and Markdown may have any line ends, which become line feeds; nothing else is changed. They are read in the
+    encoding of their byte order mark, as UTF-8, or as Windows-1252, which the metadata then say (`ENCODING`). YAML
+    front matter of Markdown becomes metadata: strings, numbers and dates as written, lists of these joined by ", ".
+    Nested values are left out. Front matter that is not a YAML mapping stays text.
 
     Raises:
-        DocumentTooLargeError: The file is larger than ``max_bytes``; it is not read.
-        DecodingError: It is not text in one of these encodings; or it is damaged, locked, or not of the format that
-            its suffix names.
-        EmptyDocumentError: It holds white space only, or pictures of text.
+        DocumentTooLargeError: The file is larger; it is not read.
+        DecodingError: It has another encoding, is damaged or locked, or is not of the format that its suffix names.
+        EmptyDocumentError: It holds nothing but white space or pictures of text.
         InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix,
             `ChangedFileError` if it is being written).
     """
-    data = bytes_of(source.path, max_bytes=max_bytes)
-    path = source.path
+    data = bytes_of(path, max_bytes=max_bytes)
     file = convert(data, path, max_bytes=max_bytes) if is_converted(path) else read_text(data, path)
-    return document_of(source, file)
+    return document_of(path, data, file)
 
 
 def bytes_of(path: Path, *, max_bytes: int) -> bytes:
@@ -134,19 +121,21 @@ def read_text(data: bytes, path: Path) -> Converted:
     return replace(file, text=text, title=title, metadata=metadata | file.metadata)
 
 
-def document_of(source: Source, file: Converted) -> Document:
-    """The document of a file's text. Raises `EmptyDocumentError` if that is white space."""
+def document_of(path: Path, data: bytes, file: Converted) -> Document:
+    """The document of a file with these bytes and this text. Raises `EmptyDocumentError` if the text is white space."""
     if not file.text.strip():
-        raise EmptyDocumentError(f"{source.path} holds no text.", hint="Remove the file or fill it.")
-    markup = _TEXTS.get(source.path.suffix.lower(), Markup.BLOCKS)
+        raise EmptyDocumentError(f"{path} holds no text.", hint="Remove the file or fill it.")
+    markup = _TEXTS.get(path.suffix.lower(), Markup.BLOCKS)
     heading = title_of(file.text) if markup is not Markup.NONE else ""
     return Document(
-        uri=source.uri,
-        title=file.title or heading or printable(source.path.stem),
+        uri=path.as_posix(),
+        title=file.title or heading or printable(path.stem),
         text=file.text,
         markup=markup,
         metadata=file.metadata,
         pages=file.pages,
+        file_hash=hashlib.sha256(data).hexdigest(),
+        file_bytes=len(data),
     )
 
 

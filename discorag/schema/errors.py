@@ -109,26 +109,7 @@ class ChangedFileError(InputError):
 
 
 class ConversionError(InputError):
-    """A file could not be converted: it ran into a limit, or took the converter down.
-
-    The reason does not contain the file's name: it is also reported to other owners of the same file.
-    """
-
-    def __init__(self, path: object, reason: str, *, hint: str = "") -> None:
-        super().__init__(f"{path} cannot be converted: {reason}.", hint=hint)
-        self.reason = reason
-
-
-class ConversionLimitError(ConversionError):
-    """Converting a file takes more time, memory or text than the settings allow."""
-
-
-class ConverterDiedError(ConversionError):
-    """The process that converted a file died of it."""
-
-
-class RefusedFileError(InputError):
-    """A file ran into limits, or took the converter down, so often that it is not tried again unasked."""
+    """Converting a file took too much time, memory or text, or ended the process that converted it."""
 
 
 class QueryError(InputError):

@@ -1,8 +1,4 @@
-"""The index in the store's folder: Qdrant Edge, one shard on this machine, no server.
-
-As a program (``python -m discorag.store.edge FOLDER``) it builds the graph of a shard. That takes minutes, during which
-the library holds the interpreter's lock: hence a process of its own.
-"""
+"""The index in the store's folder: Qdrant Edge, one shard on this machine, no server."""
 
 from __future__ import annotations
 
@@ -11,9 +7,6 @@ import fcntl
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +15,6 @@ import qdrant_edge as qe
 from xxhash import xxh3_64
 
 from discorag.schema.document import Scope
-from discorag.schema.errors import StoreError
 from discorag.schema.values import Vectors
 from discorag.store.index import (
     BM25,
@@ -43,10 +35,8 @@ from discorag.store.sqlite import make_private_folder
 from discorag.text.terms import SparseVector
 
 FOLDER, LOCK = "index", "index.lock"
-HNSW_EF = 128
-"""Candidates kept while the graph is searched; recall@10 was 0.98 at 100,000 points (commit 921071b)."""
-UNINDEXED = 20_000
-"""Points that are searched exactly; above this number a graph is built."""
+_WORN = 10_000  # deleted points from which on an index is worn, if they are more than the others
+_EXACT = qe.SearchParams(exact=True)
 _FORMAT = 1
 _POINTS, _ABOUT = "points", "about.json"
 _COMMON = ("tenant", "corpus")
@@ -55,7 +45,7 @@ _ZEROS = bytes(_BLOCK)
 
 
 def open_edge(place: IndexPlace, *, fresh: bool) -> EdgeIndex:
-    """The index ``edge``."""
+    """The index in the store's folder; ``fresh``: an empty one that replaces what is there."""
     folder = place.folder / FOLDER
     lock = _acquire_lock(place.folder / LOCK)
     try:
@@ -73,10 +63,10 @@ def open_edge(place: IndexPlace, *, fresh: bool) -> EdgeIndex:
 class EdgeIndex:
     """An index in a folder that one process has open at a time: a second one would damage its journal.
 
-    Search is exact over points that `optimise` has not put into a graph; over the others it goes through an HNSW graph.
-    The checksum of its files is stored when it is closed and compared when it is opened; it is empty while it is not
-    known. A process that only searched stores the one that it found, so damage done meanwhile is noticed at the next
-    start. ``lock`` is the file descriptor of its lock, which this process holds.
+    Search compares all points: at 100,000 it takes 7 ms. The checksum of its files is stored when it is closed and
+    compared when it is opened; it is empty while it is not known. A process that only searched stores the one that it
+    found, so damage done meanwhile is noticed at the next start. ``lock`` is the file descriptor of its lock, which
+    this process holds.
 
     Raises:
         IndexUnusableError: It cannot be loaded.
@@ -89,20 +79,10 @@ class EdgeIndex:
         self._checksum = checksum
         _write_about(folder, place, "")
         self._shard = _load(folder / _POINTS)
-        self._inspect()
-        self._new = self._unindexed()
-
-    def _inspect(self) -> None:
-        """Read the values that most points have, and whether everything was flushed and indexed."""
         self._common = {field: _values(self._shard, field) for field in _COMMON}
-        slots = self._unindexed()
-        is_whole = bool(self._checksum) and slots == self._shard.info().points_count  # all was flushed
-        self._intact = is_whole or (not slots and self._is_indexed())
-
-    def _is_indexed(self) -> bool:
-        """Whether every vector is in a graph, so that no point of a graph was deleted."""
-        having = (qe.CountRequest(filter=qe.Filter(must=[qe.HasVectorCondition(v)])) for v in (DENSE, BM25, DOCUMENT))
-        return self._shard.info().indexed_vectors_count == sum(map(self._shard.count, having))
+        trackers = folder.glob(f"{_POINTS}/segments/*/mutable_id_tracker.versions")
+        self._slots = sum(file.stat().st_size // 8 for file in trackers)  # points, also those that were deleted
+        self._intact = bool(checksum) and self._slots == self._shard.info().points_count
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """See `discorag.store.index.Index.apply`."""
@@ -117,7 +97,7 @@ class EdgeIndex:
         old = qe.Filter(must=_conditions([("doc_id", (doc_id,))]), must_not=others)
         self._shard.update(qe.UpdateOperation.delete_points_by_filter(old))
         self._intact = self._intact and self._shard.info().points_count == before + len(added)
-        self._new += len(added)
+        self._slots += len(added)
 
     def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
         """See `discorag.store.index.Searcher.nearest`."""
@@ -126,13 +106,12 @@ class EdgeIndex:
             query = qe.Query.Nearest(qe.SparseVector(*vector), using=BM25)
             return self._query(query, needed, self._frequencies(scope), limit)
         query = qe.Query.Nearest(vector.tolist(), using=DENSE)
-        return self._query(query, needed, qe.SearchParams(hnsw_ef=max(HNSW_EF, limit)), limit)
+        return self._query(query, needed, _EXACT, limit)
 
     def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
         """See `discorag.store.index.Searcher.nearest_documents`."""
         query = qe.Query.Nearest(vector.tolist(), using=DOCUMENT)
-        params = qe.SearchParams(hnsw_ef=max(HNSW_EF, limit))
-        return self._query(query, self._needed(filter_conditions(scope, filters)), params, limit)
+        return self._query(query, self._needed(filter_conditions(scope, filters)), _EXACT, limit)
 
     def _query(self, query: qe.Query, where: Conditions, params: qe.SearchParams | None, limit: int) -> list[Hit]:
         where_filter = qe.Filter(must=_conditions(where)) if where else None
@@ -160,28 +139,10 @@ class EdgeIndex:
         """See `discorag.store.index.Index.flush`."""
         self._shard.flush()
 
-    def optimise(self) -> None:
-        """See `discorag.store.index.Index.optimise`. Does nothing below `UNINDEXED` points that are new.
-
-        Raises:
-            StoreError: It failed; every point is where it was.
-        """
-        if self._new < UNINDEXED:
-            return
-        self._checksum = ""
-        self._shard.flush()
-        self._shard.close()
-        try:
-            _build_graph(self._folder / _POINTS, self._lock)
-        finally:
-            self._shard = _load(self._folder / _POINTS)
-            self._inspect()
-        self._new = 0
-
-    def _unindexed(self) -> int:
-        """How many points are in the segment that has no graph, as flushed: 8 bytes each in this file."""
-        files = self._folder.glob(f"{_POINTS}/segments/*/mutable_id_tracker.versions")
-        return sum(file.stat().st_size // 8 for file in files)
+    @property
+    def is_worn(self) -> bool:
+        """See `discorag.store.index.Index.is_worn`."""
+        return self._slots > 2 * self._shard.info().points_count + _WORN
 
     def close(self) -> None:
         """See `discorag.store.index.Index.close`."""
@@ -201,21 +162,6 @@ class EdgeIndex:
             with suppress(OSError):
                 (self._folder / _ABOUT).unlink(missing_ok=True)
         os.close(self._lock)
-
-
-def _build_graph(folder: Path, lock: int) -> None:
-    """Wait for a process that optimises the shard in this folder, which no process has open.
-
-    That process holds the index's lock too, so that the index stays locked until it ends, even if this one is killed.
-    """
-    command = [sys.executable, "-m", __name__, str(folder.absolute())]
-    done = subprocess.run(command, pass_fds=(lock,), stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        cause = done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
-        raise StoreError(
-            f"{folder} could not be optimised: {cause}.",
-            hint="Nothing is lost, searches are slower. Free memory or disk space; the next ingest tries again.",
-        )
 
 
 def _acquire_lock(file: Path) -> int:
@@ -343,11 +289,3 @@ def _condition(field: str, values: Sequence[str]) -> qe.FieldCondition:
     """One value is compared faster than a list of one."""
     match = qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))
     return qe.FieldCondition(field, match=match)
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would wait for the library to return
-    shard = qe.EdgeShard.load(sys.argv[1])
-    shard.optimize()
-    shard.flush()
-    shard.close()

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discorag.config import StoreSettings
-from discorag.registry import Registry
 from discorag.schema.document import Scope
 from discorag.schema.values import Vectors
 from discorag.store.records import Hit
@@ -105,8 +104,9 @@ class Index(Searcher, Protocol):
         """Returns when what was applied survives the end of this process, and a power failure."""
         ...
 
-    def optimise(self) -> None:
-        """Make searches fast after many changes, if that is needed; may take minutes."""
+    @property
+    def is_worn(self) -> bool:
+        """Whether deleted points take most of its room, so that it should be built again."""
         ...
 
     def close(self) -> None:
@@ -126,33 +126,6 @@ class IndexPlace:
     folder: Path
     database: str
     dimension: int
-
-
-class OpenIndex(Protocol):
-    """Opens an index; ``fresh``: an empty one that replaces what is there. Raises `IndexUnusableError`."""
-
-    def __call__(self, place: IndexPlace, *, fresh: bool) -> Index:
-        """The index at this place."""
-        ...
-
-
-def open_none(place: IndexPlace, *, fresh: bool) -> Index:
-    """The index ``none``."""
-    del place, fresh
-    raise IndexUnusableError("there is none: name a Qdrant server (DISCO_RAG_STORE__URL)")
-
-
-INDEXES = Registry[OpenIndex]("index", "disco_rag.indexes")
-"""Indexes by name, as ``DISCO_RAG_STORE__KIND`` knows them."""
-
-register_index = INDEXES.register
-
-INDEXES.offer("edge", "discorag.store.edge:open_edge", "Qdrant Edge, in the store's folder")
-INDEXES.offer(
-    "none", "discorag.store.index:open_none", "no index: a corpus of up to 200,000 chunks is searched exactly"
-)
-INDEXES.offer("memory", "discorag.store.qdrant:open_memory", "Qdrant in memory; documents are lost at exit, too")
-INDEXES.offer("server", "discorag.store.qdrant:open_server", "a Qdrant server; chosen by its url")
 
 
 DENSE, BM25, DOCUMENT = "dense", "bm25", "document"

@@ -13,7 +13,7 @@ from discorag.schema.errors import DiscoRagError, StoreError, StoreFullError
 from discorag.store import tables
 from discorag.store.database import Database
 from discorag.store.documents import in_parts, indexed_documents
-from discorag.store.index import Index, IndexedDocument, IndexUnusableError, Searcher
+from discorag.store.index import Index, IndexedDocument, IndexPlace, IndexUnusableError, Searcher
 from discorag.store.search import ExactSearch
 
 T = TypeVar("T")
@@ -36,15 +36,14 @@ class LiveIndex:
     If the index cannot be used, the log says so once and `reason` says why. The next change builds it again, unless it
     is in use elsewhere; the outbox keeps the changes that it lacks.
 
-    Args:
-        database: The truth.
-        opening: Opens the index; its argument asks for an empty one.
-        in_folder: Whether it lies on the store's disk. While that is nearly full the index is not open: writing into
-            it on a full disk would end the process.
+    An index in the store's folder is not open while its disk is nearly full: writing into it on a full disk would end
+    the process. A store in memory, or on a database server without a Qdrant server, has no index.
     """
 
-    def __init__(self, database: Database, opening: Callable[[bool], Index], *, in_folder: bool) -> None:
-        self._database, self._opening, self._in_folder = database, opening, in_folder
+    def __init__(self, database: Database, place: IndexPlace) -> None:
+        settings = place.settings
+        self._database, self._place = database, place
+        self._in_folder = settings.kind == "edge" and not settings.url and not settings.database_url
         self._exact = ExactSearch(database)
         self._index: Index | None = None
         self._turn = FairLock()
@@ -88,6 +87,10 @@ class LiveIndex:
                         self._fill()
             elif index:
                 self._catch_up(index, wait_s=0.0)
+                if index.is_worn:
+                    with self._locked():
+                        self._release(damaged=False)
+                        self._fill()
 
     def rebuild(self) -> int:
         """Build the index again from the database; how many documents it has.
@@ -113,13 +116,6 @@ class LiveIndex:
                 return index.count()
         return None
 
-    def optimise(self) -> None:
-        """Make searches fast after many changes. Readers and writers wait."""
-        with self._turn, self._given_up_on_error():
-            if index := self._usable():
-                self._catch_up(index)
-                index.optimise()
-
     def close(self) -> None:
         """Make the index safe and release it."""
         with self._turn:
@@ -141,7 +137,7 @@ class LiveIndex:
         if self._is_full():
             self._release(damaged=False)
             self._retry_later(_FULL)
-        elif self._index is None and monotonic() >= self._next_try:
+        elif self._index is None and monotonic() >= self._next_try and self._place.settings.kind != "memory":
             if self._database.read_only:
                 self._retry_later(self._database.read_only)
             else:
@@ -152,10 +148,21 @@ class LiveIndex:
                     self._retry_later(str(error), lost=error.lost)
         return self._index
 
+    def _opened(self, *, fresh: bool) -> Index:
+        if self._place.settings.url:
+            from discorag.store.qdrant import open_server
+
+            return open_server(self._place, fresh=fresh)
+        if not self._in_folder:
+            raise IndexUnusableError("there is none: name a Qdrant server (DISCO_RAG_STORE__URL)")
+        from discorag.store.edge import open_edge
+
+        return open_edge(self._place, fresh=fresh)
+
     def _open(self) -> None:
         """Open the index; for a database without documents create one. Raises `IndexUnusableError`."""
         try:
-            index = self._opening(False)
+            index = self._opened(fresh=False)
         except IndexUnusableError as error:
             if not error.lost or self._size():
                 raise
@@ -174,7 +181,7 @@ class LiveIndex:
 
     def _fill(self) -> int:
         """Build a new index of all documents; how many there are. Raises `IndexUnusableError`."""
-        index, count = self._opening(True), 0
+        index, count = self._opened(fresh=True), 0
         self._applied, self._unsafe = 0, FLUSHED
         with self._abandoned_on_error(index, is_new=True):
             changes = self._changes()

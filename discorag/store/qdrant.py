@@ -1,6 +1,5 @@
-"""The index on a Qdrant server, or in memory (which tests use), through qdrant-client."""
+"""The index on a Qdrant server, through qdrant-client."""
 
-import warnings
 from collections.abc import Sequence
 from math import ceil
 
@@ -31,15 +30,8 @@ from discorag.text.terms import SparseVector
 _BATCH = 256  # points in one request
 
 
-def open_memory(place: IndexPlace, *, fresh: bool) -> Index:
-    """The index ``memory``."""
-    if not fresh:
-        raise IndexUnusableError("it is missing", lost=True)
-    return ServerIndex(QdrantClient(":memory:"), place, fresh=True)
-
-
 def open_server(place: IndexPlace, *, fresh: bool) -> Index:
-    """The index ``server``. Raises `ConfigError` for an address that cannot be one."""
+    """The index on the server that the settings name. Raises `ConfigError` for an address that cannot be one."""
     client = _client(place.settings)
     try:
         return ServerIndex(client, place, fresh=fresh)
@@ -62,7 +54,7 @@ class ServerIndex:
 
     def __init__(self, client: QdrantClient, place: IndexPlace, *, fresh: bool) -> None:
         self._client = client
-        self._name = f"{place.settings.prefix}disco-rag-{place.database[:12]}"
+        self._name = f"disco-rag-{place.database[:12]}"
         if fresh:
             client.delete_collection(self._name)
             self._create(place.dimension)
@@ -75,12 +67,10 @@ class ServerIndex:
         self._client.create_collection(
             self._name, vectors_config={DENSE: dense, DOCUMENT: dense}, sparse_vectors_config={BM25: bm25}
         )
-        with warnings.catch_warnings():  # in memory there are no indexes, which the client warns of
-            warnings.filterwarnings("ignore", message="Payload indexes have no effect")
-            for field in KEYWORDS:
-                kind = models.KeywordIndexType.KEYWORD
-                index = models.KeywordIndexParams(type=kind, is_tenant=field == "tenant" or None)
-                self._client.create_payload_index(self._name, field, index, wait=True)
+        for field in KEYWORDS:
+            kind = models.KeywordIndexType.KEYWORD
+            index = models.KeywordIndexParams(type=kind, is_tenant=field == "tenant" or None)
+            self._client.create_payload_index(self._name, field, index, wait=True)
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """See `discorag.store.index.Index.apply`."""
@@ -133,8 +123,10 @@ class ServerIndex:
     def flush(self) -> None:
         """Nothing to do: a server writes what it accepts to disk."""
 
-    def optimise(self) -> None:
-        """Nothing to do: a server does it by itself."""
+    @property
+    def is_worn(self) -> bool:
+        """Never: a server removes deleted points by itself."""
+        return False
 
     def close(self) -> None:
         """Close the connection."""

@@ -14,6 +14,8 @@ from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
 
 Retrieval = Literal["dense", "hybrid"]
+NOT_MADE = "none"
+"""Version of a stage that is switched off."""
 
 
 class Manifest(BaseModel):

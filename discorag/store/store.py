@@ -14,14 +14,13 @@ from discorag.schema.errors import ConfigError, InputError, NotFoundError
 from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
-from discorag.store.index import INDEXES, IndexPlace
+from discorag.store.index import IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.postgres import PostgresServer
 from discorag.store.records import Hit, SearchQuery, check_vector
 from discorag.store.search import best, find_enough, nearest_documents
 from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
-from discorag.store.uploads import Conversions
 
 
 def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) -> Store:
@@ -30,21 +29,14 @@ def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) 
     ``encoder`` is `Encoder.version` and dimension of the encoder in use; None: that of the store, nothing is encoded.
 
     Raises:
-        UnknownNameError: There is no index of this kind.
-        ConfigError: Both a server and memory are asked for, or a server without its address.
+        ConfigError: Both a server and memory are asked for.
         NotFoundError: There is no store, and no encoder was given.
         StoreError: See `discorag.store.database.Database`.
     """
-    kind = settings.kind
-    if kind == "edge" and (settings.url or settings.database_url):
-        kind = "server" if settings.url else "none"
-    INDEXES.check(kind)
-    if kind == "memory" and (settings.url or settings.database_url):
+    if settings.kind == "memory" and (settings.url or settings.database_url):
         hint = "Unset DISCO_RAG_STORE__KIND, or DISCO_RAG_STORE__URL and DISCO_RAG_DATABASE_URL."
         raise ConfigError("The store cannot be in memory and on a server.", hint=hint)
-    if kind == "server" and not settings.url:
-        raise ConfigError("The index's server has no address.", hint="Set DISCO_RAG_STORE__URL.")
-    return Store(settings, kind, encoder)
+    return Store(settings, encoder)
 
 
 class Store(DocumentTrees):
@@ -59,8 +51,8 @@ class Store(DocumentTrees):
             for too long (`StoreLockedError`), or the database is damaged (`StoreDamagedError`).
     """
 
-    def __init__(self, settings: StoreSettings, kind: str, encoder: tuple[str, int] | None) -> None:
-        self._temporary = TemporaryDirectory(prefix="disco-rag-") if kind == "memory" else None
+    def __init__(self, settings: StoreSettings, encoder: tuple[str, int] | None) -> None:
+        self._temporary = TemporaryDirectory(prefix="disco-rag-") if settings.kind == "memory" else None
         folder = Path(self._temporary.name) if self._temporary else settings.path
         if settings.database_url:
             place = PostgresServer(settings.database_url)
@@ -71,10 +63,8 @@ class Store(DocumentTrees):
         else:
             place = SqliteFile(folder / FILE, min_free=int(settings.min_free_mb * 1_000_000))
         super().__init__(Database(place, encoder))
-        identity, opening = self.database.identity, INDEXES[kind]
-        index_place = IndexPlace(settings, folder, identity.id, identity.dimension)
-        self.index = LiveIndex(self.database, lambda fresh: opening(index_place, fresh=fresh), in_folder=kind == "edge")
-        self.conversions = Conversions(self.database)
+        identity = self.database.identity
+        self.index = LiveIndex(self.database, IndexPlace(settings, folder, identity.id, identity.dimension))
 
     @property
     def index_note(self) -> str:
@@ -144,10 +134,6 @@ class Store(DocumentTrees):
     def reindex(self) -> int:
         """Build the index again from the database, without encoding anything; how many documents it has."""
         return self.index.rebuild()
-
-    def optimise(self) -> None:
-        """Make searches fast after many writes; may take minutes. Does nothing where it is not needed."""
-        self.index.optimise()
 
     def close(self) -> None:
         """Flush and release; a closed store is not used again."""

@@ -150,15 +150,6 @@ uploads = Table(
 )
 """Files that the server was sent, with their bytes: what quotas count."""
 
-conversions = Table(
-    "conversions",
-    metadata,
-    Column("file", Text, primary_key=True),
-    Column("failures", Integer, nullable=False),
-    Column("reason", Text, nullable=False),
-)
-"""Files, by content, whose conversion ran into a limit or ended its process, and how often."""
-
 findings = Table(
     "findings",
     metadata,

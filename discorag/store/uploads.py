@@ -1,4 +1,4 @@
-"""Uploaded files, the jobs that ingest them, and conversions that failed: rows of the store's database."""
+"""Uploaded files, and the jobs that ingest them: rows of the store's database."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,20 +6,17 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
 
 from discorag.schema.document import Scope
-from discorag.schema.errors import RefusedFileError
 from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.postgres import RowHold
 from discorag.store.sqlite import FileHold
 
 _ENDLESS = 2**31 - 1
-TRIES = 2
-"""How often a file that exceeds a limit or crashes its process is converted."""
 
 Hold = FileHold | RowHold
 """The hold of a server on the file in the queue that it reads."""
 
-J, Q, U, V = tables.jobs, tables.queue, tables.uploads, tables.conversions
+J, Q, U = tables.jobs, tables.queue, tables.uploads
 
 
 @dataclass(frozen=True)
@@ -160,37 +157,3 @@ def _queue(db: Connection, scope: Scope, job_id: str, files: Iterable[tuple[int,
     own = scope.model_dump() | {"job": job_id}
     if rows := [own | {"position": position, "name": name} for position, name in files]:
         db.execute(insert(Q), rows)
-
-
-class Conversions:
-    """How often the conversion of each file has failed. Files are known by their content."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def check(self, file: str) -> None:
-        """Raises `RefusedFileError` for a file whose conversion failed too often.
-
-        Args:
-            file: Digest of its content and of the converter.
-        """
-        with self._database.read() as db:
-            row = db.execute(select(V).where(V.c.file == file)).one_or_none()
-        if row and row.failures >= TRIES:
-            message = f"Refused after {row.failures} attempts: {row.reason}."
-            raise RefusedFileError(message, hint="To try again, refresh it (--refresh), or retry its job.")
-
-    def failed(self, file: str, reason: str) -> None:
-        """Count a failure of a file."""
-        with self._database.write(file) as db:
-            counted = update(V).where(V.c.file == file).values(failures=V.c.failures + 1, reason=reason)
-            if not db.execute(counted).rowcount:
-                db.execute(insert(V), {"file": file, "failures": 1, "reason": reason})
-
-    def succeeded(self, file: str) -> None:
-        """Forget earlier failures of a file."""
-        with self._database.read() as db:
-            known = db.scalar(select(V.c.file).where(V.c.file == file))
-        if known:
-            with self._database.write(file) as db:
-                db.execute(delete(V).where(V.c.file == file))

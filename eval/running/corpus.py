@@ -9,7 +9,7 @@ from pathlib import Path
 
 from discorag import DiscoRAG
 from discorag.discourse.parse.parser import PROMPTED
-from discorag.ingest.loaders import Source, load
+from discorag.ingest.loaders import load
 from discorag.ingest.survey import Status
 from discorag.schema.errors import DiscoRagError, Usage
 from discorag.schema.values import Span, digest
@@ -106,7 +106,7 @@ def _file(document: SourceDocument) -> str:
 
 def _check(document: SourceDocument, path: Path) -> None:
     try:
-        text = load(Source(path, path.name), max_bytes=10**9).text
+        text = load(path, max_bytes=10**9).text
     except DiscoRagError as error:
         raise DataError(f"Document {document.id}: {error}", hint="Check the data.") from error
     if text != document.text:

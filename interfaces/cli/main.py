@@ -80,7 +80,7 @@ Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option,
 
 
 def ingest(
-    path: Annotated[str, typer.Argument(help="A file, a folder, or s3://bucket/prefix.")],
+    path: Annotated[str, typer.Argument(help="A file or a folder.")],
     corpus: Corpus = None,
     tenant: Tenant = None,
     parser: Parser = "auto",

@@ -46,7 +46,6 @@ def reindex() -> None:
     """``disco-rag reindex``."""
     with err.status("Indexing ..."), open_store(_on_disk()) as store:
         count = store.reindex()
-        store.optimise()
     out.print(f"{amount(count, 'documents')} indexed.")
 
 

@@ -10,7 +10,6 @@ import typer
 from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, read_settings
 from discorag.discourse.formats import MEDIA_TYPES, check_format, write_trees
 from discorag.discourse.parse.parser import PARSERS, PROMPTED
-from discorag.ingest.loaders import Source
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Chunk
@@ -45,7 +44,7 @@ def _without_store(settings: Settings, parser: str) -> Settings:
 
 
 async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:
-    document = await backends.reader.read(Source(path, path.name))
+    document = await backends.reader.read(path)
     hierarchy = await asyncio.to_thread(build_hierarchy, document, backends.settings.reading.max_sentences)
     chunk = whole_chunk(document, hierarchy)
     parsed = await backends.parser(parser).parse(chunk)

@@ -10,7 +10,6 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-import structlog
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -18,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from discorag.config import Settings, read_settings
-from discorag.schema.errors import ConfigError, ModelError, StoreError
+from discorag.schema.errors import ConfigError, ModelError
 from discorag.store.conversations import Threads
 from discorag.store.postgres import CONNECTIONS
 from discorag.store.rates import Rates
@@ -36,8 +35,6 @@ from interfaces.http.service import Service
 
 THREADS = 64
 """Threads for blocking calls: with only one per core, an ingest would leave none for questions and jobs."""
-INDEX_S = 300.0
-"""Seconds between two optimisations of the index."""
 _SHARED_SWEEP_S = 86_400.0  # other servers may be writing what is younger
 FILES = Path(__file__).parent / "page"
 _ABSENT = "The API is served; the page in the browser is not built. Run `make web`, and serve again.\n"
@@ -47,7 +44,6 @@ _POLICY = (
 )
 _HEADERS = {"Content-Security-Policy": _POLICY}
 _IMMUTABLE, _REVALIDATE = "public, max-age=31536000, immutable", "no-cache"
-_LOG = structlog.get_logger("disco_rag.api")
 _ABOUT = (
     "Discourse-aware retrieval-augmented generation: answers whose every sentence is traced to its sources, with the "
     "disagreements between them. A key belongs to a tenant, and opens the documents of this tenant only."
@@ -116,23 +112,12 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
     await jobs.forget_old()
     threads = Threads(rag.backends.store.database)
     await asyncio.to_thread(threads.forget_old)
-    tasks = [asyncio.create_task(jobs.work()), asyncio.create_task(_index(rag))]
+    working = asyncio.create_task(jobs.work())
     try:
         yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(api.quota, table), threads)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-
-
-async def _index(rag: DiscoRAG) -> None:
-    """Index what jobs wrote, now and then; where that is much, questions and writes wait meanwhile."""
-    while True:
-        await asyncio.sleep(INDEX_S)
-        try:
-            await asyncio.to_thread(rag.backends.store.optimise)
-        except StoreError as error:  # searches are slower, and give the same
-            _LOG.warning("not indexed", error=str(error))
+        working.cancel()
+        await asyncio.wait([working])
 
 
 async def _warm(rag: DiscoRAG) -> None:

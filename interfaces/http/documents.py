@@ -271,7 +271,7 @@ def reader_of(rag: DiscoRAG, uploads: Uploads, meters: Meters) -> Ingest:
 
     async def read(scope: Scope, name: str, again: bool) -> DocumentOutcome:
         path = uploads.path(scope, name)
-        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus, refresh=again, index=False)
+        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus, refresh=again)
         meters.observe(result.ledger)
         if not result.outcomes:
             raise DiscoRagError(f"{name} was not read.", hint="Upload it again.")

@@ -1,7 +1,6 @@
 """One document from the disk into the store: load > structure > segment > parse > embed > store > build_tree.
 
-A plain pipeline: each step adds its part to the document. The first step that fails ends the
-document, and what is stored of it stays.
+A plain pipeline. The first step that fails ends the document, and what is stored of it stays.
 """
 
 import asyncio
@@ -15,15 +14,14 @@ from time import perf_counter
 from langgraph.config import get_stream_writer
 
 from discorag.discourse.parse.parser import PROMPTED
-from discorag.ingest.loaders import Source, reading_note
-from discorag.ingest.segment.chunks import cut_chunks
+from discorag.ingest.loaders import converter_version, reading_note
+from discorag.ingest.segment.chunks import SPLITTER_VERSION, chunk_id, cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.sentence_table import with_sentence_vectors
-from discorag.ingest.survey import NOT_MADE, DocumentOutcome, IngestedDocument, Status, manifest_of, rekey, versions
+from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.models.packaged import language_warning
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import tree_index
-from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import (
     DiscoRagError,
@@ -34,6 +32,8 @@ from discorag.schema.errors import (
     StoreFullError,
 )
 from discorag.schema.ledger import Failure, StageRecord
+from discorag.schema.values import fingerprint
+from discorag.store.records import NOT_MADE, Manifest
 from nodes.backends import Backends
 from nodes.context import IngestContext
 from nodes.stage import Stage
@@ -95,103 +95,103 @@ async def ingest_document(uri: str, context: IngestContext) -> Json:
     """
     run = Run(uri, context, await context.open_backends(), await context.scope())
     try:
-        document = await load(run)
-        if document.unchanged:
-            run.settle(Status.UNCHANGED)
-        else:
-            await structure(document, run)
-            await segment(document, run)
-            await parse(document, run)
-            await embed(document, run)
-            await store(document, run)
-        doc_id = document.manifest.doc_id
-        del document  # of a long one, chunks and vectors take as much memory as building its tree
+        doc_id = await store_document(run)  # what it read is freed: building the tree takes as much memory
         await build_tree(doc_id, run)
     except _DocumentFailedError:
         pass
     return {"outcomes": run.outcomes, "ledger": run.ledger}
 
 
-async def load(run: Run) -> IngestedDocument:
-    """Read the document, and find out how it has to be stored and whether it is stored like that already."""
-    context, backends, uri = run.context, run.backends, run.uri
+async def store_document(run: Run) -> str:
+    """Read, cut, parse, encode and store the document, unless it is stored like that already; its id."""
+    backends, reading = run.backends, run.backends.settings.reading
     with run.step("load", InputError):
-        document = await backends.reader.read(Source(Path(uri), uri), again=context.refresh)
-        engine = context.tree_engine(backends)
-        parser = NOT_MADE if engine == NOT_MADE else backends.parser(engine).version
-        stages = versions(uri, backends.settings, parser=parser, encoder=backends.encoder.version)
-        manifest = manifest_of(document, run.scope, stages)
-        stored = await asyncio.to_thread(backends.store.manifest, run.scope, manifest.doc_id)
-        unchanged = bool(stored and stored.fingerprint == manifest.fingerprint and not context.refresh)
-        return IngestedDocument(document, manifest, replaces=stored is not None, unchanged=unchanged)
-
-
-async def structure(document: IngestedDocument, run: Run) -> None:
-    """Add sections, paragraphs and sentences; too many fail: each costs time and memory, however short."""
-    with run.step("structure", DocumentTooLargeError):
-        most = run.backends.settings.reading.max_sentences
-        document.hierarchy = await asyncio.to_thread(build_hierarchy, document.document, most)
-
-
-async def segment(document: IngestedDocument, run: Run) -> None:
-    """Add the chunks, which fit the encoder."""
-    assert document.hierarchy is not None
+        document = await backends.reader.read(Path(run.uri))
+        doc_id, versions = document.id_in(run.scope), _versions(run)
+        key = fingerprint(document.content_hash, versions)
+        stored = await asyncio.to_thread(backends.store.manifest, run.scope, doc_id)
+    if stored and stored.fingerprint == key and not run.context.refresh:
+        run.settle(Status.UNCHANGED)
+        return doc_id
+    with run.step("structure", DocumentTooLargeError):  # each sentence costs time and memory, however short
+        hierarchy = await asyncio.to_thread(build_hierarchy, document, reading.max_sentences)
     with run.step("segment"):
-        document.chunks = await asyncio.to_thread(
+        chunks = await asyncio.to_thread(
             cut_chunks,
-            document.document,
-            document.hierarchy,
+            document,
+            hierarchy,
             scope=run.scope,
-            fingerprint=document.manifest.fingerprint,
-            counter=run.backends.encoder.tokens,
-            chunk_tokens=run.backends.settings.reading.chunk_tokens,
+            fingerprint=key,
+            counter=backends.encoder.tokens,
+            chunk_tokens=reading.chunk_tokens,
         )
-
-
-async def parse(document: IngestedDocument, run: Run) -> None:
-    """Add an RST tree to every chunk; where the llm engine fails on one, the local engine's tree is used instead."""
-    engine = run.context.tree_engine(run.backends)
-    if engine == NOT_MADE:
-        run.record(StageRecord(stage="parse", engine="off"))
-        return
-    stage, parser, local = Stage("parse"), run.backends.parser(engine), run.backends.parser("local")
-    turns = asyncio.Semaphore(len(document.chunks) if engine == PROMPTED else AT_ONCE)
-
-    async def tree_of(chunk: Chunk) -> RstTree:
-        async with turns:
-            return await stage.parse(chunk, parser, local)
-
-    trees = await asyncio.gather(*map(tree_of, document.chunks))
-    document.chunks = [c.model_copy(update={"tree": t}) for c, t in zip(document.chunks, trees, strict=True)]
-    if stage.failures:
-        rekey(document, {**document.manifest.versions, "parser": parser.version + FALLBACK})
-    run.ledger += stage.finish_batch(len(document.chunks), engine=engine, model=parser.version)
-
-
-async def embed(document: IngestedDocument, run: Run) -> None:
-    """Add a vector for every chunk, and for every sentence of each."""
-    with run.step("embed", ModelError, model=run.backends.encoder.version):
-        document.vectors = await run.backends.encoder.encode_documents([c.text for c in document.chunks])
-        document.chunks = await with_sentence_vectors(document.chunks, run.backends.encoder)
-
-
-async def store(document: IngestedDocument, run: Run) -> None:
-    """Store the document whole; its manifest is written last."""
-    read, chunks, vectors = document.document, document.chunks, document.vectors
-    assert vectors is not None
-    written = datetime.now(UTC).replace(microsecond=0)
-    manifest = document.manifest.model_copy(update={"chunks": len(chunks), "written": written})
+    chunks, parser = await parse(chunks, run)
+    if parser != versions["parser"]:
+        versions = versions | {"parser": parser}
+        key = fingerprint(document.content_hash, versions)
+        chunks = [c.model_copy(update={"id": chunk_id(doc_id, key, c.order)}) for c in chunks]
+    with run.step("embed", ModelError, model=backends.encoder.version):
+        vectors = await backends.encoder.encode_documents([c.text for c in chunks])
+        chunks = await with_sentence_vectors(chunks, backends.encoder)
+    manifest = Manifest(
+        doc_id=doc_id,
+        uri=document.uri,
+        title=document.title,
+        content_hash=document.content_hash,
+        text_hash=document.text_hash,
+        file_hash=document.file_hash,
+        file_bytes=document.file_bytes,
+        fingerprint=key,
+        versions=versions,
+        chunks=len(chunks),
+        written=datetime.now(UTC).replace(microsecond=0),
+    )
     with run.step("upsert", StoreError):
         try:
-            await asyncio.to_thread(run.backends.store.put, run.scope, read, manifest, chunks, vectors)
+            await asyncio.to_thread(backends.store.put, run.scope, document, manifest, chunks, vectors)
         except StoreFullError:  # no other document could be stored either
             raise
         except (StoreError, OSError) as error:
             hint = "Check the store; run it again."
-            raise StoreError(f"{read.title} could not be stored: {error}.", hint=hint) from error
-        warning = await asyncio.to_thread(language_warning, read.text, [run.backends.encoder.version])
-    note = " ".join(filter(None, (reading_note(read), warning)))
-    run.settle(Status.REPLACED if document.replaces else Status.ADDED, chunks=len(chunks), note=note)
+            raise StoreError(f"{document.title} could not be stored: {error}.", hint=hint) from error
+        warning = await asyncio.to_thread(language_warning, document.text, [backends.encoder.version])
+    note = " ".join(filter(None, (reading_note(document), warning)))
+    run.settle(Status.REPLACED if stored else Status.ADDED, chunks=len(chunks), note=note)
+    return doc_id
+
+
+def _versions(run: Run) -> dict[str, str]:
+    """Version of every stage that shapes what is stored of the document; a change in any makes it stale."""
+    settings, engine = run.backends.settings, run.context.tree_engine(run.backends)
+    splitter = (SPLITTER_VERSION, str(settings.reading.chunk_tokens), settings.encoder.tokenizer)
+    return {
+        "converter": converter_version(Path(run.uri).suffix),
+        "splitter": "/".join(filter(None, splitter)),
+        "parser": NOT_MADE if engine == NOT_MADE else run.backends.parser(engine).version,
+        "summariser": NOT_MADE,
+        "encoder": run.backends.encoder.version,
+    }
+
+
+async def parse(chunks: list[Chunk], run: Run) -> tuple[list[Chunk], str]:
+    """The chunks with their RST trees, and the version of what made them.
+
+    Where the llm engine fails on a chunk, the local engine's tree is used instead, and the version says so.
+    """
+    engine = run.context.tree_engine(run.backends)
+    if engine == NOT_MADE:
+        run.record(StageRecord(stage="parse", engine="off"))
+        return chunks, NOT_MADE
+    stage, parser, local = Stage("parse"), run.backends.parser(engine), run.backends.parser("local")
+    turns = asyncio.Semaphore(len(chunks) if engine == PROMPTED else AT_ONCE)
+
+    async def with_tree(chunk: Chunk) -> Chunk:
+        async with turns:
+            return chunk.model_copy(update={"tree": await stage.parse(chunk, parser, local)})
+
+    parsed = await asyncio.gather(*map(with_tree, chunks))
+    run.ledger += stage.finish_batch(len(chunks), engine=engine, model=parser.version)
+    return parsed, parser.version + (FALLBACK if stage.failures else "")
 
 
 async def build_tree(doc_id: str, run: Run) -> None:

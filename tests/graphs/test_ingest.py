@@ -245,23 +245,16 @@ def test_a_program_that_does_not_close_the_pipeline_ends(tmp_path: Path) -> None
     assert done.stdout.strip().isdigit()
 
 
-def test_poison_fails_alone_is_counted_and_after_two_attempts_not_tried_again_unasked(
-    tmp_path: Path, encoder: Encoder, folder: Path
-) -> None:
+def test_poison_fails_alone_and_is_counted(tmp_path: Path, encoder: Encoder, folder: Path) -> None:
     (folder / "poison.pdf").write_bytes(endless_pdf())
     (folder / "page.html").write_text("<h1>Tides</h1><p>They rise.</p>")
     store = StoreSettings(kind="memory", path=tmp_path / "store")
     settings = Settings(store=store, reading=ReadingSettings(convert_seconds=1.5))
     opened = open_store(store, (encoder.version, encoder.dimension))
     with DiscoRAG(backends=Backends(settings, opened, encoder, None)) as rag:
-        results = [rag.ingest(folder, parser="rules", refresh=refresh) for refresh in (False, False, False, True)]
-    kinds = [[failure.kind for failure in result.ledger.failures] for result in results]
-    assert kinds == [["ConversionLimitError"], ["ConversionLimitError"], ["RefusedFileError"], ["ConversionLimitError"]]
-    assert statuses(results[0]) == {"a.md": "added", "b.txt": "added", "page.html": "added", "poison.pdf": "failed"}
-    assert statuses(results[2])["page.html"] == "unchanged"
-    assert "Refused after 2 attempts: it takes more than 1.5 s" in next(
-        o.note for o in results[2].outcomes if o.uri.endswith("poison.pdf")
-    )
+        result = rag.ingest(folder, parser="rules")
+    assert [failure.kind for failure in result.ledger.failures] == ["ConversionError"]
+    assert statuses(result) == {"a.md": "added", "b.txt": "added", "page.html": "added", "poison.pdf": "failed"}
 
 
 STOPPED = """

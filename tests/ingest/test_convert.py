@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.formats import convert
 from discorag.ingest.convert.html import from_html
-from discorag.ingest.loaders import Source, load
+from discorag.ingest.loaders import load
 from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Document, Kind, Markup
@@ -216,7 +216,7 @@ def test_a_broken_table_is_an_error_that_names_the_row(text: str, says: str) -> 
 def test_a_table_that_says_nothing_is_refused_as_empty(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("\n,\n", encoding="utf-8")
     with pytest.raises(EmptyDocumentError):
-        load(Source(tmp_path / "a.csv", "a.csv"), max_bytes=1000)
+        load(tmp_path / "a.csv", max_bytes=1000)
 
 
 WORD = Path("notes.docx")
@@ -266,11 +266,11 @@ def test_headings_lists_tables_and_code_keep_their_form() -> None:
 def test_a_word_file_is_titled_by_its_first_heading_else_its_name(tmp_path: Path) -> None:
     path = tmp_path / "notes.docx"
     path.write_bytes(word_file())
-    assert load(Source(path, "u"), max_bytes=LIMIT).title == "Tides"
+    assert load(path, max_bytes=LIMIT).title == "Tides"
     document = docx.Document()
     document.add_paragraph("Text.")
     path.write_bytes(saved(document))
-    assert load(Source(path, "u"), max_bytes=LIMIT).title == "notes"
+    assert load(path, max_bytes=LIMIT).title == "notes"
 
 
 @pytest.mark.parametrize(

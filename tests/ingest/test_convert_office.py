@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
@@ -15,10 +16,11 @@ from fpdf import FPDF
 from pptx.util import Inches
 
 from discorag.config import ReadingSettings
+from discorag.ingest.convert import pool
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.formats import convert
 from discorag.ingest.convert.pool import Converters
-from discorag.ingest.loaders import Source, document_of
+from discorag.ingest.loaders import document_of
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Kind
 from discorag.schema.errors import DecodingError
@@ -170,15 +172,16 @@ def test_a_book_is_its_chapters_in_reading_order_named_by_the_contents_where_the
     ("name", "title", "pages"), [("a.pptx", "On tides", 5), ("a.xlsx", "a", 3), ("a.epub", "On tides", 0)]
 )
 def test_a_document_has_its_title_and_a_sentence_its_page(name: str, title: str, pages: int) -> None:
-    document = document_of(Source(Path(name), name), converted(name))
+    document = document_of(Path(name), b"", converted(name))
     assert (document.title, len(document.pages)) == (title, pages)
     last = build_hierarchy(document).of_kind(Kind.SENTENCE)[-1][1]
     assert document.page_at(last.span.start) == (pages or None)
 
 
 @pytest.mark.parametrize("name", FILES)
-async def test_a_child_reads_it_in_the_least_memory_that_can_be_set(name: str) -> None:
-    with Converters(ReadingSettings(convert_mb=256)) as converters:
+async def test_a_child_reads_it_in_little_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MEMORY_MB", 256)
+    with closing(Converters(ReadingSettings())) as converters:
         assert await converters.convert(FILES[name](), Path(name)) == converted(name)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.ingest.loaders import SUFFIXES, Source, converter_version, load, reading_note
+from discorag.ingest.loaders import SUFFIXES, converter_version, load, reading_note
 from discorag.ingest.survey import Survey, survey
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
@@ -29,11 +29,11 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def read(path: Path, *, max_bytes: int = LIMIT) -> Document:
-    return load(Source(path, path.name), max_bytes=max_bytes)
+    return load(path, max_bytes=max_bytes)
 
 
 def names(found: Survey, folder: Path) -> list[str]:
-    return [source.path.relative_to(folder).as_posix() for source in found.sources]
+    return [Path(file).relative_to(folder.resolve()).as_posix() for file in found.files]
 
 
 def reasons(found: Survey) -> dict[str, str]:
@@ -48,7 +48,6 @@ def test_a_folder_is_searched_recursively_in_sorted_order_and_what_is_not_read_i
     os.mkfifo(tmp_path / "pipe.txt")
     found = survey(str(tmp_path))
     assert names(found, tmp_path) == ["a/b/x.text", "a/c.MARKDOWN", "a/z.md", "b.txt"]
-    assert [s.uri for s in found.sources] == [str(s.path.resolve()) for s in found.sources]
     assert reasons(found) == {
         "LICENSE": "unknown format without suffix; if it is text, name it .txt",
         "pipe.txt": "not a regular file",
@@ -71,7 +70,7 @@ def test_links_are_followed_to_files_inside_the_folder_only(tmp_path: Path) -> N
     }.items():
         (inside / name).symlink_to(target)
     found = survey(str(inside))
-    assert names(found, inside) == ["kept.txt"]
+    assert names(found, inside) == ["..data/kept.txt"]
     assert reasons(found) == {
         "passwd.txt": "link out of the folder",
         "secret.txt": "link out of the folder",
@@ -87,7 +86,7 @@ def test_a_link_that_the_user_names_is_followed(tmp_path: Path) -> None:
     (tmp_path / "a.txt").symlink_to(target)
     (tmp_path / "folder").symlink_to(target.parent)
     for name in ("a.txt", "folder"):
-        assert [s.uri for s in survey(str(tmp_path / name)).sources] == [str(target.resolve())]
+        assert survey(str(tmp_path / name)).files == (str(target.resolve()),)
 
 
 def test_where_there_is_nothing_to_read_the_error_says_so(tmp_path: Path) -> None:

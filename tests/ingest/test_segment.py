@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.ingest.loaders import Source, load
+from discorag.ingest.loaders import load
 from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
@@ -242,7 +242,7 @@ def test_a_converted_page_is_quoted_as_a_reader_sees_it(tmp_path: Path) -> None:
 def quotes(path: Path, text: str) -> list[str]:
     """The units of a document as an answer shows them."""
     path.write_text(text, encoding="utf-8")
-    document = load(Source(path, path.name), max_bytes=10**6)
+    document = load(path, max_bytes=10**6)
     return [unit.body for unit in sentences_in([whole_chunk(document, build_hierarchy(document))])]
 
 

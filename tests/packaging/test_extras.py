@@ -18,7 +18,7 @@ PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packa
 BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai", "psycopg", "bm25s"}
 """Imported by a library of ours: FastAPI's for uploads, LangChain's for providers, SQLAlchemy's driver. Or read: the
 stop words of bm25s."""
-ABSENT = {"summac", "ray", "pyarrow"}
+ABSENT = {"summac", "ray"}
 """Modules that are not installed here."""
 WITH_OTHERS = {"pydantic_core"}
 """Modules of a distribution that another one pins to itself."""

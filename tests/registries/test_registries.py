@@ -10,21 +10,20 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from discorag.config import RerankerSettings, Settings, StoreSettings
+from discorag.config import RerankerSettings, Settings
 from discorag.discourse.parse.parser import PARSERS, Limits, UnitParser
 from discorag.models.encoder import ENCODERS
 from discorag.models.reranker import RERANKERS, reranker_from
 from discorag.registry import Registry
 from discorag.retrieval.registry import RETRIEVERS
 from discorag.schema.errors import InputError, UnknownNameError
-from discorag.store.index import INDEXES
 from interfaces.cli.main import app
 from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
 from tests.conftest import Pipelines
 
 ROOT, PLUGIN = Path(__file__).parents[2], Path(__file__).parent / "plugin"
-ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, INDEXES, ENCODERS, RERANKERS)
+ALL: tuple[Registry[Any], ...] = (PARSERS, RETRIEVERS, ENCODERS, RERANKERS)
 
 
 @pytest.mark.parametrize("registry", ALL, ids=lambda r: r.kind)
@@ -44,8 +43,6 @@ def test_unknown_names_fail_with_the_known_ones_wherever_they_are_given(pipeline
             rag.ask("Why?", **{switch: name})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="rules"):
         rag.ingest(tmp_path / "a.txt", parser="fastt")
-    with pytest.raises(UnknownNameError, match="edge, none, memory, server"):
-        Backends.open(Settings(store=StoreSettings(kind="egde")))
     with pytest.raises(UnknownNameError, match="packaged, sentence-transformers, endpoint"):
         Backends.open(Settings.model_validate({"store": {"kind": "memory"}, "encoder": {"kind": "packed"}}))
     with pytest.raises(UnknownNameError, match="packaged"):
@@ -102,5 +99,5 @@ def test_another_package_brings_parts_of_every_kind_without_a_change_of_ours(tmp
     done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-    assert told["asked"] == ["encoder", "index", "parser", "reranker", "retriever", "units"]
+    assert told["asked"] == ["encoder", "parser", "reranker", "retriever", "units"]
     assert (told["parser"], told["encoder"]) == ("tiny-parser", "tiny-encoder")

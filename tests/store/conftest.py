@@ -12,7 +12,7 @@ from discorag.store.store import Store, open_store
 from tests.servers.qdrant import QdrantServer
 from tests.store.samples import DIMENSION, ENCODER
 
-KINDS = ("edge", "exact", "memory", "server", "postgres")
+KINDS = ("edge", "exact", "server", "postgres")
 """Indexes; exact: none can be used, because another process has it; postgres: a Qdrant server next to PostgreSQL."""
 
 
@@ -21,9 +21,8 @@ class Place:
 
     def __init__(self, folder: Path, kind: str, url: str | None = None, database: str | None = None) -> None:
         self.folder, self.kind = folder, kind
-        index = "edge" if kind in ("exact", "postgres") else kind
         self.settings = StoreSettings.model_validate(
-            {"path": folder, "kind": index, "url": url, "database_url": database, "min_free_mb": 0}
+            {"path": folder, "url": url, "database_url": database, "min_free_mb": 0}
         )
         self._opened = ExitStack()
         folder.mkdir(parents=True, exist_ok=True)

@@ -51,24 +51,12 @@ class TestRoundTrip:
         assert store.corpora("carol") == []
 
     def test_everything_is_there_after_opening_again(self, place: Place) -> None:
-        if place.kind == "memory":
-            pytest.skip("lost at exit")
         piece = sample("a.md", ["one", "two"], metadata={"lang": "en"})
         piece.put_in(place.open())
         place.leave()
         again = place.open()
         assert_whole(again, piece)
         assert again.manifests(SCOPE) == [piece.manifest]
-
-    def test_optimising_changes_nothing_but_speed(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("discorag.store.edge.UNINDEXED", 1)
-        pieces = [sample(uri, [f"{uri} common {i}" for i in range(9)], seed=i) for i, uri in enumerate("abc")]
-        for piece in pieces[:2]:
-            piece.put_in(store)
-        store.optimise()
-        assert_only(store, SCOPE, pieces[:2])
-        pieces[2].put_in(store)
-        assert_only(store, SCOPE, pieces)
 
     def test_an_empty_store_answers_empty(self, store: Store) -> None:
         assert store.manifests(SCOPE) == []
@@ -147,11 +135,10 @@ class TestDeletion:
         assert not store.delete(SCOPE, gone.doc_id)
         assert_only(store, SCOPE, [kept])
         assert_unknown(store, SCOPE, gone)
-        if place.kind != "memory":
-            place.leave()
-            again = place.open()
-            assert_only(again, SCOPE, [kept])
-            assert_unknown(again, SCOPE, gone)
+        place.leave()
+        again = place.open()
+        assert_only(again, SCOPE, [kept])
+        assert_unknown(again, SCOPE, gone)
 
 
 class TestScopes:
@@ -254,8 +241,6 @@ def test_an_unknown_id_is_not_found(store: Store) -> None:
 
 
 def test_another_encoder_is_refused_and_nothing_changes(place: Place) -> None:
-    if place.kind == "memory":
-        pytest.skip("lost at exit")
     PIECE.put_in(place.open())
     place.leave()
     for encoder, dimension in (("other/1", DIMENSION), (ENCODER, 3)):

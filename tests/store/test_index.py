@@ -105,9 +105,21 @@ def test_reindexing_makes_the_index_again(tmp_path: Path, found: list[Hit]) -> N
         assert (store.search(SCOPE, QUERY), store.index_note) == (found, "")
 
 
-@pytest.mark.parametrize("method", ["nearest", "optimise"])
+def test_an_index_of_which_most_was_deleted_is_built_again(
+    tmp_path: Path, found: list[Hit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discorag.store.edge._WORN", 0)
+    with opened(tmp_path) as store:
+        before = sum(file.stat().st_size for file in (tmp_path / FOLDER).rglob("mutable_id_tracker.versions"))
+        for i in range(40):
+            sample("0.md", [f"version {i}, part {j}" for j in range(5)]).put_in(store)
+        PIECES[0].put_in(store)
+        assert (store.search(SCOPE, QUERY), store.index_note) == (found, "")
+    assert sum(file.stat().st_size for file in (tmp_path / FOLDER).rglob("mutable_id_tracker.versions")) <= 2 * before
+
+
 def test_an_index_that_fails_while_it_is_used_is_left(
-    tmp_path: Path, found: list[Hit], monkeypatch: pytest.MonkeyPatch, method: str
+    tmp_path: Path, found: list[Hit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class PanicError(BaseException):
         """As the library raises it."""
@@ -117,8 +129,7 @@ def test_an_index_that_fails_while_it_is_used_is_left(
 
     with opened(tmp_path) as store:
         with monkeypatch.context() as patch:
-            patch.setattr(f"discorag.store.edge.EdgeIndex.{method}", panic)
-            store.optimise()
+            patch.setattr("discorag.store.edge.EdgeIndex.nearest", panic)
             assert store.search(SCOPE, QUERY) == found
         assert store.index_note == "exact (it failed: index out of bounds)"
         assert store.search(SCOPE, QUERY) == found

@@ -25,10 +25,8 @@ IDLE_S = 300.0
 """Seconds without a request after which a child exits."""
 FILES = 500
 """Files after which a child exits: memory that its libraries do not free counts against the limit."""
-READY = b"ready\n"
-"""The first line that a child writes."""
 OUTPUT, MEMORY, BUG = "output", "memory", "bug"
-"""In a reply, errors that this project does not raise itself."""
+"""Errors in a reply that are no class of this project's."""
 _NICENESS = 10  # questions come first
 
 
@@ -59,8 +57,6 @@ def main() -> None:
     os.nice(_NICENESS)
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is not a reply
-    replies.write(READY)
-    replies.flush()
     for request, data in islice(_requests(os.fdopen(0, "rb")), FILES):
         signal.setitimer(signal.ITIMER_PROF, request.seconds)  # the system ends a process that exceeds it: SIGPROF
         reply = answer(request, data)

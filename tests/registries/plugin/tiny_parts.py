@@ -18,7 +18,6 @@ from discorag.schema.answer import Outcome
 from discorag.schema.discourse import RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.values import Vectors
-from discorag.store.index import INDEXES, Index, IndexPlace
 
 ASKED: set[str] = set()
 
@@ -89,11 +88,6 @@ RETRIEVER = TreeRetriever("tiny", lambda _: TinyBuilder(Concat()), chosen)
 
 def parser(_tools: Toolbox, _limits: Limits) -> TinyParser:
     return TinyParser()
-
-
-def index(place: IndexPlace, *, fresh: bool) -> Index:
-    ASKED.add("index")
-    return INDEXES["memory"](place, fresh=fresh)
 
 
 async def encoder(_settings: EncoderSettings) -> Any:

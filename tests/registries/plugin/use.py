@@ -8,7 +8,7 @@ import tiny_parts
 from discorag.config import Settings
 from interfaces.facade import DiscoRAG
 
-parts = {"store": {"kind": "tiny"}, "encoder": {"kind": "tiny"}, "reranker": {"kind": "tiny"}}
+parts = {"store": {"kind": "memory"}, "encoder": {"kind": "tiny"}, "reranker": {"kind": "tiny"}}
 with DiscoRAG(Settings.model_validate(parts)) as rag:
     rag.ingest(sys.argv[1], parser="tiny", retriever="discourse")
     rag.ask("What limits the effect?", abstain="never", parser="tiny", retriever="tiny")
