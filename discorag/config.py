@@ -111,8 +111,8 @@ class EncoderSettings(EndpointSettings):
     )
     passage_prefix: str = Field(
         default="",
-        description="Put before every passage, e.g. 'passage: ' for E5. Empty, as query_prefix: the prompts that a "
-        "model of sentence-transformers names itself, if it names any.",
+        description="Put before every passage, e.g. 'passage: ' for E5. If both prefixes are empty, the prompts that a "
+        "model of sentence-transformers defines itself are used.",
     )
     tokenizer: str | None = Field(
         default=None,
@@ -153,7 +153,7 @@ class LlmSettings(EndpointSettings):
         default=32_768,
         ge=512,
         description="The model's context; longer prompts are refused. For Ollama, and for a server whose model is not "
-        "named, an upper limit of what the model has.",
+        "named, an upper limit: the model's own context counts if it is smaller.",
     )
     cache: Path | None = Field(
         default=Path("cache/llm"), description="Disk cache of replies, below home; None turns it off."
@@ -322,7 +322,7 @@ class Settings(BaseSettings):
         description="Folder that holds everything stored; by default the user's data folder. In disco-rag.toml a "
         "relative path is below the file's folder.",
     )
-    tenant: str = Field(default="default", min_length=1, description="Tenant, unless a command or call names one.")
+    tenant: str = Field(default="default", min_length=1, description="Tenant, unless a call names one.")
     corpus: str = Field(default="default", min_length=1, description="Corpus, unless a command or call names one.")
     prompts_dir: Path | None = Field(
         default=None,
@@ -353,7 +353,7 @@ class Settings(BaseSettings):
     trees: TreeSettings = TreeSettings()
     answer: dict[str, str | int | float | bool] = Field(
         default={},
-        description="Options of questions that choose no retrieval themselves, as disco-rag tune writes them.",
+        description="Options of questions that choose no retriever or profile themselves; disco-rag tune writes them.",
     )
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 

@@ -52,8 +52,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 OpenAI endpoint (`graphs.baselines.PIPELINES`) read this table.
 
 Sources: Disco-RAG section 4; DISRetrieval section 4.1 (200 to 400 words) and E.2; RAPTOR section 3; HTSIR, "Experiment
-Settings"; RDR² section 4.3 and table 9. HTSIR and RDR² bound the number of passages and no words: 2,000 words are more
-than theirs have.
+Settings"; RDR² section 4.3 and table 9. HTSIR and RDR² limit the number of passages, not of words: their passages have
+fewer than 2,000.
 """
 PROFILES: dict[str, dict[str, Any]] = {
     "verbatim": {"relater": "local", "planner": "local", "generator": "local"},
@@ -63,11 +63,11 @@ PROFILES: dict[str, dict[str, Any]] = {
 WHOLE_CHUNKS: dict[str, Any] = {"retriever": "hybrid", "rerank": True}
 """What a language model reads unless a preset or an option says otherwise: whole chunks, the best first."""
 OF_TREES = frozenset({"search_documents", "node_scores", "evidence_words", "evidence_tokens", "context", "node_k"})
-"""Options about retrievers over trees: given without a retriever they mean the default one."""
+"""Options of retrievers over trees. Given without a retriever, they select the default one."""
 OF_RETRIEVAL = OF_TREES | {"top_k", "preset", "profile", "retriever", "generator", "refine"}
-"""A question that gives one of these does without the options in the settings."""
+"""If a question sets one of these, the options in the settings are not used."""
 PAPERS = frozenset(PRESETS) - {"default", "local", "standard"}
-"""Presets that follow a paper, also in when they refuse to answer."""
+"""Presets that follow a paper, also in when to refuse an answer."""
 
 
 RetrieverName = Annotated[str, Named(RETRIEVERS)]

@@ -1,15 +1,13 @@
 """Parts by name: parsers, retrievers, encoders, rerankers, NLI models.
 
-What users may choose is looked up here, ours and other packages' alike. Ours are references that are imported when they
-are asked for, so that knowing the names costs nothing. Another package adds a part without touching ours: by an entry
-point of the registry's group, or by calling the kind's ``register_*`` function before the part is asked for.
+Users choose parts by these names. Our own parts are imported when they are asked for, so that listing the names is
+quick. Another package adds a part by an entry point of the registry's group, or by calling the kind's ``register_*``
+function before the part is asked for.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from pkgutil import resolve_name
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -23,17 +21,10 @@ P = TypeVar("P")
 
 
 @dataclass(frozen=True)
-class _Where:
-    """A part that is not imported yet, as ``module:attribute``."""
-
-    name: str
-
-
-@dataclass(frozen=True)
 class _Offer(Generic[P]):
-    """A part that was registered, or where it is found."""
+    """A part, or where it is imported from when it is asked for."""
 
-    part: P | _Where
+    part: P | EntryPoint
     help: str
 
 
@@ -58,10 +49,11 @@ class Registry(Mapping[str, P]):
     def __init__(self, kind: str, group: str) -> None:
         self.kind, self.group = kind, group
         self._offers: dict[str, _Offer[P]] = {}
+        self._has_foreign = False
 
     def offer(self, name: str, where: str, help: str) -> None:
         """A part of ours that is imported when it is asked for: ``where`` is ``module:attribute``."""
-        self._offers[name] = _Offer(_Where(where), help)
+        self._offers[name] = _Offer(EntryPoint(name, where, self.group), help)
 
     def register(self, name: str, part: P, *, help: str = "") -> None:
         """Add a part.
@@ -75,11 +67,8 @@ class Registry(Mapping[str, P]):
 
     def __getitem__(self, name: str) -> P:
         """The part. Raises `UnknownNameError`, or whatever importing another package's part raises."""
-        self.check(name)
-        if name not in self._offers:
-            return cast(P, self._foreign[name].load())
-        part = self._offers[name].part
-        return cast(P, resolve_name(part.name)) if isinstance(part, _Where) else part
+        part = self._known[self.check(name)].part
+        return cast(P, part.load()) if isinstance(part, EntryPoint) else part
 
     def check(self, name: str, also: tuple[str, ...] = ()) -> str:
         """Return the name. Raises `UnknownNameError` with the known names if it is neither known nor in ``also``."""
@@ -88,29 +77,28 @@ class Registry(Mapping[str, P]):
             raise UnknownNameError(f"There is no {self.kind} {name!r}.", hint=f"Known names: {known}.")
         return name
 
-    def help(self, name: str) -> str:
-        """The line of help; for a part of another package, with the name of the package."""
-        if name in self._offers:
-            return self._offers[name].help
-        dist = self._foreign[name].dist
-        return f"of {dist.name}" if dist else "of another package"
-
     def described(self) -> str:
         """All names with their lines of help, for help texts and schemas."""
-        return "; ".join(f"{name}: {text}" if (text := self.help(name)) else name for name in self)
+        return "; ".join(f"{name}: {offer.help}" if offer.help else name for name, offer in self._known.items())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._offers or name in self._foreign
+        return name in self._known
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._offers, *(n for n in self._foreign if n not in self._offers)])
+        return iter([*self._known])
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(self._known)
 
-    @cached_property
-    def _foreign(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self.group)}
+    @property
+    def _known(self) -> dict[str, _Offer[P]]:
+        """All parts, ours first; those of other packages are looked for once."""
+        if not self._has_foreign:
+            self._has_foreign = True
+            for point in entry_points(group=self.group):
+                source = f"of {point.dist.name}" if point.dist else "of another package"
+                self._offers.setdefault(point.name, _Offer(point, source))
+        return self._offers
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ CLOSING_S = 5.0
 async def end_task(task: asyncio.Task[Any]) -> None:
     """Cancel a task and wait until it has closed what it had open, even where the caller is being cancelled.
 
-    Where a client leaves, Starlette and MCP cancel every ``await`` of its request again, so that nothing could be
-    closed in the request's own task.
+    When a client leaves, Starlette and MCP cancel every ``await`` of its request, so the request's own task could close
+    nothing.
     """
     task.cancel()
     with move_on_after(CLOSING_S, shield=True):

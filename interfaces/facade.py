@@ -175,7 +175,7 @@ class DiscoRAG:
         return IngestResult.of(state, perf_counter() - start)
 
     async def aadd_texts(self, texts: Iterable[str | GivenText], **options: Any) -> IngestResult:
-        """Store texts that a program has; those that stay as they were are ``unchanged``.
+        """Store texts of a program; a text that is stored already has the status ``unchanged``.
 
         They are stored as files next to the store (in memory: in a temporary folder), one folder per corpus.
 
@@ -306,7 +306,7 @@ class DiscoRAG:
         return self._loop.run(call)
 
     def _texts_folder(self) -> Path:
-        """Where texts that were handed over are kept."""
+        """The folder for texts that were passed in."""
         settings = self.backends.settings.store
         if settings.kind != "memory":
             return settings.path.parent / "texts"

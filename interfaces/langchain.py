@@ -72,7 +72,7 @@ class DiscoRetriever(BaseRetriever):
         return self.rag.run(lambda: self._retrieve(query))
 
     async def _retrieve(self, query: str) -> list[Document]:
-        """None where nothing is found. Raises `InputError` for switches that are unknown or contradict each other."""
+        """The passages; none if the corpus is empty. Raises `InputError` for unknown or contradictory switches."""
         named = {"retriever": self.retriever, "top_k": self.top_k, "corpus": self.corpus, "tenant": self.tenant}
         given = {name: value for name, value in named.items() if value is not None}
         context = self.rag.context(AnswerContext, given | self.switches)
@@ -81,10 +81,11 @@ class DiscoRetriever(BaseRetriever):
             state = await _RETRIEVAL.ainvoke(asked, context=context, output_keys=["hits", "evidence"])
         except EmptyCorpusError:
             return []
-        ids = [hit["chunk_id"] for hit in state["hits"]]
-        chunks = await asyncio.to_thread(self.rag.backends.store.chunks, await context.scope(), ids)
+        ids, scope, store = [hit["chunk_id"] for hit in state["hits"]], await context.scope(), self.rag.backends.store
+        chunks = await asyncio.to_thread(store.chunks, scope, ids)
+        names, parts = await asyncio.to_thread(store.source_names, scope, chunks), state.get("evidence", {})
         hits = zip(chunks, state["hits"], strict=True)
-        return [document for chunk, hit in hits for document in _documents(chunk, hit, state.get("evidence", {}))]
+        return [document for c, hit in hits for document in _documents(c, names[c.uri], hit, parts)]
 
 
 def _retrieval() -> Graph:
@@ -100,7 +101,7 @@ def _retrieval() -> Graph:
 _RETRIEVAL = _retrieval()
 
 
-def _documents(chunk: Chunk, hit: Json, evidence: dict[str, list[list[int]]]) -> Iterator[Document]:
+def _documents(chunk: Chunk, title: str, hit: Json, evidence: dict[str, list[list[int]]]) -> Iterator[Document]:
     """The passages that were chosen in a chunk, in text order, as far as they lie in it; the chunk if none was.
 
     A summary's start and end are those of what it is a summary of.
@@ -108,13 +109,15 @@ def _documents(chunk: Chunk, hit: Json, evidence: dict[str, list[list[int]]]) ->
     first, last = chunk.span.start, chunk.span.end
     chosen = [Span(start=max(a, first), end=min(b, last)) for a, b in sorted(evidence.get(chunk.id, ()))]
     for span in chosen or [chunk.span]:
+        start = chunk.stands_for[0].start if chunk.stands_for else span.start
         metadata: dict[str, Any] = {
             **chunk.metadata,
             "doc_id": chunk.doc_id,
             "chunk_id": chunk.id,
-            "title": chunk.title,
+            "title": title,
             "headings": list(chunk.headings),
-            "start": chunk.stands_for[0].start if chunk.stands_for else span.start,
+            "page": chunk.page_at(start),
+            "start": start,
             "end": chunk.stands_for[-1].end if chunk.stands_for else span.end,
             "score": hit["score"],
             "tree": chunk.tree.model_dump(mode="json") if chunk.tree else None,

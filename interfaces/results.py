@@ -11,9 +11,11 @@ from discorag.generation.views import AnswerView, answer_html
 from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.discourse import PlanStep, RhetoricalGraph
+from discorag.schema.document import Scope
 from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
-from discorag.store.records import Corpus, Hit, Manifest
+from discorag.store.records import Corpus, Hit
+from discorag.store.store import Store
 from discorag.text.citations import steps
 from discorag.text.differences import differing_words
 
@@ -21,7 +23,7 @@ from discorag.text.differences import differing_words
 class AskResult(BaseModel):
     """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time.
 
-    ``evidence`` are the parts that were read of a chunk, by its id; of one that is not there, the whole.
+    ``evidence`` has, by chunk id, the parts of the chunk that were read; a chunk without an entry was read as a whole.
 
     Example:
         >>> _ = rag.ingest(notes, parser="rules")
@@ -134,18 +136,25 @@ class StoredDocument(BaseModel):
     size: int
     written: datetime | None
 
-    @classmethod
-    def of(cls, m: Manifest) -> Self:
-        """What clients see of a manifest, without folders of the server."""
-        same = m.model_dump(include={"doc_id", "title", "chunks", "content_hash", "written"})
-        return cls(name=PurePath(m.uri).name, size=m.file_bytes, **same)
-
 
 class Documents(BaseModel):
     """A part of the documents of a corpus, by name, and how many there are."""
 
     total: int
     documents: list[StoredDocument]
+
+    @classmethod
+    def stored(cls, store: Store, scope: Scope, offset: int, limit: int) -> Self:
+        """What clients see of some documents of a scope: no more of a path than tells those of one title apart."""
+        part, total = store.page(scope, offset, limit)
+        names, same = store.source_names(scope, part), {"doc_id", "chunks", "content_hash", "written"}
+        documents = [
+            StoredDocument(
+                name=PurePath(m.uri).name, title=names[m.uri], size=m.file_bytes, **m.model_dump(include=same)
+            )
+            for m in part
+        ]
+        return cls(total=total, documents=documents)
 
 
 class Corpora(BaseModel):

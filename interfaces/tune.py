@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
-from shutil import copymode
 from statistics import fmean
 from typing import Any, Self
 
@@ -65,7 +64,6 @@ class Tuning:
         chosen: Index of the choice: of those within one standard error of the best score, the one that reads least.
         gain: Expected gain of the choice over the present settings, on new questions of the same kind, in score.
         low, high: Its 95 % bootstrap interval.
-        apparent: For comparison, the gain on the questions by which it was chosen.
     """
 
     candidates: tuple[Candidate, ...]
@@ -73,7 +71,6 @@ class Tuning:
     gain: float
     low: float
     high: float
-    apparent: float
 
     @property
     def is_better(self) -> bool:
@@ -103,7 +100,6 @@ async def find_settings(
     examples: Sequence[Example],
     options: Sequence[Options],
     *,
-    most_words: int | None = None,
     on_answer: Callable[[], None] = lambda: None,
     **where: Any,
 ) -> Tuning:
@@ -113,7 +109,6 @@ async def find_settings(
         rag: The pipeline, with the documents ingested.
         examples: The questions.
         options: The candidates; the first are the present settings.
-        most_words: Candidates that read more on average are not chosen; None: no limit.
         on_answer: Called after each question of a candidate.
         **where: ``corpus`` and ``tenant``.
 
@@ -129,32 +124,26 @@ async def find_settings(
             answer = (await rag.aask(example.question, filters=example.filters, **where, **chosen)).answer.text
         scores[row, column], words[row, column] = score(example, answer, read), count_words(" ".join(read))
         on_answer()
-    return choose(scores, words, options, most_words)
+    return choose(scores, words, options)
 
 
-def choose(
-    scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options], most_words: int | None = None
-) -> Tuning:
+def choose(scores: NDArray[np.float64], words: NDArray[np.float64], options: Sequence[Options]) -> Tuning:
     """The choice, by scores and words read, both of shape (questions, candidates). The first candidate is the present
     one.
     """
     means, read = scores.mean(axis=0), words.mean(axis=0)
-    if most_words is not None:
-        read[1:][read[1:] > most_words] = np.inf  # the present settings may stay
-    best = _best(scores, read)
     gains = _expected_gains(scores, read)
-    random = np.random.default_rng(0)
-    resampled = random.choice(gains, (RESAMPLES, len(gains))).mean(axis=1)
+    resampled = np.random.default_rng(0).choice(gains, (RESAMPLES, len(gains))).mean(axis=1)
     low, high = np.quantile(resampled, (0.025, 0.975))
-    table = tuple(Candidate(o, float(m), float(w)) for o, m, w in zip(options, means, words.mean(axis=0), strict=True))
-    return Tuning(table, best, float(gains.mean()), float(low), float(high), float(means[best] - means[0]))
+    table = tuple(Candidate(o, float(m), float(w)) for o, m, w in zip(options, means, read, strict=True))
+    return Tuning(table, _best(scores, read), float(gains.mean()), float(low), float(high))
 
 
 def _best(scores: NDArray[np.float64], words: NDArray[np.float64]) -> int:
     """Choose, within one standard error of the best, the candidate that reads least; the present one if it ties."""
-    behind = scores[:, [int(np.where(np.isinf(words), -1, scores.mean(axis=0)).argmax())]] - scores
+    behind = scores[:, [scores.mean(axis=0).argmax()]] - scores
     error = behind.std(axis=0, ddof=1) / np.sqrt(len(scores))
-    near = np.flatnonzero((behind.mean(axis=0) <= error) & np.isfinite(words))
+    near = np.flatnonzero(behind.mean(axis=0) <= error)
     return int(near[words[near].argmin()])
 
 
@@ -180,7 +169,7 @@ def score(example: Example, answer: str, read: Sequence[str]) -> float:
 
 
 def _pairs(text: str) -> list[tuple[str, ...]]:
-    """Neighbouring search terms; of a single one that one."""
+    """Pairs of neighbouring search terms; a single term stays alone."""
     found = terms(text)
     return list(pairwise(found)) if len(found) > 1 else [tuple(found)] if found else []
 
@@ -197,17 +186,12 @@ def write_settings(file: Path, options: Options) -> None:
     Raises:
         ConfigError: The file cannot be read or written, or its ``answer`` is not a table.
     """
-    file = file.resolve()  # a link stays
-    part = file.with_name(f"{file.name}.part")
     try:
         document = tomlkit.parse(file.read_text("utf-8") if file.is_file() else "")
         section = document.setdefault("answer", tomlkit.table())
         for name in set(section) - set(options):
             del section[name]
         section.update(options)
-        part.write_text(tomlkit.dumps(document), "utf-8")
-        if file.exists():
-            copymode(file, part)
-        part.replace(file)
+        file.write_text(tomlkit.dumps(document), "utf-8")
     except (OSError, ValueError, TypeError, TOMLKitError) as error:
         raise ConfigError(f"{file} cannot be changed: {error}.", hint="Write the section [answer] yourself.") from error

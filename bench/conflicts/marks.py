@@ -24,8 +24,8 @@ from discorag.text.escaping import one_line
 from interfaces.views.audit import group_findings
 
 ROUNDS = Path(__file__).with_name("rounds")
-"""A file of each round: a pair of sentences a line, with both readers' marks. Of filings, whose licence is unknown, it
-holds a digest of the pair."""
+"""A file for each round. A line has a pair of sentences and both readers' marks; for filings, whose licence is unknown,
+it has a digest of the pair."""
 NEAR_MISSES = 40
 """Pairs of sentences that were compared and differ in a value or a name, but are not reported."""
 SHOWN = 60
@@ -37,7 +37,7 @@ app = typer.Typer(help="Findings for blind readers.")
 
 @app.command()
 def draw(out: Path, folders: list[Path], home: Path = Path(".disco-rag/bench/marks")) -> None:
-    """Write all findings of some folders, alike ones once, and near misses, shuffled."""
+    """Write all findings in some folders, similar ones once, and near misses, in random order."""
     with open_product(home) as rag:
         read = {folder.name: read_folder(rag, folder) for folder in folders}
     findings, misses = list[dict[str, Any]](), list[dict[str, Any]]()

@@ -1,8 +1,8 @@
 """Which changes of value between two versions of real documentation the audit finds.
 
-``real`` changes were found by a word diff and read (`changes.json`). There are few, so ``edited`` are more: pairs of
-sentences that a project reworded between its versions while every value stayed; one value of the newer one is changed
-by a rule. Unedited, the same pairs must not be reported.
+``real`` changes were found by a word diff and read (`changes.json`). There are few of them, so ``edited`` ones are made
+from pairs of sentences that a project reworded between its versions without changing a value: a rule changes one value
+of the newer sentence. Without this edit, the same pairs must not be reported.
 """
 
 import json
@@ -29,7 +29,7 @@ _OTHER = {"one": "four", "two": "five", "three": "six", "True": "False", "False"
 
 
 def measure_recall(rag: DiscoRAG, part: str) -> dict[str, Any]:
-    """Of the changes of a part of the projects, how many are found, sure or possible."""
+    """How many changes are found in a part of the projects, by tier."""
     counts: Counter[str] = Counter()
     for name in SPLIT[part]:
         old, new = read_project(rag, name)
@@ -64,7 +64,7 @@ def reworded(old: Sequence[AuditDocument], new: Sequence[AuditDocument]) -> Iter
 def edit_values(
     documents: Sequence[AuditDocument], pairs: Sequence[tuple[Statement, Statement]]
 ) -> tuple[list[AuditDocument], list[tuple[Statement, Statement]]]:
-    """The documents with the first editable value of each pair's second sentence changed, and the pairs it was in."""
+    """Change a value in the second sentence of each pair; return the documents and the pairs that have such a value."""
     sentences = [list(d.sentences) for d in documents]
     done: dict[int, tuple[Statement, Statement]] = {}
     for one, other in pairs:

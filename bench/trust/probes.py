@@ -25,7 +25,7 @@ SPARE = tuple(f"spare-{i}.md" for i in range(4))
 QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "Which word is secret?")
 MODELS = (PRESET_NAMES["default"], PRESET_NAMES["standard"], "none")
 AT_ONCE = 8
-RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1, "/metrics": 0.3}
+RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1}
 """How often operations that take long are requested, compared with all others."""
 _OWN = 0.4
 _PATIENCE_S = 120.0

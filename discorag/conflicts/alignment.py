@@ -1,7 +1,7 @@
-"""Pairs of statements that say one thing about one subject in almost the same words, found over a whole corpus.
+"""Finds pairs of statements in a corpus that say the same of one subject in almost the same words.
 
-Two statements are a pair if each is the other's nearest neighbour among the statements of the other document, neither
-stands word for word in the other document, and their words, values left out, can be aligned.
+Two statements are a pair if three things hold. Each is the nearest neighbour of the other in the other's document.
+Neither occurs word for word in the other's document. Their words can be aligned if values are left out.
 """
 
 import math
@@ -38,7 +38,7 @@ class Alignment:
         overlap: Share of their words in common, weighted by idf.
         slots: Values at the same place in both.
         only: Words that only the left one has, and words that only the right one has.
-        names: Those of them that are names or identifiers, inside the sentence.
+        names: The names and identifiers among these words; the first word of a sentence is not counted.
     """
 
     left: Statement
@@ -60,7 +60,7 @@ class Alignment:
 
 
 class Words:
-    """How often the documents of a corpus use words; a word weighs by how rare it is in the two that are compared."""
+    """Weighs words: the rarer a word is in the two documents that are compared, the more it weighs."""
 
     def __init__(self, statements: Iterable[Statement]) -> None:
         self._statements: dict[int, list[Statement]] = defaultdict(list)
@@ -82,9 +82,9 @@ class Words:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Which documents are compared with which, shape (documents,) each: a pair has one of ``rows``, one of ``columns``.
+    """Which documents are compared: a pair has one of ``rows`` and one of ``columns``, masks of shape (documents,).
 
-    All with all by default; what has changed with all; or a draft with a policy.
+    They are, for example, all and all, those that have changed and all, or a draft and a policy.
     """
 
     rows: NDArray[np.bool_]
@@ -125,7 +125,7 @@ def _are_different_pages(one: AuditDocument, other: AuditDocument, pages: Set[tu
 def _mutual_neighbours(
     statements: Sequence[Statement], vectors: Vectors, compared: Comparison
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of statements that are each other's nearest in the other's document, whatever other documents there are."""
+    """Indices of two statements, each of which is the nearest to the other in the other's document."""
     own = [i for i, s in enumerate(statements) if not s.names_a_default]
     ids, owners = (np.array(column, dtype=np.int64) for column in (own, [statements[i].document for i in own]))
     for document in sorted({s.document for s in statements}):
@@ -161,7 +161,7 @@ def _mutual(rows: Vectors, columns: Vectors, starts: NDArray[np.int64]) -> Itera
 
 
 def _same_defaults(statements: Sequence[Statement], compared: Comparison) -> Iterator[tuple[int, int]]:
-    """Fields such as "Default: 10" below one heading that is the only one of its name in both documents."""
+    """Fields such as "Default: 10" under the same heading, if it is the only such field there in both documents."""
     fields: dict[str, list[int]] = defaultdict(list)
     for i, statement in enumerate(statements):
         if statement.names_a_default:
@@ -200,10 +200,10 @@ def align(left: Statement, right: Statement, words: Words) -> Alignment:
 
 
 def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of two sides without those that are written almost like one of the other: "Jinja", "Jinja2".
+    """The words of two sides without those that are spelled almost like a word of the other side: "Jinja", "Jinja2".
 
-    Identifiers are other things unless one is the other's start or, after a point, its end: "gcc-defaults",
-    "llvm-defaults".
+    Identifiers are left out only if one begins with the other, or ends with it after a point. So "gcc-defaults" and
+    "llvm-defaults" stay.
     """
 
     def is_like(word: str, others: tuple[str, ...]) -> bool:
@@ -218,7 +218,7 @@ def _unlike(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ..
 
 
 def _content(tokens: Iterable[str | Value]) -> Iterator[str]:
-    """The words that say something, in lower case."""
+    """The words with some content, in lower case: long ones, but not small words such as "there"."""
     words = (t.casefold() for t in tokens if isinstance(t, str))
     return (word for word in words if len(word) > 3 and word not in SMALL_WORDS)
 

@@ -32,7 +32,7 @@ _MARKUP = re.compile(
 number of the next heading in a table of contents."""
 _LINE_NUMBER = re.compile(r"\d{1,3}(?![\w.,)\]%-])")
 _AROUND, _LEAP = 3, 10
-"""Sentences on each side of a line in which the count may continue, and the difference that is too large for it."""
+"""How far from a line of a listing the next number may be: in sentences, and (less than this) in numbers."""
 _TARGET = re.compile(r"<https?://[^>\s]*>|<[^<>`]+>(?=`)|(?<=\])\([^()\s]*(?: \"[^\"]*\")?\)")
 _DEFAULT = re.compile(r"^\W*default", re.IGNORECASE)
 SMALL_WORDS = frozenset(
@@ -43,7 +43,7 @@ SMALL_WORDS = frozenset(
     )
 )
 _POINTS = re.compile(r"\W*(?:it|its|they|their|that|those|there|here|such)\b|.*\bth(?:is|ese)\b", re.IGNORECASE)
-"""Something that only the sentences before it say: "It runs on Unix.", "The tool returns 1 in this case."."""
+"""A word for something in the sentences before: "It runs on Unix.", "The tool returns 1 in this case."."""
 _EXAMPLE = re.compile(r"\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
@@ -52,7 +52,7 @@ _IDENTIFIER = re.compile(r"\w-\w|[a-z][A-Z]")
 _PAGE = re.compile(r"(\S+)\(\d\w*\)")
 """The title of a manual page: "deb(5)"."""
 RATHER = 3
-"""How many times as often one of two documents uses a name that is typical of it."""
+"""A name is typical of a document that uses it more than this many times as often as the other document."""
 _HEAD_CHUNKS = 8  # of a document, in which its cover is looked for
 _TOKEN = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*|[<>=%$€£]+")
 
@@ -82,7 +82,7 @@ class Statement:
 
     @cached_property
     def tokens(self) -> tuple[str | Value, ...]:
-        """Its words, and its values in place of theirs."""
+        """Its words and values in order; the words of a value are not there a second time."""
         found: list[tuple[int, str | Value]] = [(v.span.start, v) for v in self.values]
         taken = [range(v.span.start, v.span.end) for v in self.values] + _targets(self.text)
         words = _TOKEN.finditer(self.text)
@@ -96,7 +96,7 @@ class Statement:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Its names and identifiers, and its first word."""
+        """Its names and identifiers, and its first word if that has a capital."""
         return frozenset(
             t for t in self.tokens if isinstance(t, str) and is_name(t) and t.casefold() not in SMALL_WORDS
         )
@@ -213,12 +213,17 @@ class AuditDocument:
         names = (w for w in _TOKEN.findall(self.title) if w in self.names or _IDENTIFIER.search(w))
         return any(self.words[w] > RATHER * other.words[w] for w in names)
 
+    def is_titled(self, words: Iterable[str]) -> bool:
+        """Whether its title has one of these words."""
+        title = {w.casefold() for w in _TOKEN.findall(self.title)}
+        return any(word.casefold() in title for word in words)
+
     def uses(self, words: Iterable[str]) -> int:
         """How often it uses any of these words."""
         return sum(self.words[w] for w in words)
 
     def shared_names(self, other: Self) -> float:
-        """Share of the names of the document with fewer that the other one has too; 1 if there are hardly any."""
+        """How many of the names of the document with fewer are in both, as a share; 1 if it has hardly any names."""
         fewer = min(len(self.names), len(other.names))
         return len(self.names & other.names) / fewer if fewer >= _LEAST_NAMES else 1
 
@@ -253,7 +258,7 @@ def _targets(text: str) -> list[range]:
 
 
 def _is_line_of_listing(sentences: Sequence[Sentence], i: int) -> bool:
-    """Whether a sentence opens with a number, and one around it continues the count."""
+    """Whether a sentence opens with a number, and a sentence near it continues the count."""
     near = range(max(0, i - _AROUND), min(len(sentences), i + _AROUND + 1))
     numbers = {j: int(m[0]) for j in near if (m := _LINE_NUMBER.match(sentences[j].body))}
     return i in numbers and any(0 < (n - numbers[i]) * (1 if j > i else -1) < _LEAP for j, n in numbers.items())

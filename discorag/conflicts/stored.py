@@ -11,7 +11,7 @@ from discorag.store.findings import Findings
 from discorag.store.store import Store
 
 MOST = 5
-"""Disagreements of one answer, the surest: a sentence may stand in as many versions as a product has."""
+"""Disagreements that are shown with an answer, the surest first: one sentence may occur in many versions."""
 
 
 def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: Scope) -> list[Disagreement]:

@@ -179,7 +179,7 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
         re.IGNORECASE)),
 )  # fmt: skip
 _HINT = re.compile(rf"\d|default|\b(?:{'|'.join((*_ONES, *_TENS))})", re.IGNORECASE)
-"""What every value has; most sentences have none, and this is seen faster than that no pattern matches."""
+"""What every value has. Most sentences do not have it, so no pattern is tried on them."""
 _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")
 """What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement"."""

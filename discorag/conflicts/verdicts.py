@@ -99,7 +99,7 @@ _NOTED_CHANGE = re.compile(
 )
 CONDITION = re.compile(
     r"\b(?:if|unless|except|only|provided|when|until|among|in (?:adults|children|patients|people|those)"
-    r"|according to|said|claims?|usually|typically|up to|at least|more than|over|about)\b[^,;.]{0,60}",
+    r"|according to|said|claims?|usually|typically|up to|at least|more than|over|about)\b[^,;.()]{0,60}(?!\w)",
     re.IGNORECASE,
 )
 NEGATED = re.compile(r"\b(?:not|no|never|without|cannot|neither|nor|\w+n['’]t)\b([^,;:]*)", re.IGNORECASE)
@@ -111,7 +111,7 @@ _OPPOSITES = (
     ("if", "unless"), ("with", "without"), ("including", "excluding"), ("possible", "impossible"), ("can", "cannot"),
 )  # fmt: skip
 _AS_OF = re.compile(r"\b(?:as (?:of|at)|ended|during) $", re.IGNORECASE)
-"""Before a date on which a statement holds, which is not a claim itself."""
+"""Words before a date on which a statement holds: such a date is not a claim."""
 _CONVERTED = re.compile(r" ?\((?:[A-Z]{2,3} ?)?[$€£]?[\d,.]+(?: ?[A-Z]{3})?\)")
 """After an amount that the same sentence gives in another currency."""
 _RETIRED = frozenset({"superseded", "withdrawn", "obsolete", "deprecated", "archived"})
@@ -173,7 +173,7 @@ def _is_converted(statement: Statement, value: Value) -> bool:
 
 
 def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
-    """Values in one place that exclude each other; not those of "10 and 20, respectively" next to "10"."""
+    """Values at one place that exclude each other; "10 and 20, respectively" and "10" do not."""
     agreed = [s for s in pair.slots if s[0].text == s[1].text]
     left, right = (
         [v for v in statement.values if all(v is not slot[side] for slot in agreed)]
@@ -214,9 +214,14 @@ def _wording_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Fin
 
 
 def _name_finding(pair: Alignment, documents: Sequence[AuditDocument]) -> Finding | None:
-    """Another name in the same place; none if each is a term of its document, except between two releases."""
+    """Another name in the same place; none if each document has its own in its title.
+
+    If each name is a term of its document, there is none either, except between two releases.
+    """
     left, right = documents[pair.left.document], documents[pair.right.document]
     old, new = pair.names
+    if left.is_titled(old) and right.is_titled(new):
+        return None
     (old_left, old_right), (new_left, new_right) = ((left.uses(names), right.uses(names)) for names in (old, new))
     are_terms = old_left > max(TERM, RATHER * old_right) and new_right > max(TERM, RATHER * new_left)
     if not left.is_other_release_than(right) and (are_terms or pair.overlap < CLOSE_WORDING):
@@ -242,7 +247,7 @@ def _explain(
     if times:
         return Verdict.DIFFERS, f"{claim}; they speak of {times[0][0].text} and of {times[0][1].text}."
     if slot and slot[0].kind is ValueKind.MONEY and all(map(_is_converted, (pair.left, pair.right), slot)):
-        return Verdict.DIFFERS, f"{claim}, for an amount in another currency."
+        return Verdict.DIFFERS, f"{claim}; both give the amount in another currency too."
     if one.version and other.version and one.version != other.version:
         return Verdict.REPLACED, f"{change} between version {one.version} and version {other.version}."
     if one.status != other.status:

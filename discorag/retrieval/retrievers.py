@@ -64,7 +64,7 @@ async def select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: i
 
 
 async def _select_reranked(query: TreeQuery) -> SelectedNodes:
-    """HTSIR section 4: a reranker orders the best nodes of all layers; the first k are selected, if they fit."""
+    """HTSIR section 4: a reranker orders the best nodes of all layers; the first k that fit are selected."""
     s, k = query.scores, query.k or RERANKED
     found = ranking(s.forest.tree, s.nodes)[: max(k, query.pool)]
     ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])

@@ -132,12 +132,12 @@ class Documents:
             for name, count, chunks, at in sorted(row.tuple() for row in found)
         ]
 
-    def source_names(self, scope: Scope, chunks: Iterable[Chunk]) -> dict[str, str]:
-        """What to call the documents of these chunks, by URI; see `discorag.schema.document.name_sources`.
+    def source_names(self, scope: Scope, sources: Iterable[Chunk | Manifest]) -> dict[str, str]:
+        """What to call these documents, or those of these chunks, by URI; see `discorag.schema.document.name_sources`.
 
         They are compared with all documents of the scope; if there are too many, with each other.
         """
-        titles = {chunk.uri: chunk.title for chunk in chunks}
+        titles = {source.uri: source.title for source in sources}
         known, newest = self._titles.get(scope.folder, (dict[str, str](), 0))
         query = select(D.c.number, D.c.uri, D.c.manifest).where(is_in(scope))
         with self.database.read() as db:

@@ -1,9 +1,9 @@
 """Uploaded files, and the jobs that ingest them: rows of the store's database."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
+from sqlalchemy import and_, delete, exists, func, insert, select, update
 
 from discorag.schema.document import Scope
 from discorag.store import tables
@@ -41,8 +41,8 @@ class QueuedFile:
     name: str
 
 
-Edit = Callable[[str], tuple[JobRow, Sequence[tuple[int, str]]] | None]
-"""The JSON of a job -> what the job becomes, and files to queue: positions and names; None: nothing changes."""
+Edit = Callable[[str], JobRow | None]
+"""The JSON of a job -> what the job becomes; None: nothing changes."""
 
 
 class JobTable:
@@ -65,25 +65,20 @@ class JobTable:
             for name, size in sizes.items():
                 db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
                 db.execute(insert(U), scope.model_dump() | {"name": name, "size": size})
-            _queue(db, scope, job.id, enumerate(sizes))
+            own = scope.model_dump() | {"job": job.id}
+            db.execute(insert(Q), [own | {"position": position, "name": name} for position, name in enumerate(sizes)])
             publish()
 
-    def change(self, job_id: str, scope: Scope, edit: Edit) -> bool:
-        """Change a job in one transaction: ``edit`` gets its JSON, and returns what it becomes; None: it stays.
-
-        Returns whether it was changed.
-        """
+    def change(self, job_id: str, scope: Scope, edit: Edit) -> None:
+        """Change a job in one transaction; if it has ended, no more of its files are read."""
         with self._database.write(job_id) as db:
             body = db.scalar(select(J.c.body).where(J.c.id == job_id, J.c.tenant == scope.tenant))
-            if body is None or (changed := edit(body)) is None:
-                return False
-            row, waiting = changed
+            if body is None or (row := edit(body)) is None:
+                return
             db.execute(update(J).where(J.c.id == job_id).values(ended=row.ended, body=row.body))
-            _queue(db, scope, job_id, waiting)
             if row.ended:
                 idle = select(Q.c.number).where(Q.c.job == job_id).with_for_update(skip_locked=True)
                 db.execute(delete(Q).where(Q.c.number.in_(idle)))
-        return True
 
     def next_files(self, most: int) -> list[QueuedFile]:
         """The first files of every job, ``most`` of each, also those that are held.
@@ -151,9 +146,3 @@ class JobTable:
         """Forget an uploaded file."""
         with self._database.write(f"uploads of {scope.tenant}") as db:
             db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
-
-
-def _queue(db: Connection, scope: Scope, job_id: str, files: Iterable[tuple[int, str]]) -> None:
-    own = scope.model_dump() | {"job": job_id}
-    if rows := [own | {"position": position, "name": name} for position, name in files]:
-        db.execute(insert(Q), rows)

@@ -1,9 +1,10 @@
-"""Ingest, ask, show, status, corpora and delete; and all commands put together."""
+"""Ingest, ask, audit, tune, and what shows or deletes documents; and all commands put together."""
 
 import asyncio
 import json
 import os
 import sys
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Timer
@@ -13,11 +14,14 @@ import typer
 from rich.text import Text
 from typer.models import OptionInfo
 
-from discorag.config import config_file, read_settings
-from discorag.discourse.formats import MEDIA_TYPES, write_trees
+from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, config_file, read_settings
+from discorag.discourse.formats import MEDIA_TYPES, check_format, write_trees
+from discorag.discourse.parse.parser import PARSERS, PROMPTED
+from discorag.ingest.segment.chunks import whole_chunk
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
-from discorag.schema.document import Scope
+from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import DiscoRagError, InputError
 from discorag.schema.values import amount
 from discorag.store.records import Manifest
@@ -25,13 +29,9 @@ from discorag.store.retrieval import nothing_in
 from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
 from interfaces.cli import on_ray
-from interfaces.cli.audit import audit
 from interfaces.cli.batch import answer_file
 from interfaces.cli.cli_help import COMMANDS, new_app
-from interfaces.cli.demo import demo
-from interfaces.cli.maintenance import backup, check, reindex, restore
-from interfaces.cli.models import models
-from interfaces.cli.parse import parse
+from interfaces.cli.maintenance import backup, check, models, reindex, restore
 from interfaces.cli.present import (
     AsJson,
     Bar,
@@ -40,6 +40,7 @@ from interfaces.cli.present import (
     follow,
     ingest_summary,
     ledger_table,
+    name_and_note,
     out,
     plan_section,
     print_json,
@@ -47,11 +48,13 @@ from interfaces.cli.present import (
     tuning_table,
     tuning_verdict,
 )
-from interfaces.cli.serving import key, mcp, serve
+from interfaces.cli.serving import demo, key, mcp, serve
 from interfaces.facade import DiscoRAG
 from interfaces.questions import Question, read_questions
 from interfaces.tune import Example, candidates, find_settings, write_settings
+from interfaces.views.audit import audit_html, audit_sarif, audit_text
 from interfaces.views.terminal import answer_text
+from nodes.backends import Backends
 from nodes.context import AnswerContext
 
 app = new_app()
@@ -71,7 +74,6 @@ def option(kind: type[Options], name: str) -> OptionInfo:
 
 Parser = Annotated[str, option(IngestOptions, "parser")]
 Corpus = Annotated[str | None, typer.Option(help="Corpus (default: as configured).")]
-Tenant = Annotated[str | None, typer.Option(help="Tenant (default: as configured).")]
 ShowLedger = Annotated[bool, typer.Option("--ledger", help="Print the time and cost of each stage.")]
 _WHICH = "Part of a document's title or file name, end of its path, or start of its id."
 Engine = Annotated[Literal["plain", "ray"], typer.Option(help="Work in this process, or by actors on a Ray cluster.")]
@@ -82,7 +84,6 @@ Assignments = Annotated[list[str] | None, typer.Option("--set", help="An option,
 def ingest(
     path: Annotated[str, typer.Argument(help="A file or a folder.")],
     corpus: Corpus = None,
-    tenant: Tenant = None,
     parser: Parser = "auto",
     retriever: Annotated[str, option(IngestOptions, "retriever")] = DEFAULT_RETRIEVER,
     refresh: Annotated[bool, option(IngestOptions, "refresh")] = False,
@@ -92,10 +93,11 @@ def ingest(
 ) -> None:
     """``disco-rag ingest``."""
     with _pipeline() as rag, Bar("Ingest") as progress:
-        where: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "refresh": refresh}
         try:
             read = partial(on_ray.ingest, rag) if engine == "ray" else rag.ingest
-            result = read(path, progress=progress.on_event, parser=parser, retriever=retriever, **where)
+            result = read(
+                path, progress=progress.on_event, parser=parser, retriever=retriever, corpus=corpus, refresh=refresh
+            )
         except KeyboardInterrupt:
             _leave_soon(f"Interrupted: {progress.done} documents are stored; run the same command to resume.")
             raise
@@ -112,7 +114,6 @@ def ingest(
 def ask(
     question: Annotated[str | None, typer.Argument(help="The question (or use --batch).")] = None,
     corpus: Corpus = None,
-    tenant: Tenant = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
     assignments: Assignments = None,
     baseline: Annotated[
@@ -127,13 +128,12 @@ def ask(
     engine: Engine = "plain",
 ) -> None:
     """``disco-rag ask``."""
-    flags: dict[str, Any] = {"corpus": corpus, "tenant": tenant, "retriever": retriever}
-    options = {name: value for name, value in flags.items() if value is not None} | _options(assignments)
-    options["baseline"] = baseline
+    chosen = {"retriever": retriever} if retriever else {}
+    options = chosen | _options(assignments) | {"baseline": baseline}
     if batch or question is None:
-        return _ask_batch(question, batch, replies, options, llm, engine)
+        return _ask_batch(question, batch, replies, options, corpus, llm, engine)
     with _pipeline(llm) as rag:
-        options |= _scope(rag, options.get("corpus"), options.get("tenant")).model_dump()
+        options |= _scope(rag, corpus).model_dump()
         result = asyncio.run(follow(rag.astream(question, **options)))
     if as_json:
         return print_json(result)
@@ -150,14 +150,12 @@ def ask(
 def tune(
     questions: Annotated[Path, typer.Argument(help='JSONL of {"question": ..., "passages": [...], "answers": [...]}.')],
     corpus: Corpus = None,
-    tenant: Tenant = None,
-    most_words: Annotated[int | None, typer.Option(min=1, help="Most words of evidence per question.")] = None,
     write: Annotated[bool, typer.Option(help="Write better settings into disco-rag.toml.")] = True,
 ) -> None:
     """``disco-rag tune``."""
     examples = read_questions(questions, Example)
     with _pipeline() as rag:
-        where: dict[str, Any] = _scope(rag, corpus, tenant).model_dump() | {"most_words": most_words}
+        where = _scope(rag, corpus).model_dump()
         options = candidates(examples, has_model=rag.backends.model is not None)
         with Bar("Ask", len(examples) * len(options)) as bar:
             find = partial(find_settings, rag, examples, options, on_answer=bar.count, **where)
@@ -173,32 +171,27 @@ def show_tree(
     document: Annotated[str, typer.Argument(help=_WHICH)],
     chunk: Annotated[int | None, typer.Option(help="Only this chunk (from 0).")] = None,
     corpus: Corpus = None,
-    tenant: Tenant = None,
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(MEDIA_TYPES)}.")] = "text",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the chunks as they are stored.")] = False,
 ) -> None:
     """The RST tree of each chunk of a document, or of one chunk in a format that other tools read."""
     with _pipeline() as rag:
-        scope = _scope(rag, corpus, tenant)
+        scope = _scope(rag, corpus)
         manifest = _find_document(rag, scope, document)
         chunks = [c for c in rag.backends.store.chunks_of(scope, manifest.doc_id) if chunk in (None, c.order)]
     if not chunks:
         raise InputError(f"{manifest.title} has no chunk {chunk}.", hint=f"It has {manifest.chunks}, from 0.")
-    if as_json:
-        return print_json([c.model_dump(mode="json") for c in chunks])
-    return typer.echo(write_trees(chunks, format_), nl=False)
+    typer.echo(write_trees(chunks, format_), nl=False)
 
 
 def status(
     corpus: Annotated[str | None, typer.Option(help="Only this corpus (default: all).")] = None,
-    tenant: Tenant = None,
     as_json: AsJson = False,
 ) -> None:
     """``disco-rag status``."""
     with _pipeline() as rag:
         store, model = rag.backends.store, rag.backends.model
-        names = [corpus] if corpus else [found.name for found in rag.corpora(tenant=tenant)]
-        scopes = [rag.scope(tenant=tenant, corpus=name) for name in names]
+        names = [corpus] if corpus else [found.name for found in rag.corpora()]
+        scopes = [rag.scope(corpus=name) for name in names]
         documents = [(scope.corpus, *found) for scope in scopes for found in identify_documents(store, scope)]
         if corpus and not documents:
             raise nothing_in(store, scopes[0])
@@ -213,31 +206,80 @@ def status(
     return out.print(status_table(documents, encoder=rag.backends.encoder.version, model=named))
 
 
-def corpora(tenant: Tenant = None, as_json: AsJson = False) -> None:
+def corpora(as_json: AsJson = False) -> None:
     """``disco-rag corpora``."""
     with _pipeline() as rag:
-        found = rag.corpora(tenant=tenant)
+        found = rag.corpora()
     print_json([c.model_dump(mode="json") for c in found]) if as_json else out.print(corpora_table(found))
 
 
-def delete(
-    document: Annotated[str, typer.Argument(help=_WHICH)],
-    corpus: Corpus = None,
-    tenant: Tenant = None,
-    as_json: AsJson = False,
-) -> None:
+def delete(document: Annotated[str, typer.Argument(help=_WHICH)], corpus: Corpus = None) -> None:
     """``disco-rag delete``."""
     with _pipeline() as rag:
-        scope = _scope(rag, corpus, tenant)
+        scope = _scope(rag, corpus)
         manifest = _find_document(rag, scope, document)
         rag.delete(manifest.doc_id, **scope.model_dump())
-    print_json({"deleted": manifest.doc_id}) if as_json else out.print(
-        Text(f"Deleted {one_line(manifest.title)} ({amount(manifest.chunks, 'chunks')}).")
-    )
+    out.print(Text(f"Deleted {one_line(manifest.title)} ({amount(manifest.chunks, 'chunks')})."))
 
 
-_ELSEWHERE = (demo, parse, audit, serve, mcp, key, check, reindex, backup, restore)
-for command in (ingest, ask, status, corpora, tune, delete, *_ELSEWHERE):
+def audit(
+    folder: Annotated[Path | None, typer.Argument(help="Folder that is ingested first, without trees.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Corpus to audit (default: the folder's name).")] = None,
+    against: Annotated[Path | None, typer.Option(help="Compare the folder with this one, and nothing else.")] = None,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only documents stored since this day.")
+    ] = None,
+    format_: Annotated[
+        Literal["text", "html", "json", "sarif"], typer.Option("--format", help="How to print the report.")
+    ] = "text",
+) -> None:
+    """``disco-rag audit``."""
+    if folder is None and (corpus is None or against is not None):
+        raise InputError("There is nothing to audit.", hint="Name a folder, or a corpus with --corpus.")
+    name = corpus or (folder.resolve().name if folder else None)
+    other = against.resolve().name if against else None
+    if other is not None and other == name:
+        hint = "Name the first one's corpus with --corpus."
+        raise InputError(f"Both folders would be stored as corpus {name!r}.", hint=hint)
+    unread = 0
+    with DiscoRAG(read_settings()) as rag:
+        for path in filter(None, (folder, against)):
+            with Bar("Ingest") as ingest:
+                result = rag.ingest_for_audit(path, corpus=name if path is folder else None, progress=ingest.on_event)
+            for outcome in (o for o in result.outcomes if o.status in {Status.SKIPPED, Status.FAILED}):
+                note = name_and_note(one_line(outcome.uri, 200), one_line(outcome.note, 400))
+                err.print(Text(f"{outcome.status.value.capitalize()}: {note}"), soft_wrap=True)
+                unread += outcome.status is Status.FAILED
+        with Bar("Audit") as bar:
+            report = rag.audit(corpus=name, against=other, progress=bar.show)
+    report = report.since(since.date()) if since else report
+    match format_:
+        case "text":
+            out.print(audit_text(report), soft_wrap=True)
+        case "html":
+            typer.echo(audit_html(report), nl=False)
+        case "json":
+            print_json(report)
+        case "sarif":
+            print_json(audit_sarif(report))
+    if unread:
+        err.print(Text(f"Not complete: {unread} of the files could not be read."), soft_wrap=True)
+    if unread or report.contradictions:
+        raise typer.Exit(1)
+
+
+def parse(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A document.")],
+    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(MEDIA_TYPES)}.")] = "text",
+    parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
+) -> None:
+    """``disco-rag parse``."""
+    check_format(format_)
+    typer.echo(write_trees([_parse_document(path, parser)], format_), nl=False)
+
+
+_ELSEWHERE = (demo, serve, mcp, key, check, reindex, backup, restore)
+for command in (ingest, ask, audit, status, corpora, tune, delete, parse, *_ELSEWHERE):
     app.command(help=COMMANDS[command.__name__])(command)
 
 
@@ -256,11 +298,11 @@ def _pipeline(llm: str | None = None) -> DiscoRAG:
     return DiscoRAG(read_settings(), llm=llm)
 
 
-def _scope(rag: DiscoRAG, corpus: str | None, tenant: str | None) -> Scope:
-    """The corpus named or configured; if none is named and the configured one is empty, the only one that is not."""
-    scope = rag.scope(tenant=tenant, corpus=corpus)
-    if corpus is None and not rag.backends.store.has(scope) and len(found := rag.corpora(tenant=tenant)) == 1:
-        scope = rag.scope(tenant=tenant, corpus=found[0].name)
+def _scope(rag: DiscoRAG, corpus: str | None) -> Scope:
+    """The named or configured corpus; if none is named and the configured one is empty, the only one with documents."""
+    scope = rag.scope(corpus=corpus)
+    if corpus is None and not rag.backends.store.has(scope) and len(found := rag.corpora()) == 1:
+        scope = rag.scope(corpus=found[0].name)
         err.print(Text(one_line(f"Corpus {scope.corpus}, the only one that holds documents.")))
     return scope
 
@@ -274,14 +316,20 @@ def _leave_soon(message: str) -> None:
 
 
 def _ask_batch(
-    question: str | None, batch: Path | None, replies: Path, options: dict[str, Any], llm: str | None, engine: str
+    question: str | None,
+    batch: Path | None,
+    replies: Path,
+    options: dict[str, Any],
+    corpus: str | None,
+    llm: str | None,
+    engine: str,
 ) -> None:
     """Answer a file of questions; exit code 1 if one failed."""
     if batch is None or question is not None:
         raise InputError("Give a question, or --batch FILE.", hint="disco-rag ask --help")
     questions = read_questions(batch, Question)
     with _pipeline(llm) as rag, Bar("Ask", len(questions)) as progress:
-        options |= _scope(rag, options.get("corpus"), options.get("tenant")).model_dump()
+        options |= _scope(rag, corpus).model_dump()
         if engine == "ray":
             failed = on_ray.answer_file(rag, questions, replies, on_reply=progress.on_reply, **options)
         else:
@@ -326,3 +374,26 @@ def _find_document(rag: DiscoRAG, scope: Scope, name: str) -> Manifest:
 
 def _is_named(document: Manifest, part: str) -> bool:
     return part in document.title.casefold() or part in Path(document.uri).name.casefold()
+
+
+def _parse_document(path: Path, parser: str) -> Chunk:
+    """The document as one chunk with its tree."""
+    settings = read_settings()
+    name = settings.parser.kind if parser == "auto" else parser
+    PARSERS.check(name)
+    with err.status("Parsing ..."), DiscoRAG(_without_store(settings, name)) as rag:
+        return rag.run(partial(_with_tree, rag.backends, path, name))
+
+
+def _without_store(settings: Settings, parser: str) -> Settings:
+    """Nothing is stored, and no language model started that does not parse."""
+    without = {} if parser == PROMPTED else {"model": None, "models": ModelRoles(), "llm": LlmSettings()}
+    return settings.model_copy(update={"store": StoreSettings(kind="memory"), **without})
+
+
+async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:
+    document = await backends.reader.read(path)
+    hierarchy = await asyncio.to_thread(build_hierarchy, document, backends.settings.reading.max_sentences)
+    chunk = whole_chunk(document, hierarchy)
+    parsed = await backends.parser(parser).parse(chunk)
+    return chunk.model_copy(update={"tree": parsed.value})

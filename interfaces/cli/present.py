@@ -111,7 +111,7 @@ def ingest_summary(result: IngestResult) -> RenderableType:
 
 
 def name_and_note(uri: str, note: str) -> str:
-    """A note on a document; many name it themselves."""
+    """A document's name and a note on it; many notes begin with the name."""
     return note if note.startswith(uri) else f"{uri}: {note}"
 
 
@@ -166,11 +166,10 @@ def tuning_verdict(found: Tuning) -> RenderableType:
     if found.chosen == 0:
         return Text("No other settings are better by more than chance: the present ones stay.")
     interval = f"{100 * found.gain:+.1f} points [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
-    apparent = f"on these questions it is {100 * found.apparent:+.1f}, which is flattering, as they chose it"
     words = [found.candidates[i].words for i in (found.chosen, 0)]
     reads = f"they read {words[0]:,.0f} words a question instead of {words[1]:,.0f}"
     verdict = "" if found.is_better else " That may be chance: the present settings stay."
-    return Text(f"Expected gain of the chosen settings on new questions: {interval}; {apparent}; {reads}.{verdict}")
+    return Text(f"Expected gain of the chosen settings on new questions: {interval}; {reads}.{verdict}")
 
 
 def corpora_table(corpora: list[Corpus]) -> RenderableType:
@@ -186,7 +185,7 @@ def corpora_table(corpora: list[Corpus]) -> RenderableType:
 def status_table(
     documents: Sequence[tuple[str, Manifest, DocumentIdentity]], *, encoder: str, model: str | None
 ) -> RenderableType:
-    """The documents with their corpora, after each title whom and what time it speaks for; then the models in use."""
+    """A row for each document, with whom and what time it speaks for; below them the models in use."""
     table = plain_table("id", "title", "chunks", "file", "corpus")
     for corpus, m, identity in documents:
         title = f"{m.title} ({identity})" if str(identity) else m.title

@@ -1,7 +1,8 @@
-"""``disco-rag serve``, ``disco-rag mcp`` and ``disco-rag key``."""
+"""``disco-rag serve``, ``demo``, ``mcp`` and ``key``."""
 
 import signal
 import sys
+import tomllib
 import webbrowser
 from datetime import datetime
 from functools import partial
@@ -9,22 +10,23 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.rule import Rule
+from rich.text import Text
 
 from discorag.config import Settings, read_settings
 from discorag.schema.errors import ConfigError
-from interfaces.cli.present import err
+from interfaces.cli.present import Bar, err, ingest_summary, out, plan_section
+from interfaces.facade import EXAMPLES, DiscoRAG
+from interfaces.views.terminal import answer_text
 
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (default: as configured).")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Port (default: as configured).")] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="A name under which MCP clients reach the server; repeatable.")
-    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes; more than one needs PostgreSQL.")] = 1,
 ) -> None:
     """``disco-rag serve``."""
-    serve_page(read_settings(), host=host, port=port, hosts=tuple(allow_host or ()), workers=workers)
+    serve_page(read_settings(), host=host, port=port, workers=workers)
 
 
 def serve_page(
@@ -32,7 +34,6 @@ def serve_page(
     *,
     host: str | None = None,
     port: int | None = None,
-    hosts: tuple[str, ...] = (),
     workers: int = 1,
     opens: bool = False,
 ) -> None:
@@ -48,9 +49,8 @@ def serve_page(
         message = f"{workers} workers cannot serve one folder: SQLite and Qdrant Edge belong to one process."
         raise ConfigError(message, hint="Set DISCO_RAG_DATABASE_URL and DISCO_RAG_STORE__URL, or serve with one.")
 
-    api = settings.api
-    address = {"host": host or api.host, "port": port or api.port, "hosts": (*api.hosts, *hosts)}
-    settings = settings.model_copy(update={"api": api.model_copy(update=address)})
+    address = {"host": host or settings.api.host, "port": port or settings.api.port}
+    settings = settings.model_copy(update={"api": settings.api.model_copy(update=address)})
     prepare_process(settings)
     url = f"http://{settings.api.url_host}:{settings.api.port}/"
     typer.echo(f"disco-rag: {url} (Ctrl-C ends it)")
@@ -62,19 +62,50 @@ def serve_page(
     Server(app, settings.api, on_start=partial(webbrowser.open, url) if opens else None).run()
 
 
+def demo(
+    page: Annotated[bool, typer.Option(help="Open the page in the browser afterwards.")] = True,
+    port: Annotated[int | None, typer.Option(help="Port of the page (default: as configured).")] = None,
+) -> None:
+    """``disco-rag demo``."""
+    settings = read_settings()
+    questions = tomllib.loads((EXAMPLES / "questions.toml").read_text(encoding="utf-8"))["question"]
+    with DiscoRAG(settings) as rag:
+        for number, question in enumerate(questions):
+            corpus, text = question["corpus"], question["text"]
+            out.print(Rule(f"{corpus}: {text}"))
+            with Bar("Ingest") as progress:
+                ingested = rag.ingest(EXAMPLES / corpus, corpus=corpus, progress=progress.on_event)
+            out.print(ingest_summary(ingested), "")
+            result = rag.ask(text, corpus=corpus)
+            out.print(answer_text(result.answer), "")
+            if number == 0:
+                out.print(plan_section(result), "")
+    first = questions[0]
+    lines = (
+        f"Stored in {settings.home}.",
+        f'Ask again:            disco-rag ask "{first["text"]}" --corpus {first["corpus"]}',
+        "Your own documents:   disco-rag ingest FOLDER, then disco-rag ask QUESTION",
+        "Where they disagree:  disco-rag audit FOLDER",
+        "In the browser:       disco-rag serve",
+    )
+    out.print(*(Text(line) for line in lines), sep="\n", soft_wrap=True)
+    if page:
+        serve_page(settings, port=port, opens=True)
+
+
 def mcp(
     folder: Annotated[
         list[Path] | None, typer.Option(help="Folder that ingest may read; repeatable (default: the current folder).")
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Do not offer ingest.")] = False,
     corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Tenant (default: as configured).")] = None,
 ) -> None:
     """``disco-rag mcp``."""
-    from interfaces.mcp.stdio import run
+    from interfaces.mcp.server import run
 
-    own = {name: value for name, value in (("corpus", corpus), ("tenant", tenant)) if value is not None}
-    run(read_settings().model_copy(update=own), folder or [Path()], writable=not read_only)
+    settings = read_settings()
+    own = {"corpus": corpus or settings.corpus}
+    run(settings.model_copy(update=own), folder or [Path()], writable=not read_only)
 
 
 def _stop(*_: object) -> None:
@@ -84,7 +115,7 @@ def _stop(*_: object) -> None:
 def key(
     name: Annotated[str, typer.Argument(help="Name of the key, for logs.")],
     tenant: Annotated[str, typer.Option(help="Tenant whose documents it gives access to.")],
-    role: Annotated[list[str] | None, typer.Option(help="read, write, operate; repeatable.")] = None,
+    role: Annotated[list[str] | None, typer.Option(help="read, write; repeatable.")] = None,
     expires: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="First day it is refused.")] = None,
 ) -> None:
     """``disco-rag key``."""

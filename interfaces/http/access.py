@@ -1,7 +1,7 @@
 """Keys and their roles, rate limits of keys and tenants, and the tenants' quotas of documents, bytes and jobs.
 
-The key file is read with every request. Replace it as a whole: write another file and rename it, so that no half
-of it is ever read.
+The key file is read with every request. Replace it as a whole: write another file and rename it, so that a
+half-written file is never read.
 """
 
 import asyncio
@@ -43,7 +43,6 @@ class Role(StrEnum):
 
     READ = "read"  # ask, and look at documents and trees
     WRITE = "write"  # ingest and delete
-    OPERATE = "operate"  # metrics
 
 
 class Principal(BaseModel):
@@ -118,7 +117,7 @@ def new_key(name: str, tenant: str, roles: Sequence[Role], expires: date | None 
 
 
 def digest_of(key: str) -> str:
-    """What the file holds of a key."""
+    """The SHA-256 of a key, which the key file has in its place."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -246,7 +245,7 @@ class Quotas:
 
     Args:
         quota: The quotas, the same for every tenant.
-        table: Uploads and jobs; inside its `JobTable.add`, a check counts what is being added.
+        table: Uploads and jobs. A check inside `JobTable.add` also counts what is being added.
     """
 
     def __init__(self, quota: QuotaSettings, table: JobTable) -> None:

@@ -10,8 +10,9 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
+from pydantic import BaseModel
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -23,15 +24,13 @@ from discorag.store.postgres import CONNECTIONS
 from discorag.store.rates import Rates
 from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
-from interfaces.http import ask, audits, chat, documents, health
-from interfaces.http import threads as conversations
+from interfaces.http import ask, audits, chat, documents
 from interfaces.http.access import Access, Quotas
 from interfaces.http.docs import describe
-from interfaces.http.jobs import JobFile, Jobs, Uploads
+from interfaces.http.jobs import Jobs, Uploads
 from interfaces.http.mcp import add_mcp
-from interfaces.http.observability import Meters
-from interfaces.http.problems import RequestLimits, RequestObserver, handle_errors
-from interfaces.http.service import Service
+from interfaces.http.problems import RequestLimits, RequestObserver, error_responses, handle_errors
+from interfaces.http.service import Served, Service
 
 THREADS = 64
 """Threads for blocking calls: with only one per core, an ingest would leave none for questions and jobs."""
@@ -50,6 +49,28 @@ _ABOUT = (
 )
 
 
+health = APIRouter(tags=["operation"])
+
+
+class Health(BaseModel):
+    """The server works."""
+
+    status: str = "ok"
+
+
+@health.get("/healthz")
+async def healthz() -> Health:
+    """Whether the process runs."""
+    return Health()
+
+
+@health.get("/readyz", responses=error_responses(503))
+async def readyz(served: Served) -> Health:
+    """Whether the database responds."""
+    await asyncio.to_thread(served.rag.backends.store.manifest, served.rag.scope(), "probe")
+    return Health()
+
+
 def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None) -> FastAPI:
     """Create the app. The pipeline is opened when it starts, and closed when it ends.
 
@@ -61,7 +82,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
         ConfigError: Impossible settings, or a key file that cannot be read.
     """
     settings = rag.backends.settings if rag else settings or read_settings()
-    meters, access = Meters(), Access(settings)
+    access = Access(settings)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[dict[str, Service]]:
@@ -69,7 +90,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
         opened = rag or await asyncio.to_thread(DiscoRAG, settings)
         warming = asyncio.create_task(_warm(opened))
         try:
-            async with _open_service(opened, access, meters) as app.state.service:
+            async with _open_service(opened, access) as app.state.service:
                 yield {"service": app.state.service}
         finally:
             warming.cancel()
@@ -80,25 +101,20 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     about = {"title": "disco-rag", "version": version("disco-rag"), "description": _ABOUT}
     app = FastAPIOffline(redoc_url=None, lifespan=life, **about)  # /docs loads nothing from elsewhere
     app.add_middleware(RequestLimits, settings=settings.api, uploads=frozenset({"/ingest"}))
-    app.add_middleware(RequestObserver, meters=meters)
+    app.add_middleware(RequestObserver)
     handle_errors(app)
     undescribed = app.openapi
     app.openapi = lambda: app.openapi_schema or describe(undescribed())
-    for part in (ask, conversations, documents, audits, chat, health):
-        app.include_router(part.router)
-    app.include_router(health.numbers)
+    for router in (ask.router, ask.threads, documents.router, audits.router, chat.router, health):
+        app.include_router(router)
     add_mcp(app, settings.api)
     show_page(app)
     return app
 
 
 @asynccontextmanager
-async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncGenerator[Service]:
+async def _open_service(rag: DiscoRAG, access: Access) -> AsyncGenerator[Service]:
     """The service, with its jobs at work. Jobs that are not done when it ends are resumed at the next start."""
-
-    def count_file(file: JobFile) -> None:
-        meters.documents.labels(str(file.status)).inc()
-
     api, table = rag.backends.settings.api, JobTable(rag.backends.store.database)
     if table.is_shared and api.jobs + 1 > CONNECTIONS // 2:  # each file at work holds a connection
         hint = f"Set DISCO_RAG_API__JOBS to {CONNECTIONS // 2 - 1} at most, and start more workers."
@@ -107,14 +123,13 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
     await asyncio.to_thread(uploads.sweep, _SHARED_SWEEP_S if table.is_shared else 0.0)
     if table.is_shared:
         access.share(Rates(rag.backends.store.database))
-    jobs = Jobs(table, documents.reader_of(rag, uploads, meters), count_file, api.jobs)
-    meters.jobs_waiting.set_function(jobs.waiting)
+    jobs = Jobs(table, documents.reader_of(rag, uploads), api.jobs)
     await jobs.forget_old()
     threads = Threads(rag.backends.store.database)
     await asyncio.to_thread(threads.forget_old)
     working = asyncio.create_task(jobs.work())
     try:
-        yield Service(rag, api, access, uploads, jobs, table, meters, Quotas(api.quota, table), threads)
+        yield Service(rag, api, access, uploads, jobs, table, Quotas(api.quota, table), threads)
     finally:
         working.cancel()
         await asyncio.wait([working])
@@ -122,7 +137,7 @@ async def _open_service(rag: DiscoRAG, access: Access, meters: Meters) -> AsyncG
 
 async def _warm(rag: DiscoRAG) -> None:
     """Load the encoder's model, so that the first question need not wait for it."""
-    with suppress(ModelError):  # the endpoint is not up yet, which /readyz reports
+    with suppress(ModelError):  # the endpoint is not up yet
         await rag.backends.encoder.encode_query("warm")
 
 

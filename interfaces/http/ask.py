@@ -1,20 +1,19 @@
-"""POST /ask: an answer as JSON, or its stages and words as they come."""
+"""POST /ask: an answer as JSON, or its stages and words as they come. /threads: conversations, which store answers."""
 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing
-from html import escape
+from contextlib import aclosing, suppress
 from typing import Annotated, Any, Self, TypeVar
 from uuid import UUID
 
 import structlog
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header, Request, Response, status
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from discorag.generation.views import answer_html, answer_markdown
+from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Message
 from discorag.options import AnswerOptions
 from discorag.schema.answer import Answer
@@ -23,10 +22,11 @@ from discorag.store.conversations import Thread, Turn
 from discorag.text.escaping import markdown
 from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, Problem, RefusedError, error_responses
-from interfaces.http.service import Asker, BodyCorpus, Keyed, Served, Service, StreamPart
+from interfaces.http.service import Asker, BodyCorpus, Keyed, Reader, Served, Service, StreamPart
 from interfaces.results import AskResult, NumberedAnswer
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
+threads = APIRouter(tags=["threads"], responses=COMMON, route_class=Keyed)
 T = TypeVar("T")
 _log = structlog.get_logger("disco_rag.api")
 CLIENT_CLOSED = 499
@@ -63,32 +63,20 @@ class AskRequest(BaseModel):
         description="A thread (POST /threads) that stores the question and its answer. A language model reads the "
         "questions before it; without one, each is answered on its own. The corpus is the thread's.",
     )
-    files: bool = Field(default=False, description="Also give the answer as a Markdown and an HTML file.")
 
 
 class Reply(NumberedAnswer, AskResult):
-    """The answer with everything that led to it; ``markdown`` and ``html`` are the answer as a file, if asked for."""
+    """The answer with everything that led to it; ``markdown`` is the answer as a file."""
 
     markdown: str = ""
-    html: str = ""
 
     @classmethod
-    def to(cls, result: AskResult, *, files: bool = False) -> Self:
-        """The reply with this result; with ``files``, also as Markdown and HTML."""
-        numbered = cls.numbered(**{f: getattr(result, f) for f in AskResult.model_fields})
-        if not files:
-            return numbered
-        question, answer = result.answer.query, result.answer
-        text = f"# {markdown(question)}\n\n{''.join(answer_markdown(answer)).rstrip()}\n"
-        page = _PAGE.format(title=escape(question), body=answer_html(answer))
-        return numbered.model_copy(update={"markdown": text, "html": page})
+    def to(cls, result: AskResult) -> Self:
+        """The reply with this result."""
+        text = f"# {markdown(result.answer.query)}\n\n{''.join(answer_markdown(result.answer)).rstrip()}\n"
+        return cls.numbered(markdown=text, **{f: getattr(result, f) for f in AskResult.model_fields})
 
 
-_PAGE = (
-    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>body {{ font: 17px/1.6 '
-    "system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem; overflow-wrap: anywhere }}"
-    "</style></head>\n<body><h1><bdi>{title}</bdi></h1>{body}</body></html>\n"
-)
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
     "`token`s of the draft, `restart` if the tokens so far are void, and finally `answer` (as in JSON) or `error`. "
@@ -121,14 +109,13 @@ async def ask(
 
     async def reply(result: AskResult) -> Reply:
         """The reply, stored so that the next question of the thread finds it; it is sent even if that fails."""
-        numbered = Reply.to(result, files=body.files)
+        numbered = Reply.to(result)
         if thread:
             try:
                 turn = Turn(question=body.query, text=numbered.text, reply=numbered.model_dump_json())
                 await asyncio.to_thread(served.threads.add_turn, thread, turn)
             except StoreError as error:
                 _log.error("turn_not_stored", error=error.message)
-                served.meters.failures.labels("store", error.kind, "no").inc()
         return numbered
 
     if "text/event-stream" in accept:
@@ -186,3 +173,42 @@ async def unless_gone(request: Request, call: Coroutine[Any, Any, T]) -> T:
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+class NewThread(BaseModel):
+    """What a thread is about."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    corpus: BodyCorpus = None
+
+
+@threads.post("/threads", status_code=status.HTTP_201_CREATED, responses=error_responses(507))
+async def create(who: Reader, served: Served, new: NewThread) -> Thread:
+    """Create a thread, in which `POST /ask` can store questions and answers."""
+    return await asyncio.to_thread(served.threads.create, who.tenant, new.corpus)
+
+
+@threads.get("/threads")
+async def list_threads(who: Reader, served: Served) -> list[Thread]:
+    """List the tenant's threads, the latest first."""
+    return await asyncio.to_thread(served.threads.of, who.tenant)
+
+
+@threads.delete("/threads/{thread_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
+async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
+    """Delete a thread with its answers."""
+    thread = await asyncio.to_thread(served.threads.get, who.tenant, thread_id.hex)
+    await asyncio.to_thread(served.threads.delete, thread)
+    return Response(status_code=status.HTTP_204_NO_CONTENT)
+
+
+@threads.get("/threads/{thread_id}/turns", responses=error_responses(404))
+async def turns(who: Reader, served: Served, thread_id: UUID) -> list[Reply]:
+    """List the answers in a thread, the earliest first: those of POST /ask that named it."""
+    thread = await asyncio.to_thread(served.threads.get, who.tenant, thread_id.hex)
+    replies = list[Reply]()
+    for turn in await asyncio.to_thread(served.threads.turns, thread):
+        with suppress(ValidationError):  # stored by another version
+            replies.append(Reply.model_validate_json(turn.reply))
+    return replies

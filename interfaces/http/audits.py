@@ -1,40 +1,27 @@
 """POST, GET and PUT /audit: where the documents of a corpus disagree, and which findings are settled."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
-from pathlib import PurePath
-from typing import Annotated, Self
+from typing import Self
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Request, Response, status
-from fastapi.responses import StreamingResponse
-from fastapi.sse import EventSourceResponse, format_sse_event
+from fastapi import APIRouter, Request, Response, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from discorag.conflicts.verdicts import Finding
 from interfaces.audit import AuditReport
 from interfaces.http.access import Principal, log_access
-from interfaces.http.ask import STREAM, unless_gone
-from interfaces.http.problems import COMMON, Problem, error_responses
-from interfaces.http.service import Asker, BodyCorpus, Corpus, Keyed, Reader, Served, Service, Writer, streamed
+from interfaces.http.ask import unless_gone
+from interfaces.http.problems import COMMON, error_responses
+from interfaces.http.service import Asker, BodyCorpus, Corpus, Keyed, Reader, Served, Writer
 
 router = APIRouter(tags=["audit"], responses=COMMON, route_class=Keyed)
-
-
-class DocumentName(BaseModel):
-    """A document of an audit: ``name`` is its file's."""
-
-    doc_id: str
-    name: str
-    title: str
 
 
 class Audit(BaseModel):
     """Where the documents of a corpus disagree."""
 
     corpus: str
-    documents: list[DocumentName]
+    documents: int = Field(description="How many documents the corpus has.")
     findings: list[Finding] = Field(description="Best first, also those that are settled.")
     settled: dict[str, str] = Field(description="Id of a settled finding -> the reader's note.")
     changed: int = Field(description="Documents added, changed or deleted since the audit: not compared yet.")
@@ -42,8 +29,10 @@ class Audit(BaseModel):
     @classmethod
     def of(cls, report: AuditReport) -> Self:
         """What clients see of a report: no folders of the server."""
-        documents = [DocumentName(doc_id=d.doc_id, name=PurePath(d.uri).name, title=d.title) for d in report.documents]
-        return cls(documents=documents, **{k: getattr(report, k) for k in ("corpus", "findings", "settled", "changed")})
+        return cls(
+            documents=len(report.documents),
+            **{k: getattr(report, k) for k in ("corpus", "findings", "settled", "changed")},
+        )
 
 
 class AuditRequest(BaseModel):
@@ -62,36 +51,12 @@ class Settlement(BaseModel):
     note: str | None = Field(max_length=2000, description="Why it is settled, may be empty; null opens it again.")
 
 
-class DocumentsRead(BaseModel):
-    """How far an audit is."""
-
-    read: int
-    total: int
-
-
-_EVENTS = (
-    "Server-sent events if asked for by `Accept: text/event-stream`: `progress` with the documents `read` and their "
-    "`total`, and finally `audit` (as in JSON) or `error`."
-)
-
-
-@router.post(
-    "/audit",
-    response_model=Audit,
-    responses=error_responses(404, 502, 507) | {200: {"description": _EVENTS, "content": STREAM}},
-)
-async def run_audit(
-    request: Request,
-    body: AuditRequest,
-    who: Asker,
-    served: Served,
-    accept: Annotated[str, Header()] = "application/json",
-) -> Audit | StreamingResponse:
+@router.post("/audit", responses=error_responses(404, 502, 507))
+async def run_audit(request: Request, body: AuditRequest, who: Asker, served: Served) -> Audit:
     """Compare the documents of a corpus, those that changed since the last audit, and return all findings."""
-    if "text/event-stream" in accept:
-        served.check_load()
-        return EventSourceResponse(_events(body, who, served))
-    return _record_and_reply(await unless_gone(request, _compare(body, who, served)), who)
+    async with served.question():
+        report = await unless_gone(request, served.rag.aaudit(corpus=body.corpus, tenant=who.tenant))
+    return _record_and_reply(report, who)
 
 
 @router.get("/audit")
@@ -116,24 +81,3 @@ def _record_and_reply(report: AuditReport, who: Principal) -> Audit:
     quoted = {side.doc_id for finding in report.findings for side in (finding.left, finding.right)}
     log_access("read", who, corpus=report.corpus, documents=quoted)
     return Audit.of(report)
-
-
-async def _compare(
-    body: AuditRequest, who: Principal, served: Service, progress: Callable[[int, int], None] | None = None
-) -> AuditReport:
-    """The audit, which counts as a question and ends at its deadline."""
-    async with served.question():
-        return await served.rag.aaudit(corpus=body.corpus, tenant=who.tenant, progress=progress)
-
-
-async def _events(body: AuditRequest, who: Principal, served: Service) -> AsyncGenerator[bytes]:
-    """Progress as it comes, then the audit or an error."""
-
-    async def compare(put: Callable[[DocumentsRead | Audit], None]) -> None:
-        report = await _compare(body, who, served, lambda read, total: put(DocumentsRead(read=read, total=total)))
-        put(_record_and_reply(report, who))
-
-    names = {DocumentsRead: "progress", Audit: "audit", Problem: "error"}
-    async with aclosing(streamed(compare)) as parts:
-        async for part in parts:
-            yield format_sse_event(event=names[type(part)], data_str=part.model_dump_json())

@@ -24,10 +24,9 @@ from discorag.store.records import Manifest
 from interfaces.facade import EXAMPLES, DiscoRAG
 from interfaces.http.access import Role, log_access
 from interfaces.http.jobs import Ingest, Job, Uploads
-from interfaces.http.observability import Meters
 from interfaces.http.problems import COMMON, error_responses
 from interfaces.http.service import Corpus, Keyed, Reader, Served, Uploader, Writer
-from interfaces.results import Corpora, Documents, StoredDocument
+from interfaces.results import Corpora, Documents
 
 router = APIRouter(tags=["documents"], responses=COMMON, route_class=Keyed)
 Order = Annotated[int, Field(ge=0, le=10**9)]
@@ -105,10 +104,10 @@ async def documents(
 ) -> Documents:
     """The stored documents."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
-    part, total = await asyncio.to_thread(served.rag.backends.store.page, scope, offset, limit)
-    if part:
-        log_access("listed", who, corpus=scope.corpus, documents=[m.doc_id for m in part])
-    return Documents(total=total, documents=[StoredDocument.of(m) for m in part])
+    found = await asyncio.to_thread(Documents.stored, served.rag.backends.store, scope, offset, limit)
+    if found.documents:
+        log_access("listed", who, corpus=scope.corpus, documents=[d.doc_id for d in found.documents])
+    return found
 
 
 @router.get("/documents/{doc_id}/text", responses=error_responses(404))
@@ -136,7 +135,7 @@ async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
 
 
 def _original_pdf(manifest: Manifest, max_bytes: int) -> bytes:
-    """The bytes that were read. Raises `NotFoundError`: its message does not say where on this machine they were."""
+    """The bytes that were read. Raises `NotFoundError`; its message does not tell the path on this machine."""
     name = PurePath(manifest.uri).name
     if PurePath(name).suffix.lower() != ".pdf":
         raise NotFoundError(f"{name} is not a PDF.", hint="GET /documents/ID/text has its text.")
@@ -197,7 +196,7 @@ async def trees(
 
 
 class Progress(BaseModel):
-    """A job, with the number of files that are settled and that failed."""
+    """A job with its number of files, and how many of them are settled and have failed."""
 
     job: Job
     settled: int
@@ -258,21 +257,12 @@ async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
     return Progress.of(job)
 
 
-@router.post("/ingest/{job_id}/retry", responses=error_responses(404))
-async def retry(who: Writer, served: Served, job_id: JobId) -> Progress:
-    """Read again the files that failed or that a cancelled job left unread."""
-    job = await served.jobs.retry(who.tenant, job_id)
-    log_access("retried", who, corpus=job.corpus, documents=served.ids_of(job))
-    return Progress.of(job)
+def reader_of(rag: DiscoRAG, uploads: Uploads) -> Ingest:
+    """The function that reads a file of a job: an ingest of this file alone."""
 
-
-def reader_of(rag: DiscoRAG, uploads: Uploads, meters: Meters) -> Ingest:
-    """What a job does with a file: the ingest graph over it alone."""
-
-    async def read(scope: Scope, name: str, again: bool) -> DocumentOutcome:
+    async def read(scope: Scope, name: str) -> DocumentOutcome:
         path = uploads.path(scope, name)
-        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus, refresh=again)
-        meters.observe(result.ledger)
+        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus)
         if not result.outcomes:
             raise DiscoRagError(f"{name} was not read.", hint="Upload it again.")
         outcome = result.outcomes[-1]

@@ -175,7 +175,7 @@ def _sync(folder: Path) -> None:
 
 
 class JobStatus(StrEnum):
-    """Where a job is."""
+    """The state of a job."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -185,10 +185,7 @@ class JobStatus(StrEnum):
 
 
 class JobFile(BaseModel):
-    """One file of a job; ``status`` is None until it was read, ``note`` says why it failed.
-
-    ``again``: a retry was asked for, so that it is read even if its conversion failed too often before.
-    """
+    """One file of a job; ``status`` is None until it was read, ``note`` says why it failed."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -196,7 +193,6 @@ class JobFile(BaseModel):
     status: Status | None = None
     chunks: int = 0
     note: str = ""
-    again: bool = False
 
 
 class Job(BaseModel):
@@ -217,10 +213,6 @@ class Job(BaseModel):
         """The scope of the documents that its files become."""
         return Scope(tenant=self.tenant, corpus=self.corpus)
 
-    def open_files(self) -> list[int]:
-        """Indexes of its files that were not read yet."""
-        return [index for index, file in enumerate(self.files) if file.status is None]
-
     @property
     def row(self) -> JobRow:
         """The job as it is stored."""
@@ -236,16 +228,16 @@ class Job(BaseModel):
         return job.end(JobStatus.FAILED if any(f.status is Status.FAILED for f in files) else JobStatus.DONE)
 
     def begin(self) -> Job | None:
-        """The job when its first file is read; None if others began it, or ended it."""
+        """The job after its first file was taken; None if it has begun or ended before."""
         return self.model_copy(update={"status": JobStatus.RUNNING}) if self.status is JobStatus.WAITING else None
 
     def end(self, status: JobStatus) -> Job:
-        """The job with its end and its last status."""
+        """The job, ended now with this status."""
         return self.model_copy(update={"status": status, "ended": datetime.now(UTC)})
 
 
-Ingest = Callable[[Scope, str, bool], Awaitable[DocumentOutcome]]
-"""Reads an uploaded file into the store: scope, name, whether it is a retry."""
+Ingest = Callable[[Scope, str], Awaitable[DocumentOutcome]]
+"""Reads an uploaded file into the store, by scope and name."""
 
 
 class Jobs:
@@ -254,31 +246,23 @@ class Jobs:
     Args:
         table: Where they are stored.
         ingest: Reads one file.
-        on_file: Called with every file that was read.
         at_once: Files that are read at once, and one more of a tenant that has none at work.
 
     Raises:
-        StoreError: By any method: the disk is full or broken. What was acknowledged stays as it was.
+        StoreError: From every method, if the disk is full or broken. Jobs that were acknowledged stay as they were.
     """
 
-    def __init__(self, table: JobTable, ingest: Ingest, on_file: Callable[[JobFile], None], at_once: int = 1) -> None:
+    def __init__(self, table: JobTable, ingest: Ingest, at_once: int = 1) -> None:
         self._table = table
         self._ingest = ingest
-        self._on_file = on_file
         self._at_once = at_once
-        self._waiting: set[str] = set()  # jobs, when the queue was last read
         self._at_work: dict[QueuedFile, asyncio.Task[JobFile | None]] = {}
         self._ending = set[asyncio.Task[None]]()
-        self._served: Counter[str] = Counter()  # tenant or job -> when a file of it was taken, counted up
         self._go = asyncio.Event()
 
     async def forget_old(self) -> None:
         """Forget what ended long ago."""
         await asyncio.to_thread(self._table.forget, (datetime.now(UTC) - RETENTION).isoformat())
-
-    def waiting(self) -> int:
-        """How many jobs have no file at work."""
-        return len(self._waiting - {file.job for file in self._at_work})
 
     async def accept(self, scope: Scope, sizes: Mapping[str, int], publish: Callable[[], None]) -> Job:
         """Store and queue a job for uploaded files, by name with their sizes in bytes.
@@ -310,20 +294,6 @@ class Jobs:
         self._go.set()
         return await self.get(tenant, job_id)
 
-    async def retry(self, tenant: str, job_id: str) -> Job:
-        """Queue again the files that failed or were not read. Raises as `get`."""
-
-        def reopen(job: Job) -> Job | None:
-            left = (None, Status.FAILED)
-            files = tuple(JobFile(name=f.name, again=True) if f.status in left else f for f in job.files)
-            if job.ended is None or all(f.status is not None for f in files):
-                return None
-            return job.model_copy(update={"files": files, "status": JobStatus.WAITING, "ended": None})
-
-        await self._change(job_id, (await self.get(tenant, job_id)).scope, reopen)
-        self._go.set()
-        return await self.get(tenant, job_id)
-
     async def work(self) -> None:
         """Read files until cancelled; those at work then stay in the queue."""
         try:
@@ -341,7 +311,7 @@ class Jobs:
             await asyncio.gather(*self._ending)
 
     async def _wait(self) -> None:
-        """Wait for a reason to look into the queue again; other servers give none, so that it is looked into often."""
+        """Wait until the queue may have changed; a queue that servers share is read every `POLL_S`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(POLL_S if self._table.is_shared else None):
                 await self._go.wait()
@@ -354,32 +324,25 @@ class Jobs:
             task.cancel()
 
     async def _next(self) -> tuple[QueuedFile, Hold] | None:
-        """Take the next file, if there is a place: of the tenant, then of its job, that was served least lately.
+        """Take the next file, if there is a place: of the tenant with the fewest at work, of the least advanced job.
 
-        The place beyond ``at_once`` is for a tenant that has no file at work, so that no tenant holds all places:
-        slow files hold up their own tenant only.
+        The place beyond ``at_once`` is for a tenant that has no file at work: slow files delay only their own tenant.
         """
         at_work = Counter(file.scope.tenant for file in self._at_work)
         if at_work.total() > self._at_once:
             return None
         waiting = await asyncio.to_thread(self._table.next_files, OF_A_JOB + self._at_once)
-        self._waiting = {file.job for file in waiting}
         names = {(file.scope, file.name) for file in self._at_work}  # a cancelled one may still be at work
         free = [f for f in waiting if (f.scope, f.name) not in names]
         if at_work.total() == self._at_once:  # the last place
             free = [f for f in free if not at_work[f.scope.tenant]]
-        for file in sorted(
-            free, key=lambda f: (at_work[f.scope.tenant], self._served[f.scope.tenant], self._served[f.job])
-        ):
+        for file in sorted(free, key=lambda f: (at_work[f.scope.tenant], f.position, f.number)):
             if hold := await self._claim(file):
-                known = self._waiting | {f.scope.tenant for f in waiting}
-                self._served = Counter({name: turn for name, turn in self._served.items() if name in known})
-                self._served[file.scope.tenant] = self._served[file.job] = 1 + max(self._served.values(), default=0)
                 return file, hold
         return None
 
     async def _claim(self, file: QueuedFile) -> Hold | None:
-        """Hold a file, unless another server has it; not longer than this task, should it be cancelled."""
+        """Hold a file, unless another server has it. If this task is cancelled, the hold ends."""
         claim = asyncio.create_task(asyncio.to_thread(self._table.claim, file))
         try:
             return await asyncio.shield(claim)
@@ -389,7 +352,7 @@ class Jobs:
             raise
 
     def _start(self, file: QueuedFile, hold: Hold) -> None:
-        """Read a file; `_stop` cancels the reading only, so that what was read is recorded, and its place freed."""
+        """Read a file in one task, which `_stop` cancels, and record it in another, which then frees the place."""
         self._at_work[file] = asyncio.create_task(self._read(file))
         ending = asyncio.create_task(self._end(file, hold))
         self._ending.add(ending)
@@ -423,15 +386,15 @@ class Jobs:
         def with_file(job: Job) -> Job | None:
             return job.with_file(at.position, file) if file and job.ended is None else None
 
-        if file and await self._change(at.job, at.scope, with_file):
-            self._on_file(file)
+        if file:
+            await self._change(at.job, at.scope, with_file)
         await asyncio.to_thread(self._table.done, at, hold)
 
     async def _outcome(self, job: Job, file: JobFile) -> JobFile:
-        """The file as it is after the ingest of it."""
+        """The file after its ingest."""
         try:
             with cancel_scope():
-                outcome = await self._ingest(job.scope, file.name, file.again)
+                outcome = await self._ingest(job.scope, file.name)
         except StoreFullError:
             raise
         except DiscoRagError as error:
@@ -442,20 +405,14 @@ class Jobs:
             return file.model_copy(update={"status": Status.FAILED, "note": note})
         return file.model_copy(update=outcome.model_dump(include={"status", "chunks", "note"}))
 
-    async def _change(self, job_id: str, scope: Scope, edit: Callable[[Job], Job | None]) -> bool:
-        """Change a job as it is stored now, and queue the open files of one that is no longer ended.
+    async def _change(self, job_id: str, scope: Scope, edit: Callable[[Job], Job | None]) -> None:
+        """Change a stored job, unless ``edit`` returns None."""
 
-        Returns whether ``edit`` changed anything.
-        """
+        def changed(body: str) -> JobRow | None:
+            after = edit(Job.model_validate_json(body))
+            return after.row if after else None
 
-        def changed(body: str) -> tuple[JobRow, list[tuple[int, str]]] | None:
-            before = Job.model_validate_json(body)
-            if (after := edit(before)) is None:
-                return None
-            is_reopened = before.ended is not None and after.ended is None
-            return after.row, [(i, after.files[i].name) for i in after.open_files()] if is_reopened else []
-
-        return await asyncio.to_thread(self._table.change, job_id, scope, changed)
+        await asyncio.to_thread(self._table.change, job_id, scope, changed)
 
     async def _load(self, tenant: str, job_id: str) -> Job | None:
         found = await asyncio.to_thread(self._table.body, tenant, job_id)

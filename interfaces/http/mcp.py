@@ -46,7 +46,7 @@ def add_mcp(app: FastAPI, settings: ApiSettings) -> None:
 
 
 def _security(hosts: Sequence[str]) -> TransportSecuritySettings:
-    """No page of another site gets through, not even one whose name was rebound to this machine."""
+    """Refuse pages of other sites, even one whose name was rebound to this machine."""
     names = [name for host in hosts for name in (host, f"{host}:*")]
     origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)
@@ -57,7 +57,7 @@ class _Keyed(Route):
 
     async def handle(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """ASGI."""
-        scope["route"] = self  # for log and meters: FastAPI tells them of its own kind only
+        scope["route"] = self  # for the log: FastAPI sets it for routes of its own only
         request = Request(scope)
         await request.app.state.service.admit(request, Guard(Role.READ))
         await super().handle(scope, receive, send)
@@ -79,7 +79,7 @@ class KeyOwner(Caller):
             yield
 
     async def record_answer(self, scope: Scope, result: AskResult) -> None:
-        """Count an answer in the metrics and write it into the audit log."""
+        """Write an answer into the audit log."""
         await self.service.record_answer(self.who, scope.corpus, result)
 
     def record(self, event: str, scope: Scope, documents: Sequence[str]) -> None:

@@ -1,7 +1,8 @@
-"""Around a request: errors in one JSON form, which OpenAI clients read too; headers, an id, a log line, limits."""
+"""What surrounds a request: errors as JSON that OpenAI clients read too; headers, an id, a log line, limits."""
 
 import asyncio
 from collections.abc import Mapping
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any, Self
 from uuid import uuid4
@@ -28,7 +29,6 @@ from discorag.schema.errors import (
     StoreFullError,
     UnknownFormatError,
 )
-from interfaces.http.observability import Meters
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
@@ -47,13 +47,11 @@ _RETRY_S = "5"
 
 
 class ErrorBody(BaseModel):
-    """An error: ``type`` is the name under which it is counted, ``hint`` says what to do."""
+    """An error: ``type`` is its name, ``hint`` says what to do."""
 
     type: str
     message: str
     hint: str = ""
-    code: str | None = None
-    param: str | None = None
 
 
 class Problem(BaseModel):
@@ -78,7 +76,7 @@ class RefusedError(DiscoRagError):
 
     @property
     def kind(self) -> str:
-        """The name under which it is counted."""
+        """Its name, for clients."""
         return self._kind
 
 
@@ -113,11 +111,9 @@ def response_of(error: Exception) -> JSONResponse:
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Answer every expected error with a `Problem`; `RequestObserver` does so with the others."""
+    """Answer every expected error with a `Problem`; `RequestObserver` answers the unexpected ones."""
 
-    async def answer(request: Request, error: Exception) -> JSONResponse:
-        if isinstance(error, RefusedError):
-            request.app.state.service.meters.refused.labels(error.kind).inc()
+    async def answer(_: Request, error: Exception) -> JSONResponse:
         return response_of(error)
 
     for kind in (DiscoRagError, TimeoutError, RequestValidationError, HTTPException):
@@ -130,25 +126,9 @@ def content_length(scope: Scope) -> int:
     return int(value) if value.isdigit() else 0
 
 
-_DESCRIPTIONS = {
-    400: "The body cannot be read.",
-    401: "No valid key.",
-    403: "The key may not do this.",
-    404: "Not found, or there is nothing to answer from.",
-    413: "The request is too large.",
-    415: "No loader reads files of this kind.",
-    422: "The request cannot be carried out as it is.",
-    429: "A limit of the key or its tenant is reached; see Retry-After where waiting helps.",
-    502: "A model's server returned nothing usable.",
-    503: "Something that is needed is unavailable; see Retry-After.",
-    504: "Not answered in time.",
-    507: "The disk is full; nothing was stored.",
-}
-
-
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The responses of these statuses, for OpenAPI."""
-    return {status: {"model": Problem, "description": _DESCRIPTIONS[status]} for status in statuses}
+    return {status: {"model": Problem, "description": HTTPStatus(status).phrase} for status in statuses}
 
 
 COMMON = error_responses(400, 401, 403, 413, 422, 429, 503, 504)
@@ -156,10 +136,7 @@ COMMON = error_responses(400, 401, 403, 413, 422, 429, 503, 504)
 
 
 GRACE_S = 5.0
-"""A request that its endpoint has not ended this many seconds after the deadline is ended."""
-_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"))
-
-
+"""Seconds after the deadline at which a request is ended if its endpoint has not ended it."""
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -175,14 +152,13 @@ DOCS_POLICY = (
 
 
 class RequestObserver:
-    """Gives every request an id, counts it, and logs it at its end, without body and key; adds `SECURITY_HEADERS`.
+    """Gives every request an id, and logs it at its end, without body and key; adds `SECURITY_HEADERS`.
 
     An unexpected error becomes a response here, so that both the response and the log have the id.
     """
 
-    def __init__(self, app: ASGIApp, meters: Meters) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._meters = meters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -200,7 +176,6 @@ class RequestObserver:
                     headers.setdefault(name, value)
             await send(message)
 
-        self._meters.under_way.inc()
         try:
             with structlog.contextvars.bound_contextvars(request_id=request_id):
                 try:
@@ -210,17 +185,16 @@ class RequestObserver:
                         raise
                     await response_of(error)(scope, receive, sent)
         finally:
-            self._meters.under_way.dec()
-            self._log_request(scope, status, perf_counter() - start, request_id)
+            _log_request(scope, status, perf_counter() - start, request_id)
         return None
 
-    def _log_request(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        route, method, who = _route(scope), scope["method"], scope.get("state", {}).get("who")
-        self._meters.requests.labels(route, method if method in _METHODS else "other", str(status)).inc()
-        self._meters.request_seconds.labels(route).observe(seconds)
-        line = {"request_id": request_id, "method": method, "route": route, "status": status}
-        line |= {"key": who.name, "tenant": who.tenant} if who else {}
-        _log.info("request", **line, seconds=round(seconds, 4))
+
+def _log_request(scope: Scope, status: int, seconds: float, request_id: str) -> None:
+    """Log a request by the template of its path: a path may hold what no log may."""
+    route, who = scope.get("route"), scope.get("state", {}).get("who")
+    line = {"request_id": request_id, "method": scope["method"], "route": route.path if route else "other"}
+    line |= {"key": who.name, "tenant": who.tenant} if who else {}
+    _log.info("request", **line, status=status, seconds=round(seconds, 4))
 
 
 class RequestLimits:
@@ -268,9 +242,3 @@ class RequestLimits:
 
 def _too_large(limit: int) -> str:
     return f"The body has more than {limit} bytes."
-
-
-def _route(scope: Scope) -> str:
-    """The path's template, so that ids do not become series of their own; ``other`` for unknown paths."""
-    route = scope.get("route")
-    return str(route.path) if route is not None else "other"

@@ -1,11 +1,10 @@
-"""What the API's endpoints share: the pipeline, keys and quotas, jobs, meters, and the questions under way."""
+"""What the API's endpoints share: the pipeline, keys and quotas, jobs, and the questions under way."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from time import monotonic
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
@@ -23,16 +22,11 @@ from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
 from interfaces.http.access import Access, Principal, Quotas, Role, check_site, log_access
 from interfaces.http.jobs import Job, Jobs, Uploads
-from interfaces.http.observability import Meters
 from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
 from interfaces.results import AskResult
 
-T = TypeVar("T")
-
 StreamPart = dict[str, Any] | AskResult | Problem
 _BEARER = HTTPBearer(auto_error=False, description="An API key; not needed where the server has none.")
-CALL_S = 5.0
-"""Seconds between two probes of whether the server is ready."""
 MODEL_SHARE = 0.75
 """Part of a question's time that language models may use; the rest is for the engines that replace them."""
 _LIMIT = "DISCO_RAG_API__DEADLINE_S (language models get three quarters of it)"
@@ -40,9 +34,9 @@ _LIMIT = "DISCO_RAG_API__DEADLINE_S (language models get three quarters of it)"
 
 @dataclass(frozen=True)
 class Guard:
-    """What an endpoint demands of a key: a role, and room in its tenant's quotas of questions or of uploads.
+    """What an endpoint requires: a role of the key, and room in the tenant's quota of questions or of uploads.
 
-    As a dependency it gives the principal, whom `Keyed` has admitted.
+    As a FastAPI dependency it returns the caller, whom `Keyed` has admitted.
     """
 
     role: Role
@@ -71,20 +65,6 @@ class Keyed(APIRoute):
         return handler
 
 
-class SharedCall(Generic[T]):
-    """A call that is made at most every `CALL_S` seconds; callers in between get the same result or error."""
-
-    def __init__(self) -> None:
-        self._task: asyncio.Task[T] | None = None
-        self._until = 0.0
-
-    async def __call__(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What ``call`` returns or raises."""
-        if self._task is None or monotonic() >= self._until:
-            self._task, self._until = asyncio.create_task(call()), monotonic() + CALL_S
-        return await asyncio.shield(self._task)  # a caller that leaves takes it from no other
-
-
 @dataclass
 class Service:
     """One server. ``stopped``: questions are refused."""
@@ -95,11 +75,9 @@ class Service:
     uploads: Uploads
     jobs: Jobs
     table: JobTable
-    meters: Meters
     quotas: Quotas
     threads: Threads
     stopped: bool = False
-    readiness: SharedCall[Any] = field(default_factory=SharedCall[Any])
     _limits: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
 
     @property
@@ -128,8 +106,7 @@ class Service:
         return who
 
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
-        """Count what an answer cost, and write the documents that it was made from into the audit log."""
-        self.meters.observe(result.ledger)
+        """Write the documents that an answer was made from into the audit log."""
         scope, hits = self.rag.scope(tenant=who.tenant, corpus=corpus), [hit.chunk_id for hit in result.hits]
         shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
         with suppress(StoreError):  # a document was deleted meanwhile; it is in ``shown`` if it was cited
@@ -148,7 +125,7 @@ class Service:
 
     @asynccontextmanager
     async def question(self) -> AsyncGenerator[None]:
-        """A block that answers a question: counted, with limited time for language models.
+        """Answer a question in this block: it is counted, and language models have limited time.
 
         Raises:
             RefusedError: (503) As `check_load`, or the server stops.
@@ -168,17 +145,32 @@ class Service:
                 raise
             raise RefusedError(503, "StoppingError", "The server is being stopped.", hint="Ask again.") from None
 
-    def events(self, who: Principal, arguments: dict[str, Any]) -> AsyncGenerator[StreamPart]:
-        """The events and the result of `DiscoRAG.astream` with these arguments, in time, counted and recorded."""
+    async def events(self, who: Principal, arguments: dict[str, Any]) -> AsyncGenerator[StreamPart]:
+        """Yield the events and the result of `DiscoRAG.astream` with these arguments, in time and recorded.
 
-        async def answer(put: Callable[[dict[str, Any] | AskResult], None]) -> None:
-            async with self.question(), aclosing(self.rag.astream(**arguments)) as parts:
-                async for part in parts:
-                    if isinstance(part, AskResult):
-                        await self.record_answer(who, arguments["corpus"], part)
-                    put(part)
+        An error comes last, as a `Problem`: the status of a stream cannot change any more. The question is cancelled
+        if the client leaves.
+        """
+        queue = asyncio.Queue[StreamPart | None]()
 
-        return streamed(answer)
+        async def answer() -> None:
+            try:
+                async with self.question(), aclosing(self.rag.astream(**arguments)) as parts:
+                    async for part in parts:
+                        if isinstance(part, AskResult):
+                            await self.record_answer(who, arguments["corpus"], part)
+                        queue.put_nowait(part)
+            except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
+                queue.put_nowait(problem_of(error)[1])
+            finally:
+                queue.put_nowait(None)
+
+        task = asyncio.create_task(answer())
+        try:
+            while (part := await queue.get()) is not None:
+                yield part
+        finally:
+            await end_task(task)
 
     def stop(self) -> None:
         """End all questions that are under way with an error."""
@@ -186,29 +178,6 @@ class Service:
         for limit in self._limits:
             if not limit.expired():
                 limit.reschedule(0)
-
-
-async def streamed(run: Callable[[Callable[[T], None]], Awaitable[None]]) -> AsyncGenerator[T | Problem]:
-    """What ``run`` puts, as it comes; its task is ended when the client leaves.
-
-    An error comes last, as a `Problem`: the status of a stream cannot change any more.
-    """
-    queue = asyncio.Queue[T | Problem | None]()
-
-    async def run_to_end() -> None:
-        try:
-            await run(queue.put_nowait)
-        except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
-            queue.put_nowait(problem_of(error)[1])
-        finally:
-            queue.put_nowait(None)
-
-    task = asyncio.create_task(run_to_end())
-    try:
-        while (part := await queue.get()) is not None:
-            yield part
-    finally:
-        await end_task(task)
 
 
 def _service(request: Request) -> Service:

@@ -75,9 +75,9 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
 
 
 def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings in their order, grouped if they come from one change, or from one sentence in many versions.
+    """Group findings that come from one change, or from one sentence in many versions; their order stays.
 
-    Changes are the same if their reasons are, and they are of a name, or of a value in sentences that share a word.
+    Two changes are the same if their reason is, and they concern a name, or a value in sentences that share a word.
     """
     groups: list[list[Finding]] = []
     known: dict[tuple[str, ...], list[Finding]] = {}
@@ -93,7 +93,7 @@ def group_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 
 def _changes(finding: Finding) -> list[str]:
-    """The changes that may have caused a finding: of a name, or of a value that goes with a word of both sentences."""
+    """What may have changed: a name, or a value next to a word that both sentences have."""
     if finding.kind == "polarity":
         return []
     if finding.kind == "name":
@@ -107,7 +107,7 @@ def _more(group: Sequence[Finding]) -> str:
 
 
 def _side_text(side: Side) -> Text:
-    """Where a side is, and below it the words around what differs."""
+    """The place of a side, and below it the words around the difference."""
     found = Text(f"  {_place(side)}\n", "dim").append("    ")
     pieces = list(_pieces(side))
     if len(pieces) > 1:
@@ -128,7 +128,7 @@ def _place(side: Side) -> str:
 
 
 def _pieces(side: Side) -> Iterator[tuple[str, bool]]:
-    """The quote in pieces, each with whether it is what differs, without targets of links and invisible characters."""
+    """The pieces of the quote, each with whether it differs; link targets and invisible characters are left out."""
     text, at = "".join(c if c.isprintable() else " " for c in side.quote), 0
     for span in sorted(side.lit, key=lambda s: s.start):
         yield _TARGET.sub("", text[at : span.start]), False
@@ -166,7 +166,7 @@ def _article(group: Sequence[Finding]) -> str:
 
 
 def _side_html(side: Side, other: Side) -> str:
-    """A side with the limits that the other one does not have."""
+    """One side, with the conditions that only this side has."""
     said = "".join(f"<mark>{escape(p)}</mark>" if lit else escape(p) for p, lit in _pieces(side))
     lit = [side.quote[span.start : span.end] for span in side.lit]
     own = [c for c in side.conditions if c not in other.conditions and not any(text in c for text in lit)]

@@ -18,7 +18,7 @@ THEME = Theme({"markdown.strong": _MARK, "markdown.code": "none"})
 
 
 def plan_text(result: AskResult) -> RenderableType:
-    """The plan's steps, numbered, with passages numbered as the answer's sources; without a plan, why there is none."""
+    """The numbered steps of the plan, which cite the answer's sources; without a plan, why there is none."""
     plan = result.answer.plan
     if plan is None:
         return Text("None: plans are switched off, or the answer needs none.")
@@ -38,7 +38,7 @@ def plan_text(result: AskResult) -> RenderableType:
 
 
 def _source_numbers(result: AskResult, step: int, reference: str) -> list[int]:
-    """The numbers of the sources from the passage that a step refers to: those that its sentences cite, else all."""
+    """Numbers of the sources in the passage that a step refers to: those cited by the step's sentences, else all."""
     view, passage = AnswerView(result.answer), references(reference)[0].chunk
     chunks = [hit.chunk_id for hit in result.hits][passage - 1 : passage]
     cited = [n for n, source in enumerate(view.sources, start=1) if source.chunk_id in chunks]

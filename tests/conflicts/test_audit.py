@@ -220,6 +220,7 @@ def test_document_identity_explains(
         ("Hart press\n\nCreated by the tools of Anna Hart, version {}.", "3.4.3", "8.1.3"),
         ("Hart press\n\nThis document was generated on {} by the tools of Anna Hart.", "4 May 2021", "6 May 2022"),
         ("Hart press\n\nThe {0} is made for printers. The {0} may be lent. You may sell the {0} again.", "Book", "Map"),
+        ("# {0}\n\nAll printers in the town of Anna Hart use {0}. Some like Silk or Rag.", "Silk", "Rag"),
     ],
 )
 def test_what_names_a_document_is_no_finding(

@@ -15,6 +15,8 @@ from discorag.schema.answer import NO_ANSWER
 from discorag.schema.errors import ConfigError, DiscoRagError, EmptyCorpusError, InputError, QueryError
 from discorag.schema.ledger import STAGES
 from graphs.ingest import PAGE
+from interfaces.langchain import DiscoRetriever
+from interfaces.results import Documents
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.inputs import stage_of
 
@@ -71,7 +73,10 @@ def test_sources_of_one_title_are_told_apart_by_their_paths(pipeline: Pipelines,
     rag = pipeline()
     rag.ingest(tmp_path)
     question = "Which colour has the lamp of the welder while it is hot?"
-    assert _titles(rag.ask(question, abstain="never")) == {"v1/weld.md: Weld", "v2/weld.md: Weld"}
+    both = {"v1/weld.md: Weld", "v2/weld.md: Weld"}
+    assert _titles(rag.ask(question, abstain="never")) == both
+    assert {found.metadata["title"] for found in DiscoRetriever(rag=rag, retriever="dense").invoke(question)} == both
+    assert {d.title for d in Documents.stored(rag.backends.store, rag.scope(), 0, 10).documents} == both
     first, second = rag.documents()
     assert _titles(rag.ask(question, filters={"doc_id": [second.doc_id]}, abstain="never")) == {"v2/weld.md: Weld"}
     rag.delete(first.doc_id)

@@ -76,7 +76,7 @@ def serving(home: Path) -> Generator[tuple[int, Callable[[str], str]]]:
 
     with (home / "log").open("w") as log, subprocess.Popen(serve, cwd=home, env=env, stdout=log, stderr=log) as server:
         try:
-            until(lambda: "ready" in run(f"curl -s http://127.0.0.1:{port}/readyz || true"))
+            until(lambda: "ok" in run(f"curl -s http://127.0.0.1:{port}/readyz || true"))
             yield port, run
         finally:
             server.terminate()

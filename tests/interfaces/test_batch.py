@@ -30,7 +30,7 @@ def answered(rag: DiscoRAG, out: Path, *questions: Question, corpus: str | None 
     return told
 
 
-def kept(out: Path) -> dict[str, Reply]:
+def read_replies(out: Path) -> dict[str, Reply]:
     return {r.id: r for r in map(Reply.model_validate_json, out.read_text("utf-8").split("\n")[:-1])}
 
 
@@ -39,11 +39,11 @@ def test_errors_and_cut_off_lines_are_asked_again_and_answers_are_not(rag: Disco
     answered(rag, out, TIDE)
     first = out.read_text("utf-8")
     answered(rag, out, TIDE, SLEEP, corpus="none")
-    assert kept(out)["s"].error is not None
+    assert read_replies(out)["s"].error is not None
     out.write_text(out.read_text("utf-8")[:-20], "utf-8")
     assert answered(rag, out, TIDE, SLEEP) == ["t", "s"]
     assert out.read_text("utf-8").startswith(first)
-    result = kept(out)["s"].result
+    result = read_replies(out)["s"].result
     assert result is not None
     assert COFFEE in result.answer.text
 

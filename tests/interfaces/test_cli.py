@@ -149,7 +149,6 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
     assert (listed["name"], listed["documents"], listed["chunks"] > 6) == ("default", 6, True)
     assert listed["written"].endswith("Z")
     assert listed["written"][:10] in run(home, "corpora")
-    assert run_json(home, "corpora", "--tenant", "other") == []
     said = " ".join(run(home, "ask", "x", "--corpus", "none", ok=2).split())
     assert "Nothing is stored in corpus 'none'. Corpora with documents: default (6 documents). Name one of" in said
 
@@ -287,4 +286,4 @@ def test_tune_asks_the_questions_of_a_file_with_every_candidate(home: Path, monk
     monkeypatch.setattr("interfaces.cli.main.candidates", Mock(return_value=[{}, {"top_k": 2}]))
     question = {"question": "Does vitamin D prevent flu?", "answers": ["deficiency"]}
     (home / "questions.jsonl").write_text("\n".join([json.dumps(question)] * 10), encoding="utf-8")
-    assert "top_k=2" in run(home, "tune", "questions.jsonl", "--no-write", "--most-words", "5000")
+    assert "top_k=2" in run(home, "tune", "questions.jsonl", "--no-write")

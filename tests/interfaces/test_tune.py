@@ -31,16 +31,13 @@ def test_a_question_that_expects_nothing_is_named(tmp_path: Path, line: str) -> 
         read_questions(file, Example)
 
 
-def test_of_candidates_the_best_within_the_limit_is_chosen_and_of_those_alike_the_one_that_reads_least() -> None:
+def test_of_candidates_that_are_equally_good_the_one_that_reads_least_is_chosen() -> None:
     random = np.random.default_rng(1)
     base = random.random(60)
     scores = np.stack([base, base + random.normal(0, 0.05, 60), base + 0.001 * random.random(60)], axis=1)
     found = choose(scores, np.tile([400.0, 200.0, 800.0], (60, 1)), OPTIONS)
     assert found.candidates[found.chosen].options == {"evidence_words": 200}
     assert not found.is_better
-    scores = np.tile([0.2, 0.4, 0.9], (20, 1)) + np.linspace(0, 0.1, 20)[:, None]
-    words = np.tile([400.0, 200.0, 800.0], (20, 1))
-    assert [choose(scores, words, OPTIONS, most).chosen for most in (None, 500, 100)] == [2, 1, 0]
 
 
 def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
@@ -51,8 +48,7 @@ def test_a_real_gain_is_promised_and_that_of_chance_is_not() -> None:
     assert (found.chosen, found.is_better) == (11, True)
     assert found.low <= found.gain <= found.high
     assert found.gain == pytest.approx(0.3, abs=0.01)
-    noise = choose(random.random((20, 12)), words[:20], OPTIONS * 4)
-    assert noise.gain < noise.apparent
+    assert not choose(random.random((20, 12)), words[:20], OPTIONS * 4).is_better
 
 
 async def test_every_candidate_is_tried_on_every_question() -> None:

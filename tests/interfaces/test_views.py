@@ -106,10 +106,7 @@ def test_an_answer_shows_its_sources_states_and_who_disagrees_and_a_refusal_the_
     assert "Near." in html
 
 
-def test_a_question_is_text_in_the_files_of_its_answer() -> None:
+def test_a_question_is_text_in_the_file_of_its_answer() -> None:
     answer = Answer(query=f"</title>{HOSTILE} [1]", sentences=())
     result = AskResult(answer=answer, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0)
-    assert Reply.to(result).markdown == Reply.to(result).html == ""
-    reply = Reply.to(result, files=True)
-    assert "<script" not in reply.html
-    assert planted(reply.markdown, {*OURS, "h1"}) == []
+    assert planted(Reply.to(result).markdown, {*OURS, "h1"}) == []

@@ -111,13 +111,12 @@ test("documents are uploaded and deleted", async () => {
   await done();
 });
 
-test("a file that cannot be read says why, and can be tried again", async () => {
+test("a file that cannot be read says why", async () => {
   const { page, done } = await opened(browser, "#/documents?corpus=uploads");
   await page.getByLabel("Add to corpus").fill("uploads");
   await page.locator("input[type=file]").setInputFiles({ name: "broken.pdf", mimeType: "text/plain", buffer: Buffer.from("%PDF-1.7 broken") });
   const job = page.locator(".job", { hasText: "broken.pdf" });
   await job.getByText("broken.pdf: could not be read").waitFor({ timeout: 60_000 });
-  await job.getByRole("button", { name: "Retry" }).click();
   await job.getByRole("button", { name: "Dismiss" }).click({ timeout: 60_000 });
   await job.waitFor({ state: "detached" });
   await done();
@@ -225,7 +224,6 @@ test("answers and trees are saved as files", async () => {
   assert.deepEqual([...markdown.matchAll(/\*\*((?:\[\d+\])+)/g)].flatMap(([, marks]) => marks.match(/\d+/g)), shown);
   const numbers = (await page.locator(".cited-numbers").allInnerTexts()).join(", ").split(", ").sort();
   assert.deepEqual(numbers, [...new Set(shown)].sort());
-  assert.match((await kept("HTML")).toString(), /<!doctype html>[\s\S]*<ol>\s*<li>/);
   await inspect(page, "Tree");
   await settled(page, "tree");
   assert.match((await kept("Save as rs3")).toString(), /^<rst>/);

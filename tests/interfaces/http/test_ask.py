@@ -21,12 +21,12 @@ from tests.servers.scripted import Body, Scripted, ScriptedServer
 STREAM = {"Accept": "text/event-stream"}
 
 
-def asked(**more: Any) -> dict[str, Any]:
+def make_body(**more: Any) -> dict[str, Any]:
     return {"query": QUERY, **more}
 
 
 def test_the_evidence_of_an_answer_is_the_documents_characters(client: TestClient, apps: Apps) -> None:
-    reply = client.post("/ask", json=asked())
+    reply = client.post("/ask", json=make_body())
     assert reply.status_code == 200
     found = reply.json()
     evidence = [e for s in found["answer"]["sentences"] for e in s["evidence"]]
@@ -47,7 +47,7 @@ def test_the_evidence_of_an_answer_is_the_documents_characters(client: TestClien
 
 def test_the_answer_follows_a_plan_that_is_given(client: TestClient) -> None:
     plan = "Only tell what [2] says."
-    found = client.post("/ask", json=asked(switches={"retriever": "dense", "plan": plan})).json()
+    found = client.post("/ask", json=make_body(switches={"retriever": "dense", "plan": plan})).json()
     assert {e["chunk_id"] for s in found["answer"]["sentences"] for e in s["evidence"]} == {
         found["hits"][1]["chunk_id"]
     }
@@ -56,7 +56,7 @@ def test_the_answer_follows_a_plan_that_is_given(client: TestClient) -> None:
 
 def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_last(served: Served) -> None:
     with ScriptedServer(model()) as llm:
-        reply = served(llm=llm.base_url).post("/ask", json=asked(), headers=STREAM)
+        reply = served(llm=llm.base_url).post("/ask", json=make_body(), headers=STREAM)
     assert reply.headers["content-type"].startswith("text/event-stream")
     found = events(reply.text)
     assert [data["stage"] for name, data in found if name == "start"] == list(STAGES)
@@ -82,7 +82,7 @@ async def test_the_verbatim_answer_is_streamed_before_the_model_answers_and_stay
         url = listening(llm=llm.base_url) + "/ask"
         async with (
             httpx.AsyncClient(timeout=PATIENCE_S) as client,
-            client.stream("POST", url, json=asked(), headers=STREAM) as reply,
+            client.stream("POST", url, json=make_body(), headers=STREAM) as reply,
         ):
             async for text in reply.aiter_text():
                 body += text
@@ -101,7 +101,7 @@ async def test_the_verbatim_answer_is_streamed_before_the_model_answers_and_stay
 
 
 def test_a_stream_that_fails_midway_ends_in_one_error_event(client: TestClient) -> None:
-    reply = client.post("/ask", json=asked(corpus="nothing"), headers=STREAM)
+    reply = client.post("/ask", json=make_body(corpus="nothing"), headers=STREAM)
     assert reply.status_code == 200
     found = events(reply.text)
     assert (found[0][0], found[0][1]["stage"]) == ("start", "prepare")
@@ -117,7 +117,7 @@ def test_a_model_that_hangs_is_given_up_before_the_deadline_and_the_answer_names
     monkeypatch.setattr("interfaces.http.service.MODEL_SHARE", 0.01)
     with ScriptedServer(lambda _: Scripted("late", delay_s=600)) as llm:
         client = served(llm=llm.base_url, deadline_s=120)
-        reply = client.post("/ask", json=asked(), headers=headers)
+        reply = client.post("/ask", json=make_body(), headers=headers)
         assert client.get("/session").json()["language_model"] == "scripted"
     assert reply.status_code == 200
     result = events(reply.text)[-1][1] if headers else reply.json()
@@ -135,7 +135,7 @@ async def test_nothing_goes_on_for_a_client_that_left(
     with ScriptedServer(lambda _: Scripted("late", delay_s=60)) as llm:
         app = apps(uploads, llm=llm.base_url)
         async with httpx.AsyncClient(base_url=listen(app), timeout=PATIENCE_S) as client:
-            question = asyncio.create_task(client.post("/ask", json=asked(), headers=headers))
+            question = asyncio.create_task(client.post("/ask", json=make_body(), headers=headers))
             await asyncio.to_thread(until, lambda: llm.requests)
             assert app.state.service.under_way == 1
             question.cancel()
@@ -161,7 +161,7 @@ async def test_threads_at_work_stop_too_when_a_client_leaves(
     monkeypatch.setattr(TrainedParser, "parse_units", counted)
     app = create_app(rag=rag)
     async with httpx.AsyncClient(base_url=listen(app), timeout=PATIENCE_S) as client:
-        body = asked(corpus="long", switches={"retriever": "discourse"})
+        body = make_body(corpus="long", switches={"retriever": "discourse"})
         question = asyncio.create_task(client.post("/ask", json=body, headers=STREAM))
         await asyncio.to_thread(until, lambda: parsed)
         question.cancel()
@@ -177,7 +177,7 @@ async def test_threads_at_work_stop_too_when_a_client_leaves(
 @pytest.mark.parametrize("path", ["/ask", "/v1/chat/completions"])
 async def test_who_waits_when_the_server_stops_is_told_so(apps: Apps, uploads: Path, path: str, streamed: bool) -> None:
     chat = {"model": "disco-rag", "stream": streamed, "messages": [{"role": "user", "content": QUERY}]}
-    body, headers = (asked(), STREAM if streamed else {}) if path == "/ask" else (chat, {})
+    body, headers = (make_body(), STREAM if streamed else {}) if path == "/ask" else (chat, {})
     with (
         ScriptedServer(lambda _: Scripted("late", delay_s=60)) as llm,
         Listening(apps(uploads, llm=llm.base_url), drain_s=0) as server,
@@ -200,7 +200,7 @@ async def test_who_waits_when_the_server_stops_is_answered_if_there_is_time(apps
 
     with ScriptedServer(respond) as llm, Listening(apps(uploads, llm=llm.base_url), drain_s=int(PATIENCE_S)) as server:
         async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE_S) as client:
-            question = asyncio.create_task(client.post("/ask", json=asked()))
+            question = asyncio.create_task(client.post("/ask", json=make_body()))
             await asyncio.to_thread(until, lambda: llm.requests)
             server.stop()
             await asyncio.to_thread(until, lambda: server.refuses)
@@ -216,15 +216,15 @@ async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
     with ScriptedServer(lambda _: Scripted("late", delay_s=60)) as llm:
         app = apps(uploads, llm=llm.base_url, questions=1)
         async with httpx.AsyncClient(base_url=listen(app), timeout=PATIENCE_S) as client:
-            question = asyncio.create_task(client.post("/ask", json=asked(), headers=headers))
+            question = asyncio.create_task(client.post("/ask", json=make_body(), headers=headers))
             await asyncio.to_thread(until, lambda: llm.requests)
-            refused = await client.post("/ask", json=asked(), headers=headers)
+            refused = await client.post("/ask", json=make_body(), headers=headers)
             question.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await question
             await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
             local = {"relater": "local", "planner": "local", "generator": "local"}
-            later = await client.post("/ask", json=asked(switches=local))
+            later = await client.post("/ask", json=make_body(switches=local))
     assert (refused.status_code, refused.json()["error"]["type"]) == (503, "BusyError")
     assert int(refused.headers["retry-after"]) >= 1
     assert later.status_code == 200
@@ -234,7 +234,7 @@ async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
 def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
     served: Served, headers: dict[str, str]
 ) -> None:
-    reply = served(deadline_s=0.001).post("/ask", json=asked(), headers=headers)
+    reply = served(deadline_s=0.001).post("/ask", json=make_body(), headers=headers)
     assert reply.status_code == (200 if headers else 504)
     problem = events(reply.text)[-1][1] if headers else reply.json()
     assert problem["error"]["type"] == "DeadlineError"
@@ -243,13 +243,13 @@ def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
-        (asked(corpus="nothing"), 404, "EmptyCorpusError"),
-        (asked(filters={"doc_id": ["none"]}, switches={"abstain": "never"}), 404, "EmptyCorpusError"),
-        (asked(switches={"colour": "red"}), 422, "colour"),
-        (asked(switches={"tenant": "alpha"}), 422, "tenant"),
-        (asked(tenant="alpha"), 422, "tenant"),
-        (asked(switches={"top_k": 5, "retriever": "snapped"}), 422, "top_k"),
-        (asked(switches={"generator": "llm"}), 422, "ConfigError"),
+        (make_body(corpus="nothing"), 404, "EmptyCorpusError"),
+        (make_body(filters={"doc_id": ["none"]}, switches={"abstain": "never"}), 404, "EmptyCorpusError"),
+        (make_body(switches={"colour": "red"}), 422, "colour"),
+        (make_body(switches={"tenant": "alpha"}), 422, "tenant"),
+        (make_body(tenant="alpha"), 422, "tenant"),
+        (make_body(switches={"top_k": 5, "retriever": "snapped"}), 422, "top_k"),
+        (make_body(switches={"generator": "llm"}), 422, "ConfigError"),
         ({"query": "why " * 1001}, 422, "query"),
         ({"query": " "}, 422, "query"),
         ({}, 422, "query"),

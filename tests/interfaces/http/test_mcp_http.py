@@ -26,11 +26,11 @@ ALL = tuple(Role)
 async def test_a_client_over_http_is_answered_and_told_each_stage(listening: Address, mode: str) -> None:
     stages = list[str | None]()
 
-    async def told(progress: float, total: float | None, message: str | None) -> None:
+    async def note_progress(progress: float, total: float | None, message: str | None) -> None:
         stages.append(message)
 
     async with connected(listening(), mode=mode) as client:
-        result = await client.call_tool("ask", {"question": QUERY}, progress_callback=told)
+        result = await client.call_tool("ask", {"question": QUERY}, progress_callback=note_progress)
     assert data_of(result)["answer"]["disagreements"]
     assert "verify" in stages
 
@@ -66,10 +66,9 @@ async def test_quotas_and_deadlines_of_the_api_are_errors_of_the_tools(listening
 
 
 def test_a_request_of_mcp_counts_and_may_be_too_large(served: Served) -> None:
-    client = served(requests_per_minute=3, body_kb=2)
+    client = served(requests_per_minute=2, body_kb=2)
     assert post(client, call("ping")).status_code == 200
     assert post(client, call("ping", text="x" * 3000)).status_code == 413
-    assert 'route="/mcp"' in client.get("/metrics").text
     assert [post(client, call("ping")).status_code for _ in range(2)] == [200, 429]
 
 

@@ -11,8 +11,7 @@ from mcp import Client
 from discorag import DiscoRAG
 from discorag.generation.views import answer_markdown
 from discorag.schema.errors import StoreLockedError
-from interfaces.mcp.server import Server
-from interfaces.mcp.stdio import LocalServer
+from interfaces.mcp.server import LocalServer, Server
 from tests.conflicts.test_audit import LEAFLET, POLICY, write
 from tests.conftest import Pipelines
 from tests.graphs.scripts import model
@@ -57,10 +56,10 @@ async def test_an_answer_is_what_the_pipeline_says_as_chat_shows_it_and_each_sta
     async with Client(server) as client:
         stages: list[str | None] = []
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def note_progress(progress: float, total: float | None, message: str | None) -> None:
             stages.append(message)
 
-        result = await client.call_tool("ask", {"question": QUERY}, progress_callback=told)
+        result = await client.call_tool("ask", {"question": QUERY}, progress_callback=note_progress)
         answer = (await apps.rag(uploads).aask(QUERY)).answer
         assert text_of(result) == "".join(answer_markdown(answer)).strip()
         found = data_of(result)
@@ -160,11 +159,11 @@ async def test_a_folder_is_ingested_and_what_sources_wrote_is_shown_as_text(
     (tmp_path / "secret.txt").write_text("Quillfeather.")
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
 
-    async def told(progress: float, total: float | None, message: str | None) -> None:
+    async def note_progress(progress: float, total: float | None, message: str | None) -> None:
         reports.append((progress, total))
 
     async with Client(over(pipeline(), folder)) as client:
-        failed = await client.call_tool("ingest", {"path": "."}, progress_callback=told)
+        failed = await client.call_tool("ingest", {"path": "."}, progress_callback=note_progress)
         assert (await client.call_tool("ingest", {"path": "link.txt"})).is_error
         stored = await client.call_tool("ingest", {"path": "tides.txt", "corpus": "one"})
         answer = await client.call_tool("ask", {"question": "How often do tides rise?", "corpus": "one"})
@@ -184,12 +183,12 @@ async def test_a_store_that_cannot_be_opened_is_tried_again_at_the_next_call(app
     rag = apps.rag(uploads)
     tries = iter([StoreLockedError("Another process owns it.", hint="End it.")])
 
-    def opened() -> DiscoRAG:
+    def open_rag() -> DiscoRAG:
         for error in tries:
             raise error
         return rag
 
-    async with Client(LocalServer(opened, [uploads])) as client:
+    async with Client(LocalServer(open_rag, [uploads])) as client:
         first = await client.call_tool("list_documents", {})
         assert text_of(first) == "StoreLockedError: Another process owns it. End it."
         assert data_of(await client.call_tool("list_documents", {}))["total"] == len(TEXTS)

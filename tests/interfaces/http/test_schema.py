@@ -52,7 +52,7 @@ def api(apps: Apps, tmp_path_factory: pytest.TempPathFactory) -> Iterator[schema
         yield schemathesis.openapi.from_dict(app.openapi(), config=config)
 
 
-def found(schema: schemathesis.BaseSchema) -> Iterator[str]:
+def find_violations(schema: schemathesis.BaseSchema) -> Iterator[str]:
     """Everything that Schemathesis holds against the server, of all its phases, sequences of requests included."""
     load_all_checks()
     left = {f"{method.upper()} {path}" for path, methods in schema.raw_schema["paths"].items() for method in methods}
@@ -84,4 +84,4 @@ def test_every_call_field_and_body_is_explained() -> None:
 
 @pytest.mark.deep
 def test_no_request_finds_the_api_at_odds_with_its_schema(api: schemathesis.BaseSchema) -> None:
-    assert list(found(api)) == []
+    assert list(find_violations(api)) == []

@@ -19,12 +19,12 @@ from discorag.schema.errors import InputError, StoreError
 from interfaces.http.jobs import Uploads
 from tests.ingest.pdfs import raw_pdf
 from tests.interfaces.http.conftest import Address, Served
-from tests.interfaces.http.parts import Apps, ended, service_of, until, upload
+from tests.interfaces.http.parts import Apps, ended, service_of, upload
 
 PLAIN = "The Moon pulls the sea. Tides rise."
 
 
-def kept(uploads: Path) -> list[str]:
+def list_files(uploads: Path) -> list[str]:
     """Names of all uploaded files, staged ones included."""
     return sorted(p.name for p in (uploads / "files").rglob("*") if p.is_file())
 
@@ -34,7 +34,7 @@ def test_what_is_accepted_is_on_disk_with_a_record_of_its_job(client: TestClient
     assert reply.status_code == 202
     job = reply.json()["job"]
     assert [(f["name"], f["status"]) for f in job["files"]] == [("a.txt", None), ("b.txt", None)]
-    assert kept(uploads) == ["a.txt", "b.txt"]
+    assert list_files(uploads) == ["a.txt", "b.txt"]
     assert service_of(client).uploads.path(apps.scope(corpus="kept"), "a.txt").read_text() == PLAIN
     assert service_of(client).table.body("default", job["id"])
     assert ended(client, job["id"])["failed"] == 0
@@ -95,7 +95,7 @@ def test_a_name_that_is_not_plain_or_of_no_known_format_is_refused_before_anythi
     found = {name: upload(client, {"good.txt": PLAIN, name: PLAIN}, corpus="names") for name in NOT_PLAIN + UNKNOWN}
     assert {n: r.status_code for n, r in found.items()} == dict.fromkeys(NOT_PLAIN, 422) | dict.fromkeys(UNKNOWN, 415)
     assert {found[name].json()["error"]["type"] for name in UNKNOWN} == {"UnknownFormatError"}
-    assert kept(uploads) == []
+    assert list_files(uploads) == []
 
 
 @given(st.text())
@@ -129,7 +129,7 @@ def test_a_request_without_files_or_with_two_of_one_name_is_refused(client: Test
     reply = client.post("/ingest", files=parts, data={"corpus": "same"})
     assert (reply.status_code, reply.json()["error"]["type"]) == (422, "InputError")
     assert "'a.txt'" in reply.json()["error"]["message"]
-    assert kept(uploads) == []
+    assert list_files(uploads) == []
     assert client.post("/ingest", data={"corpus": "c"}).status_code == 422
     assert client.post("/ingest", content=b"--x", headers={"Content-Type": "multipart/form-data"}).status_code == 400
     assert client.post("/ingest", files=[("files", ("", b"x"))]).status_code == 422
@@ -147,7 +147,7 @@ def test_an_upload_beyond_the_limit_is_refused_and_nothing_is_kept(
     reply = httpx.post(f"{url}/ingest", content=content, headers=headers)
     assert reply.status_code == 413
     assert "20000 bytes" in reply.json()["error"]["message"]
-    assert kept(uploads) == []
+    assert list_files(uploads) == []
 
 
 @contextmanager
@@ -169,9 +169,8 @@ def test_a_full_disk_ends_in_507_and_keeps_nothing_of_the_request(
     with files_of_at_most(200_000):
         reply = upload(client, {"a.txt": "changed", "b.txt": "x" * 400_000}, corpus="full")
     assert (reply.status_code, reply.json()["error"]["type"]) == (507, "StoreFullError")
-    assert kept(uploads) == ["a.txt"]
+    assert list_files(uploads) == ["a.txt"]
     assert service_of(client).uploads.path(apps.scope(corpus="full"), "a.txt").read_text() == PLAIN
-    until(lambda: service_of(client).jobs.waiting() == 0)
     again = upload(client, {"b.txt": PLAIN}, corpus="full")
     assert ended(client, again.json()["job"]["id"])["failed"] == 0
 
@@ -181,12 +180,12 @@ def test_what_a_killed_server_had_staged_or_was_receiving_is_removed_at_the_next
 ) -> None:
     with (tmp_path / "source").open("w+b") as source:
         staged = Uploads(uploads).stage(Scope(), {"a.txt": source})
-    assert len(kept(uploads)) == 1
+    assert len(list_files(uploads)) == 1
     left = Uploads(uploads).spool / "tmp1"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"x")
     served()
-    assert kept(uploads) == []
+    assert list_files(uploads) == []
     assert not left.exists()
     with pytest.raises(StoreError):
         staged.publish()

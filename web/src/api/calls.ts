@@ -57,6 +57,7 @@ export async function removeDocument(corpus: string, id: string): Promise<void> 
 
 export const ask = (question: Question, signal?: AbortSignal): Promise<Reply> => post("ask", question, signal);
 
+export const runAudit = (corpus: string, signal: AbortSignal): Promise<Audit> => post("audit", { corpus }, signal);
 export const lastAudit = (corpus: string): Promise<Audit> => get(`audit?${within(corpus)}`);
 
 /** Settles a finding with a note; null opens it again. */
@@ -66,7 +67,6 @@ export async function settleFinding(corpus: string, id: string, note: string | n
 }
 
 export const job = (id: string): Promise<Progress> => get(`ingest/${id}`);
-export const retryJob = (id: string): Promise<Progress> => post(`ingest/${id}/retry`, {});
 
 export async function cancelJob(id: string): Promise<Progress> {
   return (await send(`ingest/${id}`, { method: "DELETE" })).json() as Promise<Progress>;

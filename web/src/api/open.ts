@@ -23,9 +23,3 @@ export interface StreamEvent {
   fallback?: string;
   preliminary?: Preliminary;
 }
-
-/** How far an audit is. */
-export interface DocumentsRead {
-  read: number;
-  total: number;
-}

@@ -1,6 +1,6 @@
 import { headers, Problem, problemFrom } from "./client";
-import type { DocumentsRead, Preliminary, Question, StreamEvent } from "./open";
-import type { Audit, Reply } from "./types";
+import type { Preliminary, Question, StreamEvent } from "./open";
+import type { Reply } from "./types";
 
 interface Message {
   event: string;
@@ -31,40 +31,20 @@ async function* messages(body: ReadableStream<Uint8Array>): AsyncGenerator<Messa
   if (waiting.trim()) yield parseMessage(waiting);
 }
 
-/** The server's events for a request, as they come; an error of the server is raised. */
-async function* events(path: string, body: unknown, signal: AbortSignal): AsyncGenerator<Message> {
-  const response = await fetch(path, {
+/** The answer; `onEvent` gets stages and words as they come. An error of the server is raised. */
+export async function stream(question: Question, onEvent: (event: StreamEvent) => void, signal: AbortSignal): Promise<Reply> {
+  const response = await fetch("ask", {
     method: "POST",
-    body: JSON.stringify(body),
+    body: JSON.stringify(question),
     headers: headers({ "Content-Type": "application/json", Accept: "text/event-stream" }),
     signal,
   });
   if (!response.ok || !response.body) throw problemFrom(await response.text(), response.status);
-  for await (const message of messages(response.body)) {
-    if (message.event === "error") throw problemFrom(message.data, 500);
-    yield message;
-  }
-}
-
-/** The answer; `onEvent` gets stages and words as they come. */
-export async function stream(
-  question: Question,
-  onEvent: (event: StreamEvent) => void,
-  signal: AbortSignal,
-): Promise<Reply> {
-  for await (const { event, data } of events("ask", { ...question, files: true }, signal)) {
+  for await (const { event, data } of messages(response.body)) {
+    if (event === "error") throw problemFrom(data, 500);
     if (event === "answer") return JSON.parse(data) as Reply;
     if (event === "preliminary") onEvent({ event, stage: "quote", preliminary: JSON.parse(data) as Preliminary });
     else if (data) onEvent(JSON.parse(data) as StreamEvent);
   }
   throw new Problem("The answer was interrupted.", "Ask again.", 500);
-}
-
-/** The audit of a corpus; `progress` hears how many documents were read. */
-export async function runAudit(corpus: string, progress: (at: DocumentsRead) => void, signal: AbortSignal): Promise<Audit> {
-  for await (const { event, data } of events("audit", { corpus }, signal)) {
-    if (event === "audit") return JSON.parse(data) as Audit;
-    if (event === "progress") progress(JSON.parse(data) as DocumentsRead);
-  }
-  throw new Problem("The audit was interrupted.", "Run it again.", 500);
 }

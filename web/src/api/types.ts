@@ -26,7 +26,7 @@ export interface AnswerSentence {
 
 export interface Audit {
   corpus: string;
-  documents: DocumentName[];
+  documents: number;
   findings: Finding[];
   settled: Record<string, string>;
   changed: number;
@@ -69,12 +69,6 @@ export interface Disagreement {
   a: EvidenceSpan;
   b: EvidenceSpan;
   reason: string;
-}
-
-export interface DocumentName {
-  doc_id: string;
-  name: string;
-  title: string;
 }
 
 export interface DocumentText {
@@ -143,7 +137,6 @@ export interface JobFile {
   status: Status | null;
   chunks: number;
   note: string;
-  again: boolean;
 }
 
 export type JobStatus = "waiting" | "running" | "done" | "failed" | "cancelled";
@@ -225,7 +218,6 @@ export interface Reply {
   citations: number[][];
   differences: [Span[], Span[]][];
   markdown: string;
-  html: string;
 }
 
 export interface RhetoricalGraph {
@@ -233,7 +225,7 @@ export interface RhetoricalGraph {
   edges: Edge[];
 }
 
-export type Role = "read" | "write" | "operate";
+export type Role = "read" | "write";
 
 export interface RstTree {
   edus: Span[];

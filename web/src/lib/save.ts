@@ -9,6 +9,3 @@ export function save(name: string, content: Blob): void {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
-
-export const saveText = (name: string, type: string, text: string): void =>
-  save(name, new Blob([text], { type: `${type};charset=utf-8` }));

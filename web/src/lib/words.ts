@@ -44,15 +44,9 @@ const STAGES: Record<string, string> = {
 
 export const stageName = (stage: string): string => STAGES[stage] ?? stage;
 
-/** What to call each document: its title, after the name of its file if others have the same title. */
-export function documentNames(documents: StoredDocument[]): { id: string; name: string }[] {
-  const counts = new Map<string, number>();
-  for (const { title } of documents) counts.set(title, (counts.get(title) ?? 0) + 1);
-  return documents.map(({ doc_id: id, title, name }) => {
-    const isShared = (counts.get(title) ?? 0) > 1;
-    return { id, name: title && isShared ? `${name}: ${title}` : title || name };
-  });
-}
+/** What to call each document; the API's titles tell documents apart. */
+export const documentNames = (documents: StoredDocument[]): { id: string; name: string }[] =>
+  documents.map(({ doc_id: id, title, name }) => ({ id, name: title || name }));
 
 /** BACKGROUND_FOR as "background for". */
 export const relationName = (relation: string): string => relation.toLowerCase().replaceAll("_", " ").replaceAll("-", " ");

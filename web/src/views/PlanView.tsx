@@ -1,15 +1,15 @@
 import { useMemo, useState } from "react";
 import { Button, Label, TextArea, TextField } from "react-aria-components";
+import { ask } from "../api/calls";
+import { problemOf, type Problem } from "../api/client";
 import type { Question } from "../api/open";
-import type { Reply } from "../api/types";
+import type { Answer, Reply } from "../api/types";
 import { reconnected, stepsOf, type Step } from "../lib/plan";
 import { useApp } from "../state/app";
 import { AnswerColumn } from "../ui/AnswerColumn";
 import { NeedsResult } from "../ui/NeedsResult";
 import { NoneMade, ProblemNote } from "../ui/Notes";
 import { Unsaid } from "./ask/Unsaid";
-import { useVersions, type Versions } from "./plan/useVersions";
-import { VersionList } from "./plan/VersionList";
 
 interface StepsProps {
   steps: Step[];
@@ -64,32 +64,37 @@ function Passages({ result }: { result: Reply }) {
   );
 }
 
-function Written({ kept, original }: { kept: Versions; original: Reply["answer"] }) {
-  const version = kept.at === null ? undefined : kept.versions[kept.at];
-  if (!version) {
-    return (
-      <section className="panel quiet" aria-label="From your plan">
-        <p>Change the plan and write from it: the two answers are shown side by side here.</p>
-      </section>
-    );
-  }
-  const which = kept.versions.length > 1 ? `, version ${(kept.at ?? 0) + 1}` : "";
-  return (
-    <AnswerColumn title={`From your plan${which}`} answer={version.answer} other={original}>
-      <Unsaid notes={version.answer.notes} />
-    </AnswerColumn>
-  );
+/** An answer that was written from a changed plan. */
+interface Written {
+  plan: string;
+  answer: Answer;
 }
 
+/** The last one, by question and first plan; it stays until the page is loaded again. */
+const lastWritten = new Map<string, Written>();
+
 function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan: string }) {
-  const kept = useVersions(asked, plan);
-  const { busy, problem, versions, at, write } = kept;
-  const version = at === null ? undefined : versions[at];
-  const chosen = version?.plan ?? plan;
-  const [{ text, of }, setEdited] = useState({ text: chosen, of: at });
-  const setText = (next: string) => setEdited({ text: next, of: at });
-  if (of !== at) setText(chosen);
+  const { query, corpus, switches } = asked;
+  const key = keyOf(asked, plan);
+  const [written, setWritten] = useState(lastWritten.get(key) ?? null);
+  const [text, setText] = useState(written?.plan ?? plan);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const steps = useMemo(() => stepsOf(text), [text]);
+  const write = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const { answer } = await ask({ query, corpus, switches: { ...switches, plan: text.trim() } });
+      const next = { plan: text.trim(), answer };
+      lastWritten.set(key, next);
+      setWritten(next);
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
   return (
     <>
       <div className="plan-edit">
@@ -102,11 +107,11 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
             Each sentence is a step. Numbers in brackets cite the evidence: [6.2] is the second unit of passage 6.
           </p>
           <div className="plan-buttons">
-            <Button className="button primary" isDisabled={busy || !text.trim()} onPress={() => write(text.trim())}>
+            <Button className="button primary" isDisabled={busy || !text.trim()} onPress={() => void write()}>
               {busy ? "Writing…" : "Write from this plan"}
             </Button>
-            <Button className="button" isDisabled={text === chosen} onPress={() => setText(chosen)}>
-              Undo changes
+            <Button className="button" isDisabled={text === plan} onPress={() => setText(plan)}>
+              Original plan
             </Button>
           </div>
           <Passages result={result} />
@@ -114,19 +119,28 @@ function Editor({ result, asked, plan }: { result: Reply; asked: Question; plan:
         <Steps steps={steps} onChange={(next) => setText(reconnected(next).map((step) => step.text).join(" "))} />
       </div>
       {problem && <ProblemNote problem={problem} />}
-      <VersionList kept={kept} steps={result.steps.length} sentences={result.answer.sentences.length} />
       <div className="sides plan-answers" aria-live="polite" aria-busy={busy}>
-        <AnswerColumn title="Original plan" answer={result.answer} other={version?.answer ?? null} />
-        <Written kept={kept} original={result.answer} />
+        <AnswerColumn title="Original plan" answer={result.answer} other={written?.answer ?? null} />
+        {written ? (
+          <AnswerColumn title="From your plan" answer={written.answer} other={result.answer}>
+            <Unsaid notes={written.answer.notes} />
+          </AnswerColumn>
+        ) : (
+          <section className="panel quiet" aria-label="From your plan">
+            <p>Change the plan and write from it: the two answers are shown side by side here.</p>
+          </section>
+        )}
       </div>
     </>
   );
 }
 
+const keyOf = ({ query, corpus, switches }: Question, plan: string): string => JSON.stringify([query, corpus, switches, plan]);
+
 function Shown({ result, asked }: { result: Reply; asked: Question }) {
   const plan = result.answer.plan?.paragraph;
   if (!plan) return <NoneMade what="plan" answer={result.answer} />;
-  return <Editor key={JSON.stringify([asked.query, asked.corpus, asked.switches, plan])} result={result} asked={asked} plan={plan} />;
+  return <Editor key={keyOf(asked, plan)} result={result} asked={asked} plan={plan} />;
 }
 
 export default function PlanView() {

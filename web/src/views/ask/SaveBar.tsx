@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import type { Reply } from "../../api/types";
-import { saveText } from "../../lib/save";
+import { save } from "../../lib/save";
 import { useApp } from "../../state/app";
 import { plural, seconds, tokens } from "../../lib/words";
 
@@ -20,13 +20,8 @@ export function SaveBar({ result }: { result: Reply }) {
         Compare with plain RAG
       </Button>
       {result.markdown && (
-        <Button className="button" onPress={() => saveText("answer.md", "text/markdown", result.markdown)}>
+        <Button className="button" onPress={() => save("answer.md", new Blob([result.markdown], { type: "text/markdown;charset=utf-8" }))}>
           Markdown
-        </Button>
-      )}
-      {result.html && (
-        <Button className="button" onPress={() => saveText("answer.html", "text/html", result.html)}>
-          HTML
         </Button>
       )}
       <Button className="button" onPress={() => void copy()}>

@@ -1,14 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "react-aria-components";
-import { lastAudit, settleFinding } from "../../api/calls";
+import { lastAudit, runAudit, settleFinding } from "../../api/calls";
 import { problemOf, type Problem } from "../../api/client";
-import type { DocumentsRead } from "../../api/open";
-import { runAudit } from "../../api/stream";
 import type { Audit, Finding, Side, Tier, Verdict } from "../../api/types";
 import { plural } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { useLoaded } from "../../state/useLoaded";
-import { Bar } from "../../ui/Bar";
 import { Empty, ProblemNote } from "../../ui/Notes";
 import { CorpusChoice } from "../../ui/QuestionBar";
 import { FindingPair } from "./FindingPair";
@@ -27,9 +24,9 @@ const KINDS: { tier: Tier; verdict: Verdict; name: string; about: string }[] = [
 
 /** How many of the documents are not compared yet, in words. */
 function standing({ documents, changed }: Audit): string {
-  const all = plural(documents.length, "document");
+  const all = plural(documents, "document");
   if (changed === 0) return `${all}, all compared.`;
-  if (changed === documents.length) return `${all}, not yet compared.`;
+  if (changed === documents) return `${all}, not yet compared.`;
   return `${all}; ${changed.toLocaleString("en")} changed since the last audit.`;
 }
 
@@ -100,7 +97,7 @@ export function CorpusAudit({ corpus }: { corpus: string }) {
   const { canWrite } = useApp();
   const stored = useLoaded(corpus, () => lastAudit(corpus));
   const [changed, setChanged] = useState<Audit | null>(null);
-  const [at, setAt] = useState<DocumentsRead | null>(null);
+  const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
@@ -110,13 +107,13 @@ export function CorpusAudit({ corpus }: { corpus: string }) {
     const control = new AbortController();
     abort.current = control;
     setProblem(null);
-    setAt({ read: 0, total: report?.documents.length ?? 0 });
+    setBusy(true);
     try {
-      setChanged(await runAudit(corpus, setAt, control.signal));
+      setChanged(await runAudit(corpus, control.signal));
     } catch (error) {
       if (!control.signal.aborted) setProblem(problemOf(error));
     }
-    setAt(null);
+    setBusy(false);
   };
   const settle = async (finding: Finding, note: string | null) => {
     setProblem(null);
@@ -132,21 +129,20 @@ export function CorpusAudit({ corpus }: { corpus: string }) {
     <>
       <div className="audit-top">
         <CorpusChoice />
-        <Button className="button primary" isDisabled={!report?.documents.length || at !== null} onPress={() => void run()}>
-          Run the audit
+        <Button className="button primary" isDisabled={!report?.documents || busy} onPress={() => void run()}>
+          {busy ? "Comparing…" : "Run the audit"}
         </Button>
-        {report && !at && <p className="quiet small">{standing(report)}</p>}
+        {report && !busy && <p className="quiet small">{standing(report)}</p>}
       </div>
-      {at && <Bar label="Comparing the documents" share={at.total ? at.read / at.total : 0} said={`${at.read} of ${at.total} read`} />}
       {problem && <ProblemNote problem={problem} />}
       {stored.problem && <ProblemNote problem={stored.problem} again={stored.again} />}
-      {report && !report.documents.length && <Empty title="This corpus is empty" />}
-      {report?.changed === 0 && !report.findings.length && report.documents.length > 0 && !at && (
+      {report && !report.documents && <Empty title="This corpus is empty" />}
+      {report?.changed === 0 && !report.findings.length && report.documents > 0 && !busy && (
         <Empty title="No disagreements were found">
           <p>No two of these documents make the same statement with different values. Other kinds of conflict may be missed.</p>
         </Empty>
       )}
-      {report && !at && partsOf(report).map((part) => (
+      {report && !busy && partsOf(report).map((part) => (
         <Part key={part.name} {...part} report={report} corpus={corpus} settle={canWrite ? (finding, note) => void settle(finding, note) : null} />
       ))}
     </>

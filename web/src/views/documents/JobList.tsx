@@ -64,7 +64,6 @@ function JobRow({ progress, jobs }: { progress: Progress; jobs: Jobs }) {
   const { restart } = useApp();
   const { job, settled, total, failed } = progress;
   const under = job.status === "waiting" || job.status === "running";
-  const again = failed > 0 || job.status === "cancelled";
   const now = job.status === "running" ? job.files.find((file) => file.status === null) : undefined;
   const label = total === 1 ? (job.files[0]?.name ?? "") : plural(total, "file");
   return (
@@ -80,11 +79,6 @@ function JobRow({ progress, jobs }: { progress: Progress; jobs: Jobs }) {
         ))}
       </ul>
       <div className="job-buttons">
-        {again && !under && (
-          <Button className="button" onPress={() => jobs.retry(job.id)}>
-            Retry
-          </Button>
-        )}
         {!under && settled > failed && (
           <Button className="button primary" onPress={() => restart(job.corpus)}>
             Ask about {settled - failed === 1 ? "it" : "them"}

@@ -28,7 +28,6 @@ export interface Jobs {
   send: (files: File[], corpus: string) => void;
   endUpload: (upload: Upload) => void;
   cancel: (id: string) => void;
-  retry: (id: string) => void;
   dismiss: (id: string) => void;
 }
 
@@ -104,12 +103,6 @@ export function useJobs(formats: string[], settled: () => void): Jobs {
       else upload.end.abort();
     },
     cancel: (id) => follow(calls.cancelJob(id)),
-    retry: (id) => {
-      const waits = (p: Progress): Progress => ({ ...p, job: { ...p.job, status: "waiting" } });
-      const asked = calls.retryJob(id);
-      setJobs((old) => old.map((p) => (p.job.id === id ? waits(p) : p)));
-      follow(asked);
-    },
     dismiss: (id) => {
       dismissed.current.add(id);
       setJobs((old) => old.filter((p) => p.job.id !== id));
