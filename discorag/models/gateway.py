@@ -1,7 +1,7 @@
 """The gateway to a language model: every output is checked, repaired once, counted, and cached when it is valid.
 
-Of an output that hit its token limit the usable part is kept; if there is none, it is requested once more with a higher
-limit.
+If an output reaches its token limit, its usable part is kept. If no part is usable, the call is repeated once with a
+higher limit.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class Gateway:
 
     Args:
         settings: Model, limits and cache.
-        chat: What is asked instead of the configured model.
+        chat: A client to call instead of one for the configured model.
 
     Raises:
         ConfigError: No model is configured, and there is no ``chat``.
@@ -141,7 +141,7 @@ class Gateway:
 
 
 def _accept(request: Request[T], draft: Draft) -> Reply[T]:
-    """The reply, if the draft is one. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
+    """Turn a draft into a reply. Raises InvalidOutputError or OutputTruncatedError, with the draft's usage."""
     is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
         text = request.cut(draft.text) if is_cut and request.cut else _finished_text(draft)
@@ -178,7 +178,7 @@ def _finished_text(draft: Draft) -> str:
 
 
 def _repair_of(request: Request[T], bad: Draft, error: ModelError) -> Request[T]:
-    """The same conversation with the bad output and what is wrong with it; one beam, so that a schema holds."""
+    """The request continued by the bad output and by what is wrong with it; without beams, so that a schema holds."""
     if isinstance(error, OutputTruncatedError):
         shown, ask = bad.text[:_CUT_LIMIT] + " ...", _TRUNCATED.format(limit=request.max_tokens)
     else:

@@ -130,7 +130,7 @@ def _fence(number: int, chunk: Chunk, layout: Layout) -> str:
 
 
 def chunk_text(chunk: Chunk, layout: Layout) -> str:
-    """What is left of a chunk, escaped, with its tree if it has one."""
+    """The text of a chunk, escaped, with its tree if it has one, and with gaps where it was narrowed."""
     return lay_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
 
 
