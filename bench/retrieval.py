@@ -25,7 +25,6 @@ from discorag.retrieval.builders.base import Builder, Source
 from discorag.retrieval.forest import Forest, Scores, node_vectors
 from discorag.retrieval.index import fuse_scores
 from discorag.retrieval.registry import TreeQuery, TreeRetriever, tree_retrievers
-from discorag.retrieval.routers.decide import router_of
 from discorag.retrieval.search import evidence_of
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import ConfigError
@@ -107,7 +106,7 @@ class Measurement:
     async def _evidence(self, retriever: TreeRetriever, question: str, scores: Scores) -> tuple[DocSpan, ...]:
         """What an answer would see, as characters of the documents; nothing where the retriever refuses."""
         backends = self._backends
-        query = TreeQuery(question, scores, self._words, backends.reranker, router_of(backends))
+        query = TreeQuery(question, scores, self._words, backends.reranker)
         chosen = await retriever.choose(query)
         if chosen.refused:
             return ()
@@ -150,7 +149,8 @@ def main(
 ) -> None:
     """Measure, write, show."""
     register_controls()
-    names = list(dict.fromkeys([BASELINE, *(retrievers.split(",") if retrievers else tree_retrievers())]))
+    unrouted = [name for name, found in tree_retrievers().items() if not found.routed]
+    names = list(dict.fromkeys([BASELINE, *(retrievers.split(",") if retrievers else unrouted)]))
     if unknown := [name for name in names if name not in tree_retrievers()]:
         raise ConfigError(f"There is no retriever {unknown[0]!r}.", hint=f"There are {', '.join(tree_retrievers())}.")
     with open_product(home) as rag:

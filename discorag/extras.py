@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from discorag.schema.errors import MissingExtraError
+from discorag.schema.errors import ConfigError
 
 OURS = frozenset({"discorag", "eval", "graphs", "interfaces", "nodes", "prompts"})
 
@@ -13,7 +13,7 @@ def extra(name: str) -> Generator[None]:
     """Imports, and looks at versions, of what the extra ``name`` brings.
 
     Raises:
-        MissingExtraError: It is not installed.
+        ConfigError: It is not installed.
     """
     try:
         yield
@@ -21,4 +21,4 @@ def extra(name: str) -> Generator[None]:
         if (error.name or "").partition(".")[0] in OURS:
             raise
         hint = f'Run: pip install "disco-rag[{name}]".'
-        raise MissingExtraError(f"{error.name} is not installed.", hint=hint) from error
+        raise ConfigError(f"{error.name} is not installed.", hint=hint) from error

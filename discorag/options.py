@@ -89,7 +89,7 @@ class AnswerOptions(Options):
         description="default: graph, plan and answer as turns of one conversation. local: the same without a language "
         "model. standard: dense chunks, without tree, graph and plan. paper: Disco-RAG as printed, separate "
         "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
-        "raptor, htsir, rdr2: these papers' retrieval, without tree, graph and plan.",
+        "raptor, htsir, rdr2 (needs a language model): these papers' retrieval, without tree, graph and plan.",
     )
     profile: Profile = Field(
         default="auto",

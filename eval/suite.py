@@ -10,8 +10,9 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.options import PRESETS, AnswerOptions
+from discorag.options import DEFAULT_RETRIEVER, PRESETS, AnswerOptions
 from discorag.registry import Named
+from discorag.retrieval.registry import tree_retriever
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError
 from eval.errors import first_error
@@ -57,8 +58,10 @@ class System(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def needs_llm(self) -> bool:
-        """Whether it names the llm engine, by itself, by preset or as a baseline of a paper."""
-        return bool(self.baseline) or self.kind == "closed-book" or "llm" in self.options.values()
+        """Whether it names the llm engine, by itself, by preset or as a baseline of a paper, or routes."""
+        retriever = tree_retriever(self.options.get("retriever", DEFAULT_RETRIEVER))
+        routes = retriever is not None and retriever.routed
+        return bool(self.baseline) or self.kind == "closed-book" or routes or "llm" in self.options.values()
 
 
 class Suite(BaseModel, frozen=True, extra="forbid"):

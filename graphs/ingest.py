@@ -100,7 +100,7 @@ async def run_ingest(
     """Run the graph, or one `build_around` another engine. What an interrupted run has stored is found unchanged.
 
     Raises:
-        InputError, MissingExtraError: See `nodes.ingest.folder.scan`.
+        InputError, ConfigError: See `nodes.ingest.folder.scan`.
         StoreError: The store fails.
     """
     state: dict[str, Any] = {}

@@ -3,8 +3,8 @@
 One Markdown file per prompt: YAML front matter (``name``, ``version``, ``variables``, ``output``), then the text of
 one turn with ``{{variable}}`` placeholders. The loader refuses a file whose placeholders and variables differ.
 
-A user's own folder may hold files of the same names with other wording, the papers' own say: each must take the same
-variables, and ask for the same form of output.
+A user's own folder may hold files of the same names in other words, such as those of the papers. Each must take the
+same variables, and ask for the same form of output.
 """
 
 import hashlib
@@ -60,8 +60,8 @@ def load(name: str, folder: Path | None = None) -> Prompt:
     """The prompt ``<name>.md`` from a user's ``folder`` if it is there, otherwise the packaged one.
 
     Raises:
-        PromptError: There is no such prompt, its front matter is not valid, its placeholders are not its variables, or
-            its variables or output are not those of the packaged prompt.
+        PromptError: There is no such prompt, its front matter is not valid, or its placeholders are not its variables.
+            Or a user's file has other variables or another output than the packaged prompt.
     """
     if name not in names():
         raise PromptError(f"No prompt is named {name!r}; there are {', '.join(names())}.")
@@ -80,7 +80,7 @@ def load(name: str, folder: Path | None = None) -> Prompt:
 
 
 def check(folder: Path) -> None:
-    """Whether all prompt files of a user's folder can be used. Raises `PromptError`, see `load`."""
+    """Check that all prompt files of a user's folder can be used. Raises `PromptError`, see `load`."""
     files = sorted(folder.glob("*.md"))
     if not files:
         raise PromptError(f"{folder} holds no prompt files (*.md).")
@@ -108,5 +108,5 @@ def parse(name: str, source: str) -> Prompt:
 
 @cache
 def names() -> tuple[str, ...]:
-    """All prompt files, by name."""
+    """The names of all prompts."""
     return tuple(sorted(p.stem for p in _FOLDER.glob("*.md")))

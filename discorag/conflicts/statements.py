@@ -44,7 +44,7 @@ SMALL_WORDS = frozenset(
 )
 _POINTS = re.compile(r"\W*(?:it|its|they|their|that|those|there|here|such)\b|.*\bth(?:is|ese)\b", re.IGNORECASE)
 """A word for something in the sentences before: "It runs on Unix.", "The tool returns 1 in this case."."""
-_EXAMPLE = re.compile(r"\b(?:examples?|for instance|e\.g|suppose|imagine)\b", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\b(?:examples?|for instance|e\.?g|suppose|imagine)\b", re.IGNORECASE)
 _LEAST_WORDS, _MOST_WORDS = 4, 60
 _LEAST_OF_SENTENCE = 6
 _LEAST_NAMES = 5

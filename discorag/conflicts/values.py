@@ -181,8 +181,8 @@ _PATTERNS: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
 _HINT = re.compile(rf"\d|default|\b(?:{'|'.join((*_ONES, *_TENS))})", re.IGNORECASE)
 """What every value has. Most sentences do not have it, so no pattern is tried on them."""
 _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
-_LABEL, _NAMED = re.compile(r"\W*[\d.]+"), re.compile(r"\.?\)?\s+[A-Z]")
-"""What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement"."""
+_LABEL = re.compile(r"(\W*[\d.]+)\)?\s+[A-Z]|(\W*\d+(?:\.\d+){2,})\.?\s+(?!(?:is|was|has|and|or|to)\b)[a-z]")
+"""What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement", "97.1.12 part: fell off the end"."""
 _REFERENCE = re.compile(
     r"\b(?:sections?|chapters?|appendix|pages?|figures?|tables?|notes?|exhibits?|items?|lines?|rfc|issue) "
     r"(?:[\d.]+(?:,? (?:and|or) |, | to ))*$",
@@ -205,7 +205,7 @@ def find_values(sentence: str) -> tuple[Value, ...]:
 
 def _read(kind: ValueKind, match: re.Match[str]) -> Value | None:
     groups = match.groupdict()
-    if kind in _LABELS and _LABEL.fullmatch(match.string, 0, match.end()) and _NAMED.match(match.string, match.end()):
+    if kind in _LABELS and (label := _LABEL.match(match.string)) and match.end() <= label.end(label.lastindex or 0):
         return None
     if kind in _LABELS and _REFERENCE.search(match.string, 0, match.start()):
         return None

@@ -183,9 +183,12 @@ def _differing(pair: Alignment) -> list[tuple[Value, Value]]:
 
 
 def _is_sure(pair: Alignment, left: AuditDocument, right: AuditDocument) -> bool:
-    """Whether near-identical sentences speak of one subject: "The median age was 40 years" does not say whose."""
+    """Whether near-identical sentences speak of one subject: "The median age was 40 years" does not say whose.
+
+    Two pages of one release often say the same of two things, such as two models.
+    """
     statements = (pair.left, pair.right)
-    if pair.has_other_subject or left.shared_names(right) < SOME_SUBJECT:
+    if pair.has_other_subject or left.shared_names(right) < SOME_SUBJECT or ("", "") != left.release == right.release:
         return False
     if any(s.is_example for s in statements):
         return False

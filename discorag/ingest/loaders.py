@@ -18,7 +18,6 @@ from discorag.ingest.convert.formats import LIBRARIES, convert
 from discorag.ingest.segment.blocks import title_of
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
-    ChangedFileError,
     DocumentTooLargeError,
     EmptyDocumentError,
     InputError,
@@ -75,7 +74,7 @@ def load(path: Path, *, max_bytes: int) -> Document:
         DecodingError: It has another encoding, is damaged or locked, or is not of the format that its suffix names.
         EmptyDocumentError: It holds nothing but white space or pictures of text.
         InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix,
-            `ChangedFileError` if it is being written).
+            `InputError` if it is being written).
     """
     data = bytes_of(path, max_bytes=max_bytes)
     file = convert(data, path, max_bytes=max_bytes) if is_converted(path) else read_text(data, path)
@@ -97,7 +96,7 @@ def bytes_of(path: Path, *, max_bytes: int) -> bytes:
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {error.strerror}.", hint="Check its permissions.") from error
     if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, len(data)):
-        raise ChangedFileError(f"{path} changed while it was read.", hint="Ingest it again when it is written.")
+        raise InputError(f"{path} changed while it was read.", hint="Ingest it again when it is written.")
     return data
 
 

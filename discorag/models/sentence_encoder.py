@@ -75,7 +75,7 @@ def load_named(name: str) -> SentenceTransformer:
 
     Raises:
         ConfigError: It is not on this machine, or cannot be loaded.
-        MissingExtraError: sentence-transformers is not installed.
+        ConfigError: sentence-transformers is not installed.
     """
     with extra("torch"):
         from sentence_transformers import SentenceTransformer

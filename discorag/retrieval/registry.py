@@ -47,7 +47,7 @@ class TreeQuery:
     scores: Scores
     words: int
     reranker: Reranker
-    router: Router
+    router: Router | None = None
     k: int | None = None
     pool: int = POOL
     unfold: int = UNFOLD
@@ -81,6 +81,7 @@ class TreeRetriever:
         vectors: How inner nodes are encoded.
         summaries: Whether a language model, if there is one, writes the texts of inner nodes. These are then encoded.
         reads: Whether ``choose`` reads the texts of nodes, which takes longer (`TreeIndex.scores`).
+        routed: Whether a router walks the headings (RDR²), so that a language model is needed.
     """
 
     builder: str
@@ -117,7 +118,7 @@ for _name, _help in {
     "raptor": "RAPTOR: clusters and their summaries, the best nodes of all layers",
     "raptor-traversal": "RAPTOR: the same from the roots down, layer by layer",
     "htsir": "HTSIR: the author's sections and their summaries, reranked",
-    "rdr2": "RDR2: a router walks the headings",
+    "rdr2": "RDR2: a language model walks the headings",
     "rdr2-passages": "the same, once from each retrieved passage (RDR2, appendix D)",
 }.items():
     RETRIEVERS.offer(_name, f"discorag.retrieval.retrievers:{_name.upper().replace('-', '_')}", _help)

@@ -78,8 +78,9 @@ async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
     If the router refuses every document, the result is refused. If it selects nothing because it failed, the best
     passages are used instead, and a failure says so.
     """
-    walks, forest, sizes = begin_walks(query, rules), query.scores.forest, query.scores.sizes
-    await asyncio.gather(*(walk.run(query.question, query.router, query.unfold) for walk in walks.values()))
+    walks, forest, sizes, router = begin_walks(query, rules), query.scores.forest, query.scores.sizes, query.router
+    assert router is not None  # `search_trees` has one for retrievers that route
+    await asyncio.gather(*(walk.run(query.question, router, query.unfold) for walk in walks.values()))
     usage = sum((walk.usage for walk in walks.values()), Usage())
     failures = tuple(failure for walk in walks.values() for failure in walk.failures)
     routed = [forest.leaf_number(place, leaf) for place, walk in walks.items() for leaf in walk.selected]

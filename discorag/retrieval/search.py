@@ -15,7 +15,7 @@ from discorag.retrieval.forest import NodeScores, Scores, in_tokens
 from discorag.retrieval.index import TreeIndex
 from discorag.retrieval.registry import RETRIEVERS, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
 from discorag.retrieval.retrievers import DENSE
-from discorag.retrieval.routers.decide import router_of
+from discorag.retrieval.routers.prompted import router_of
 from discorag.retrieval.selectors import within_budget
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
@@ -98,8 +98,10 @@ async def search_trees(
     Raises:
         QueryError: The question is longer than the encoder's window.
         ReadOnlyStoreError: Trees are missing and cannot be stored.
+        ConfigError: The retriever routes, and no language model is configured.
     """
     backends, index = tools.backends, tree_index(retriever, tools, store, scope)
+    router = router_of(backends) if retriever.routed else None
     query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
     near = await index.documents(query, options.documents)
     if not near.best:
@@ -110,13 +112,7 @@ async def search_trees(
     if options.in_tokens:
         scores = await asyncio.to_thread(in_tokens, scores, backends.encoder.tokens)
     tree_query = TreeQuery(
-        question,
-        scores,
-        options.budget,
-        backends.reranker,
-        router_of(backends),
-        options.k,
-        unfold=options.unfold,
+        question, scores, options.budget, backends.reranker, router, options.k, unfold=options.unfold
     )
     return TreeSearch(index, tree_query, near.copies)
 

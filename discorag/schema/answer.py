@@ -20,24 +20,23 @@ Detail = Literal["enough", "full"]
 JudgeName = Literal["auto", "llm"]
 """What judges whether a source supports a sentence: an NLI model if one is configured, or the language model."""
 Known = dict[str, tuple[tuple[Chunk, ...], Any]]
-"""Name -> the chunks, and what was computed from them."""
+"""Name -> chunks, and a value that was computed from them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerInputs:
-    """A question, its evidence, and what earlier stages made of it. Structures that are switched off are None.
+    """A question, its evidence, and the results of earlier stages. Structures that are switched off are None.
 
     Args:
         query: The user's question.
         instruction: How the user wants it answered (format, length, options); the local engines do not read it.
-        detail: ``enough``: the local engines stop when a sentence adds nothing; ``full``: they say all that is
-            relevant.
-        chunks: Retrieved chunks, best first; number i of a prompt or plan is ``chunks[i - 1]``. Without trees when
+        detail: ``enough``: the local engines stop when a sentence adds nothing; ``full``: they say everything relevant.
+        chunks: Retrieved chunks, best first; number i in prompts and plans is ``chunks[i - 1]``. They have no trees if
             trees are switched off.
-        graph: The rhetorical graph, None before the stage that makes it.
-        plan: The plan; likewise.
-        turns: What a language model wrote in earlier turns, verbatim, by stage (``graph``, ``plan``).
-        known: What stages computed from which chunks, by name, for later stages to reuse.
+        graph: The rhetorical graph; None before the stage that makes it.
+        plan: The plan; None before the stage that makes it.
+        turns: A language model's earlier turns, verbatim, by stage (``graph``, ``plan``).
+        known: Values that stages computed from chunks, by name, for later stages to reuse.
     """
 
     query: str
@@ -56,10 +55,10 @@ class AnswerInputs:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome(Generic[T_co]):
-    """What an engine returns: the value, the verbatim text of a language model's turn, and what it cost.
+    """What an engine returns: a value, the verbatim text of a language model's turn, and the cost.
 
-    ``counts`` are further figures for the ledger, by name; ``failures`` are what is wrong with a value that is used all
-    the same, for example that it was cut off.
+    ``counts`` are further figures for the ledger, by name. ``failures`` say what is wrong with a value that is used
+    nevertheless, for example that it was cut off.
     """
 
     value: T_co
@@ -77,9 +76,9 @@ class Outcome(Generic[T_co]):
 class EvidenceSpan(BaseModel, frozen=True):
     """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
 
-    ``title`` is the document's, after the end of its path where another document has the same title. ``page`` is the
-    one-based page on which it starts, None where the source has no pages; ``also_in``, the names of other files with
-    the same content.
+    ``title`` is the document's title, preceded by the end of its path if another document has the same title. ``page``
+    is the one-based page on which the stretch starts; None if the source has no pages. ``also_in`` are the names of
+    other files with the same content.
     """
 
     chunk_id: str
@@ -110,7 +109,7 @@ class EvidenceSpan(BaseModel, frozen=True):
 
 
 class Support(StrEnum):
-    """What the verifier found out about a sentence. All views show these words."""
+    """The verifier's result for a sentence. All views show these words."""
 
     SUPPORTED = "supported"
     NOT_SUPPORTED = "not supported"
@@ -122,12 +121,12 @@ class AnswerSentence(BaseModel, frozen=True):
 
     Args:
         text: Without citations.
-        support: What the verifier found out.
-        evidence: What supports the sentence. If it is not verified, the closest place in each chunk that it cites, or
-            the closest of all; if it is not supported, empty.
+        support: The verifier's result.
+        evidence: What supports the sentence. For one that is not verified, the closest place in each cited chunk, or
+            the closest of all; for one that is not supported, nothing.
         step: Index of the plan step that it carries out; None if no step matches.
         reason: Why it has this state, in one plain sentence: it is quoted, something is missing, nothing checked it.
-        confidence: Probability that it is supported, from the model that judged it; None if none did.
+        confidence: The judging model's probability that it is supported; None without such a model.
     """
 
     text: str
@@ -144,9 +143,9 @@ class AnswerSentence(BaseModel, frozen=True):
 
 
 class Disagreement(BaseModel, frozen=True):
-    """Two sources that disagree, with a sentence of each; REPLACES: ``b`` is a newer version of ``a``.
+    """Two sources that disagree, with a sentence of each. REPLACES: ``b`` is a newer version of ``a``.
 
-    ``reason`` says why in one plain sentence, where the engine knows.
+    ``reason`` says why in one plain sentence, if the engine knows it.
     """
 
     relation: ChunkRelation
@@ -160,13 +159,13 @@ NOT_SURE = "Not sure that the documents answer this. Closest passages:"
 
 
 class Answer(BaseModel, frozen=True):
-    """A verified answer; or none: then ``abstained`` says why, and ``nearest`` are the closest passages.
+    """A verified answer, or a refusal: then ``abstained`` says why, and ``nearest`` are the closest passages.
 
     ``answerable`` is the probability that the evidence answers the question; None if it is not known. If the answer is
     ``unsure``, its sentences are the closest passages, and shown as such.
 
-    ``notes`` say what a language model was asked for and did not do, and why, in one sentence each; they may quote what
-    others wrote.
+    Each of the ``notes`` says in one sentence what a language model was asked for and did not do, and why. Notes may
+    quote documents and models.
     """
 
     query: str

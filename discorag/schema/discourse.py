@@ -64,7 +64,7 @@ class Nuclearity(StrEnum):
 class Split(BaseModel, frozen=True):
     """An inner node: EDUs ``[start, mid)`` and ``[mid, end)``, zero-based, joined by a relation.
 
-    ``confidence`` is the probability that split, nuclearity and relation are right; None if the parser gives none.
+    ``confidence`` is the probability that borders, nuclearity and relation are right; None if the parser gives none.
     """
 
     start: int = Field(ge=0)
@@ -91,8 +91,8 @@ class RstTree(BaseModel, frozen=True):
         splits: The n - 1 inner nodes in pre-order (root first, left before right).
 
     Raises:
-        InvariantError: EDUs overlap or are out of order, or the splits are not one binary tree over them
-            (pydantic reports it as ``ValidationError``).
+        InvariantError: EDUs overlap or are out of order, or the splits are not one binary tree over them (pydantic
+            raises it as ``ValidationError``).
 
     Source: Disco-RAG section 3, "Intra-Chunk RST Tree"; fig. 10 (binary; one nucleus or two).
     """
@@ -119,7 +119,7 @@ class RstTree(BaseModel, frozen=True):
         return self._by_span[start, end]
 
     def head(self, start: int, end: int) -> int:
-        """The EDU that a constituent is about: down its nuclei, the left one of two (Marcu's promotion)."""
+        """The most nuclear EDU of a constituent (Marcu's promotion); the left one, if both sides are nuclei."""
         while end - start > 1:
             split = self.split_at(start, end)
             start, end = (split.mid, end) if split.nuclearity is Nuclearity.SN else (start, split.mid)
@@ -132,9 +132,9 @@ class RstTree(BaseModel, frozen=True):
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """Depth of the split that separates EDU i from i + 1 (root = 1), for the n - 1 gaps in text order.
+        """The depth of the split at each of the n - 1 gaps between EDUs, in text order; the root's depth is 1.
 
-        Together with each split's label they determine the tree: inside a span, the shallowest gap is its split.
+        Depths and labels determine the tree: a span is split at its shallowest gap.
         """
         depth = {(0, len(self.edus)): 1}
         gaps = [0] * len(self.splits)
@@ -146,9 +146,9 @@ class RstTree(BaseModel, frozen=True):
 
     @cached_property
     def satellite_weight(self) -> tuple[float, ...]:
-        """For each EDU the satellite links between it and the root, added up; 0 is the most nuclear (Marcu).
+        """How much each EDU is a satellite; 0 is the most nuclear (Marcu).
 
-        A link counts by the confidence of its split, and as 1 where the parser gives none.
+        It is the sum of the confidences of the satellite links above the EDU. A link without confidence counts as 1.
         """
         links = {(0, len(self.edus)): 0.0}
         for s in self.splits:
@@ -209,8 +209,8 @@ DISAGREEMENTS = frozenset({ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WI
 class Edge(BaseModel, frozen=True):
     """A directed relation from chunk ``source`` to chunk ``target`` (chunk ids).
 
-    ``source_span`` and ``target_span`` are the sentences that carry it, in document offsets, if the engine knows them.
-    ``reason`` says why in one plain sentence, if the engine does: the local one does for conflicts.
+    ``source_span`` and ``target_span`` are the sentences on which it rests, in document offsets, if the engine knows
+    them. ``reason`` says why in one plain sentence, if the engine knows it; the local one does for conflicts.
     """
 
     source: str
@@ -227,7 +227,7 @@ class Edge(BaseModel, frozen=True):
 
     @property
     def outdates(self) -> bool:
-        """Whether a conflict was found in which the source is the newer version; a stated cue alone is not one."""
+        """Whether the source is a newer version that conflicts with the target; a stated cue alone does not count."""
         return self.relation is ChunkRelation.REPLACES and bool(self.reason)
 
 
@@ -235,8 +235,8 @@ class RhetoricalGraph(BaseModel, frozen=True):
     """Chunks in retrieval order and at most one relation for every ordered pair of them.
 
     Raises:
-        InvariantError: A chunk appears twice, an edge leaves the chunk list, joins a chunk to itself, repeats a pair,
-            or is labelled UNRELATED (pydantic reports it as ``ValidationError``).
+        InvariantError: A chunk appears twice. Or an edge names an unknown chunk, joins a chunk to itself, repeats a
+            pair, or is UNRELATED (pydantic raises it as ``ValidationError``).
     """
 
     chunks: tuple[str, ...]

@@ -13,7 +13,7 @@ from discorag.schema.values import Span, digest, stable_id
 
 
 class Markup(StrEnum):
-    """What of a document's text is markup: nothing, its blocks (headings, lists, tables, fences), or also its lines."""
+    """Which parts of a text are markup: none, its blocks (headings, lists, tables, fences), or also its lines."""
 
     NONE = "none"
     BLOCKS = "blocks"
@@ -32,18 +32,18 @@ class Scope(BaseModel, frozen=True):
 
     @property
     def folder(self) -> str:
-        """Name of the folder that keeps what belongs to it: whatever the two names hold, a name without folders."""
+        """Name of the folder for its files; a safe name, whatever characters tenant and corpus have."""
         return digest(f"{self.tenant}\x00{self.corpus}")[:32]
 
 
 class Document(BaseModel, frozen=True):
-    """One document in canonical form: what the converter made of the source, and where it came from.
+    """One document in canonical form: the converted text of a source, and where it came from.
 
     Args:
         uri: Where it was read (ingest: the absolute path); with the scope, the document's identity.
         title: First heading, else the file's stem.
         text: Canonical text (line feeds only, no Unicode normalisation). Offsets count its characters.
-        markup: What of ``text`` is markup: nothing of plain text, all of Markdown; of a converted file the blocks.
+        markup: Which parts of ``text`` are markup. Plain text has none, Markdown all, a converted file blocks.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
         file_hash: SHA-256 of the file's bytes; empty if it was not read from a file.
@@ -60,7 +60,7 @@ class Document(BaseModel, frozen=True):
     file_bytes: int = 0
 
     def page_at(self, offset: int) -> int | None:
-        """One-based page of the character at ``offset``; None where the source has no pages."""
+        """One-based page of the character at ``offset``; None if the source has no pages."""
         return bisect_right(self.pages, offset) or None
 
     def id_in(self, scope: Scope) -> str:
@@ -69,18 +69,18 @@ class Document(BaseModel, frozen=True):
 
     @property
     def text_hash(self) -> str:
-        """Digest of the canonical text alone: that of a copy under another name."""
+        """Digest of the canonical text alone: the same for a copy under another name."""
         return digest(self.text)
 
     @property
     def content_hash(self) -> str:
-        """Digest of the canonical text, title, metadata and pages: changes when anything stored would change."""
+        """Digest of canonical text, title, metadata and pages: it changes if anything stored would change."""
         parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
         return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))
 
 
 def name_sources(titles: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    """What to call sources, by URI: their titles, after the end of the path where one of ``others`` has the same title.
+    """Names for sources by URI: their titles, preceded by the end of the path if one of ``others`` has the same title.
 
     >>> every = {"/a/v1/weld.md": "Weld", "/a/v2/weld.md": "Weld", "/a/tides.md": "Tides"}
     >>> name_sources({"/a/v1/weld.md": "Weld", "/a/tides.md": "Tides"}, every)
@@ -109,9 +109,9 @@ class Kind(StrEnum):
 
 
 class UnitKind(StrEnum):
-    """What a sentence is by its layout: what stands in it, and whether an answer may be made of it.
+    """What a sentence is by its layout; it decides how a sentence is read, and whether an answer may use it.
 
-    ``HEADER`` is a table's header row; ``FURNITURE`` says nothing: rules, badges, navigation, page numbers, "Yeah.".
+    ``HEADER`` is a table's header row. ``FURNITURE`` says nothing: rules, badges, navigation, page numbers, "Yeah.".
     """
 
     PROSE = "prose"
@@ -129,10 +129,10 @@ class UnitKind(StrEnum):
 class Node(BaseModel, frozen=True):
     """One node of a hierarchy. ``parent`` is an index there, None for the document.
 
-    ``heading`` is the section's own heading text, empty for other kinds. ``by_line`` marks a paragraph that is a table
-    or a code block. Of a sentence, ``unit`` is its kind, ``lead`` the start of the sentence that introduces it (a
-    list's lead-in, a header row, a turn's first sentence), and ``under`` the headings around it that only layout tells
-    (plain text has no sections), outermost first.
+    ``heading`` is the section's own heading, empty for other kinds. ``by_line`` marks a paragraph that is a table or a
+    code block. Three fields are for sentences: ``unit`` is the kind of the sentence. ``lead`` is the start of the
+    sentence that introduces it (a list's lead-in, a header row, a turn's first sentence). ``under`` are headings around
+    it that only the layout shows, since plain text has no sections; outermost first.
     """
 
     kind: Kind
@@ -174,27 +174,27 @@ class Chunk(BaseModel, frozen=True):
         order: Zero-based position among the document's chunks.
         span: Characters of the document's canonical text.
         text: ``document.text[span.start:span.end]``, stored with the span so that an answer needs no second look-up.
-        sentences: Spans of its sentences (or, of a sentence longer than the window, its pieces), in document offsets.
+        sentences: Spans of its sentences, or pieces of a sentence longer than the window, in document offsets.
         paragraph_starts: Indices into ``sentences`` at which a new paragraph starts (0 not included).
         title: The document's title.
-        kinds: What each of its sentences is by its layout; empty in what earlier versions stored.
-        leads: Of each sentence the start of the one that introduces it (a list's lead-in, the sentence before code, a
-            header row, the first sentence of its turn), in document offsets; empty where none has one.
-        sections: Where inside it another section starts, in document offsets, with that section's headings.
+        kinds: What each of its sentences is by its layout; empty if it is not known.
+        leads: For each sentence, the start of the sentence that introduces it: a list's lead-in, the sentence before
+            code, a header row, the first sentence of its turn. In document offsets; empty if no sentence has a lead.
+        sections: Where other sections start inside it, in document offsets, with their headings.
         headings: Section headings around its first sentence, outermost first.
-        page: One-based page on which it starts; None where the source has no pages.
+        page: One-based page on which it starts; None if the source has no pages.
         page_breaks: Where later pages start inside it, in document offsets.
-        markup: What of its text is markup.
-        columns: Header row of the table, or speaker of the turn, that it begins in the middle of; else empty.
+        markup: Which parts of its text are markup.
+        columns: The header row or speaker, if it begins in the middle of a table or turn; else empty.
         tree: Its RST tree in document offsets; None until parsed.
         metadata: The document's metadata, for filters.
-        stands_for: Of a summary the characters of the document that it is a summary of; ``span``, ``sentences`` and
-            ``tree`` then are places in its own text. Empty where the text is the document's.
-        also_in: Names of other files with the same document; known of what a question found, and not stored.
-        uri: Where its document was read, which may say for what it speaks; not part of its JSON, empty if not known.
-        source: Its document's name among the sources (`name_sources`); not part of its JSON, empty if not known.
-        unit_vectors: Vectors of its units (`discorag.models.memo.pack_vectors`), so that questions do not encode them;
-            empty if they are not known. Not part of its JSON.
+        stands_for: For a summary, the characters of the document that it summarises; then ``span``, ``sentences`` and
+            ``tree`` are places in its own text. Empty if the text is the document's.
+        also_in: Names of other files with the same document; filled in for a question, and not stored.
+        uri: Where its document was read; empty if not known. Not part of its JSON.
+        source: Its document's name among the sources (`name_sources`); empty if not known. Not part of its JSON.
+        unit_vectors: Vectors of its units (`discorag.models.memo.pack_vectors`), so that questions need not encode
+            them; empty if not known. Not part of its JSON.
     """
 
     id: str
@@ -244,10 +244,10 @@ class Chunk(BaseModel, frozen=True):
         return self.text[span.start - self.span.start : span.end - self.span.start]
 
     def headings_at(self, offset: int) -> tuple[str, ...]:
-        """Headings around the character at a document offset inside it, outermost first."""
+        """Headings around the character at this document offset, outermost first."""
         at = bisect_right(self.sections, offset, key=lambda section: section[0])
         return self.sections[at - 1][1] if at else self.headings
 
     def page_at(self, offset: int) -> int | None:
-        """One-based page of the character at a document offset inside it; None where the source has no pages."""
+        """One-based page of the character at this document offset; None if the source has no pages."""
         return None if self.page is None else self.page + bisect_right(self.page_breaks, offset)

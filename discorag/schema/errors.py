@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 class Usage(BaseModel, frozen=True):
     """Tokens of one or more model calls; adds up with ``+``.
 
-    ``tokens_cached`` counts prompt tokens that the *server* took from its prefix cache; ``disk_hits``
-    counts calls answered by our own disk cache, which cost nothing and add no tokens; ``beams_refused``
-    calls for which the server refused beam search, so that they were sent without.
+    ``tokens_cached`` counts prompt tokens that the *server* took from its prefix cache. ``disk_hits`` counts calls
+    answered by our own disk cache, which cost nothing and add no tokens. ``beams_refused`` counts calls that were sent
+    without beam search, because the server refused it.
     """
 
     tokens_in: int = Field(default=0, ge=0)
@@ -35,7 +35,7 @@ class Usage(BaseModel, frozen=True):
 
 
 class DiscoRagError(RuntimeError):
-    """Base of all errors raised on purpose: a `RuntimeError`, since LangGraph's server shows the messages of no others.
+    """Base of all errors raised on purpose. LangGraph's server shows only messages of a `RuntimeError`, so it is one.
 
     Args:
         message: What happened, with the offending value.
@@ -64,10 +64,6 @@ class UnknownNameError(ConfigError, KeyError):
     """No part of this name is registered; the hint lists those that are."""
 
     __str__ = DiscoRagError.__str__
-
-
-class MissingExtraError(ConfigError):
-    """The requested feature needs an extra that is not installed."""
 
 
 class InvariantError(DiscoRagError, ValueError):
@@ -104,10 +100,6 @@ class DocumentTooLargeError(InputError):
     """A document exceeds the configured size."""
 
 
-class ChangedFileError(InputError):
-    """A file was written to while it was read."""
-
-
 class ConversionError(InputError):
     """Converting a file took too much time, memory or text, or ended the process that converted it."""
 
@@ -135,20 +127,8 @@ class StoreFullError(ReadOnlyStoreError):
     """The disk is full, or nearly: nothing is stored until there is room."""
 
 
-class StoreFormatError(StoreError):
-    """The store was written by a version with another format."""
-
-
 class StoreDamagedError(StoreError):
-    """What is stored is not what was written."""
-
-
-class StoreLockedError(StoreError):
-    """Another process has been writing for too long."""
-
-
-class EncoderMismatchError(StoreError):
-    """The store was filled by another encoder than the one configured now."""
+    """The stored data are not what was written."""
 
 
 class NotFoundError(StoreError):

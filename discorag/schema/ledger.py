@@ -19,14 +19,11 @@ STAGES = {
     "generate": "answer",
     "verify": "",
 }
-"""The stages of an answer in order, each with what a language model makes in it, as notes call it."""
+"""The stages of an answer in order, each with the notes' name for what a language model makes in it."""
 
 
 class Failure(BaseModel, frozen=True):
-    """One thing that went wrong; it is counted and shown.
-
-    ``fallback`` is what was used instead; empty: nothing.
-    """
+    """Something that went wrong; it is counted and shown. ``fallback`` is what was used instead; empty: nothing."""
 
     stage: str
     kind: str
@@ -43,8 +40,8 @@ class StageRecord(BaseModel, frozen=True):
     """One line of the ledger.
 
     ``seconds`` is wall time. ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` if the local engine made
-    some parts. ``counts`` are further counts by name, for example of trees built. ``decisions`` say where the run went
-    next, and why.
+    some parts. ``counts`` are further counts by name, such as trees built. ``decisions`` say where the run went next,
+    and why.
     """
 
     stage: str

@@ -1,7 +1,4 @@
-"""What every builder makes and every selector walks: the nodes of one document that can be retrieved.
-
-Builders differ in how they make inner nodes, selectors in how they choose among nodes; both know only this type.
-"""
+"""The nodes of one document that can be retrieved: every builder makes such a tree, every selector walks it."""
 
 from functools import cached_property
 from typing import Self
@@ -16,12 +13,12 @@ class RetrievalNode(BaseModel, frozen=True):
     """A node that can be retrieved.
 
     Args:
-        text: What is embedded: a leaf's own characters, or what stands for all that lies below an inner node.
+        text: What is embedded: a leaf's own characters, or a text that stands for everything below an inner node.
         spans: The characters of the document that it covers, ascending and disjoint; one for a leaf.
         children: Indices of its children in the tree, ascending; none for a leaf.
         layer: 0 for leaves, above them one more than the highest child.
-        heading: The heading of the section that it is, if it is one.
-        context: Of a sentence the title and the headings above it, which are searched with it.
+        heading: The section's heading, if the node is a section.
+        context: For a sentence, the title and the headings above it, which are searched with it.
     """
 
     text: str = Field(min_length=1, repr=False)
@@ -44,7 +41,7 @@ class RetrievalTree(BaseModel):
 
     Raises:
         InvariantError: Leaves overlap or are out of order, a child comes after its parent, or a layer is wrong
-            (pydantic reports it as ``ValidationError``).
+            (pydantic raises it as ``ValidationError``).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,7 +71,7 @@ class RetrievalTree(BaseModel):
 
     @cached_property
     def parents(self) -> tuple[tuple[int, ...], ...]:
-        """For each node its parents; none for a root, more than one only in cluster trees."""
+        """The parents of every node: none for a root, more than one only in cluster trees."""
         found: list[list[int]] = [[] for _ in self.nodes]
         for i, node in enumerate(self.nodes):
             for child in node.children:

@@ -19,7 +19,7 @@ class Span(BaseModel, frozen=True):
     """Characters ``[start, end)`` of a document's canonical text; never empty.
 
     Raises:
-        InvariantError: ``end <= start`` (pydantic reports it as ``ValidationError``).
+        InvariantError: ``end <= start`` (pydantic raises it as ``ValidationError``).
     """
 
     start: int = Field(ge=0)
@@ -64,7 +64,7 @@ def digest(text: str | bytes) -> str:
 
 
 def fingerprint(content: str, versions: Mapping[str, str]) -> str:
-    """Key of what is stored for a document: a digest of its source, and the version of every stage that shaped it."""
+    """A digest of a document's source and of the version of every stage that shapes what is stored of it."""
     return digest(json.dumps([content, sorted(versions.items())]))[:32]
 
 
@@ -72,7 +72,7 @@ Vectors = NDArray[np.float32]
 """Unit vectors as rows, shape (n, d), or one of them, shape (d,)."""
 
 _EXACT = 5e-7
-"""By how much a squared length may differ from 1: well below 1e-6, from which on Qdrant scales a vector itself."""
+"""How far a squared length may be from 1; well below 1e-6, above which Qdrant scales a vector itself."""
 
 
 def unit(vectors: Vectors) -> Vectors:

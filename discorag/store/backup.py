@@ -66,7 +66,7 @@ def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: 
         MissingPathError: There is no such file.
         StoreDamagedError: The file is damaged, or not a backup.
         InputError: The store has documents.
-        EncoderMismatchError: The store is of another encoder.
+        StoreError: The store is of another encoder.
         StoreError: The disk fails or is full.
     """
     with TemporaryDirectory(prefix="disco-rag-restore-") as folder, closing(_verified(file, Path(folder))) as source:

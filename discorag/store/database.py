@@ -11,10 +11,9 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, insert, inspect, 
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import (
-    EncoderMismatchError,
     NotFoundError,
     ReadOnlyStoreError,
-    StoreFormatError,
+    StoreError,
     StoreFullError,
 )
 from discorag.store import tables
@@ -45,10 +44,9 @@ class Database:
         encoder: `Encoder.version` and dimension of the encoder in use. None: that of the database.
 
     Raises:
-        EncoderMismatchError: Another encoder filled it.
-        StoreFormatError: Another version of this package made it.
+        StoreError: Another encoder filled it, or another version of this package made it. By all methods: the disk or
+            the server fails (`StoreFullError` if the disk is full), or another process has been writing for too long.
         StoreDamagedError: It is not a database, or damaged. By all methods.
-        StoreError: The disk or the server fails; `StoreFullError`, `StoreLockedError`. By all methods.
     """
 
     def __init__(self, place: SqliteFile | PostgresServer, encoder: tuple[str, int] | None = None) -> None:
@@ -74,9 +72,9 @@ class Database:
             about = db.execute(select(tables.about)).one()
         if about.format != tables.FORMAT:
             message = f"{self.place.name} has format {about.format}, this version writes {tables.FORMAT}."
-            raise StoreFormatError(message, hint="Ingest again into a new place (DISCO_RAG_STORE__PATH).")
+            raise StoreError(message, hint="Ingest again into a new place (DISCO_RAG_STORE__PATH).")
         if encoder and encoder != (about.encoder, about.dimension):
-            raise EncoderMismatchError(
+            raise StoreError(
                 f"{self.place.name} was filled by encoder {about.encoder!r} ({about.dimension} numbers per vector); "
                 f"the one configured is {encoder[0]!r} ({encoder[1]}).",
                 hint="Switch the encoder back, or ingest again into a new place (DISCO_RAG_STORE__PATH).",

@@ -23,7 +23,6 @@ from discorag.schema.errors import (
     ReadOnlyStoreError,
     StoreError,
     StoreFullError,
-    StoreLockedError,
 )
 
 DRIVER = "postgresql+psycopg"
@@ -60,7 +59,7 @@ class PostgresServer:
     Readers never wait; changes of the same thing wait for each other (`Database.write`), all others do not.
 
     Raises:
-        ConfigError: The URL is not one of PostgreSQL; `MissingExtraError` where its driver is not installed.
+        ConfigError: The URL is not one of PostgreSQL, or its driver is not installed.
     """
 
     read_only = ""
@@ -142,7 +141,7 @@ class PostgresServer:
             raise self._translate(error) from error
         except PoolTimeoutError as error:
             hint = "Ask less at a time, or start more workers."
-            raise StoreLockedError(
+            raise StoreError(
                 f"{self.name}: all {CONNECTIONS} connections of this process are in use.", hint=hint
             ) from error
 
@@ -153,7 +152,7 @@ class PostgresServer:
             return InputError(f"A value cannot be stored: {message}.", hint="Leave out such characters and numbers.")
         if state == _LOCK_NOT_AVAILABLE:
             hint = "Wait until that is done, or stop it."
-            return StoreLockedError(f"{self.name} has been written by another process for {BUSY_S} seconds.", hint=hint)
+            return StoreError(f"{self.name} has been written by another process for {BUSY_S} seconds.", hint=hint)
         if state == _DISK_FULL:
             return StoreFullError(f"{self.name}: its disk is full.", hint="Free disk space, and run it again.")
         if state == _READ_ONLY:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Delete, Engine, QueuePool, Select, Table, cre
 from sqlalchemy.exc import DatabaseError
 
 from discorag.models.loops import FairLock
-from discorag.schema.errors import ReadOnlyStoreError, StoreDamagedError, StoreError, StoreFullError, StoreLockedError
+from discorag.schema.errors import ReadOnlyStoreError, StoreDamagedError, StoreError, StoreFullError
 from discorag.store.tables import DAMAGED
 
 BUSY_S = 60.0
@@ -219,7 +219,7 @@ def _translate(error: DatabaseError | sqlite3.DatabaseError, file: Path) -> Stor
     if code == sqlite3.SQLITE_FULL:
         return StoreFullError(f"The disk of {file.parent} is full.", hint="Free disk space, and run it again.")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreLockedError(
+        return StoreError(
             f"{file} has been written by another process for {BUSY_S:.0f} seconds.",
             hint="Wait until that is done, or stop it.",
         )

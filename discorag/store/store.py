@@ -48,7 +48,7 @@ class Store(DocumentTrees):
 
     Raises:
         StoreError: As `open_store`; by any method: the disk fails, is full (`StoreFullError`), another process writes
-            for too long (`StoreLockedError`), or the database is damaged (`StoreDamagedError`).
+            for too long, or the database is damaged (`StoreDamagedError`).
     """
 
     def __init__(self, settings: StoreSettings, encoder: tuple[str, int] | None) -> None:

@@ -1,4 +1,4 @@
-"""BM25 over groups of leaves: a group's terms are those of the leaves in it.
+"""BM25 over groups of leaves, whose terms are those of their leaves.
 
 An inner node of a retrieval tree is such a group, whatever its own text is.
 
@@ -34,7 +34,7 @@ class Runs:
 
     @classmethod
     def join(cls, parts: Sequence[Self], leaves: Ints) -> Self:
-        """The groups of leaves of several texts as one; ``leaves`` is how many leaves come before each text."""
+        """The groups of several texts one after another; ``leaves`` are the numbers of leaves before each text."""
         before = np.cumsum([0, *(len(p.starts) for p in parts)])[:-1]
         return cls(
             np.concatenate([p.first + at for p, at in zip(parts, before, strict=True)]),
@@ -45,7 +45,7 @@ class Runs:
     def sums(self, cumulative: Floats) -> Floats:
         """Sums of values over the leaves of every group, shape (groups, ...).
 
-        ``cumulative`` are the sums over the leaves before each, shape (leaves + 1, ...), row 0 being zeros.
+        Row i of ``cumulative``, shape (leaves + 1, ...), is the sum of the values of the first i leaves.
         """
         parts = cumulative[self.stops] - cumulative[self.starts]
         return parts if len(self.first) == len(parts) else np.add.reduceat(parts, self.first)
@@ -56,9 +56,9 @@ class TermCounts:
     """How often which search terms occur in each of several texts.
 
     Args:
-        ends: Entries up to and with each text, after a 0, shape (texts + 1,).
-        ids: 32-bit xxHash of the entries' terms, shape (entries,); in one text each is there once.
-        counts: How often the term occurs in the text, shape (entries,).
+        ends: The number of entries of the first i texts, shape (texts + 1,).
+        ids: 32-bit xxHash of the entries' terms, shape (entries,). A text has one entry for each of its terms.
+        counts: How often the entry's term occurs in its text, shape (entries,).
     """
 
     ends: NDArray[np.uint32]
@@ -75,7 +75,7 @@ class TermCounts:
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
-        """Those of several sequences of texts, one after another."""
+        """The counts of several sequences of texts, one after another."""
         before = np.cumsum([0, *(len(p.ids) for p in parts)], dtype=np.uint32)
         ends = [np.zeros(1, np.uint32), *(p.ends[1:] + at for p, at in zip(parts, before[:-1], strict=True))]
         return cls(

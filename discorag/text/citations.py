@@ -1,4 +1,4 @@
-"""Citations in plans and drafts: ``[2]`` for a chunk, ``[2.3]`` or ``[2.3-5]`` for units of it (one-based)."""
+"""Citations in plans and drafts: ``[2]`` for a chunk, ``[2.3]`` or ``[2.3-5]`` for its units (one-based)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,33 +30,27 @@ def format_reference(reference: Reference) -> str:
 
 
 def unknown_passages(found: Iterable[Reference], passages: Sequence[str]) -> list[Reference]:
-    """References to passages that do not exist, each once; those that a passage itself contains do not count."""
+    """References to passages that do not exist, each once; one that a passage contains itself does not count."""
     beyond = dict.fromkeys(r for r in found if r.chunk > len(passages))
     return [r for r in beyond if not any(format_reference(r) in passage for passage in passages)]
 
 
 def steps(plan: Plan) -> tuple[PlanStep, ...]:
-    """The plan's sentences in order, each with the references that it holds."""
+    """The plan's sentences in order, each with its references."""
     texts = (s.of(plan.paragraph) for s in sentence_spans(plan.paragraph))
     return tuple(PlanStep(text=t, references=references(t)) for t in texts)
 
 
 def without_references(text: str, *, chunks: int) -> str:
-    """``text`` without its references to chunks 1 to ``chunks`` and the space before them; escapes are undone."""
+    """``text`` without references to chunks 1 to ``chunks`` and the white space before them; escapes are undone."""
     bare = re.sub(r"\s*" + _REFERENCE.pattern, lambda m: "" if 1 <= int(m[1]) <= chunks else m[0], text)
     return _ESCAPED.sub(r"\1", bare)
 
 
-def split_at_references(text: str) -> list[str]:
-    """The pieces of ``text`` between its references."""
-    at = [0, *(place for m in _REFERENCE.finditer(text) for place in m.span()), len(text)]
-    return [text[start:end] for start, end in zip(at[::2], at[1::2], strict=True)]
-
-
 def without_unknown(text: str, passages: Sequence[str]) -> str:
-    """``text`` without references, and the space before them, to passages that do not exist.
+    """``text`` without references to passages that do not exist, and without the white space before them.
 
-    A number beyond them stays where a passage writes it.
+    A reference stays if a passage contains it.
     """
 
     def keep_known(match: re.Match[str]) -> str:
@@ -67,12 +61,12 @@ def without_unknown(text: str, passages: Sequence[str]) -> str:
 
 
 def escape_references(text: str) -> str:
-    """``text`` of a source with a backslash before everything that would read as a reference or as such a backslash."""
+    """``text`` of a source with a backslash before references and before backslashes that would escape one."""
     return re.sub(r"\\+\[|" + _REFERENCE.pattern, lambda m: "\\" + m[0], text)
 
 
 def without_copied(text: str, passages: Sequence[str]) -> str:
-    """A model's ``text``; references that a passage has after the same word are escaped, because they were copied."""
+    """A model's ``text`` with copied references escaped: those that a passage has after the same word."""
     sources = [" ".join(p.split()) for p in passages]
 
     def escape_copied(match: re.Match[str]) -> str:
@@ -85,7 +79,7 @@ def without_copied(text: str, passages: Sequence[str]) -> str:
 
 
 def split_references(text: str) -> Iterator[tuple[str, bool]]:
-    """``text`` of a plan in pieces, and whether each is a reference; escapes in the others are undone."""
+    """The pieces of ``text``, each with whether it is a reference; escapes in other pieces are undone."""
     at = 0
     for match in _REFERENCE.finditer(text):
         yield _ESCAPED.sub(r"\1", text[at : match.start()]), False
@@ -95,7 +89,7 @@ def split_references(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def renumber(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
-    """``text`` whose references to a chunk refer to these chunks instead, whole; others are escaped."""
+    """``text`` in which references to a chunk become references to whole chunks by ``numbers``; others are escaped."""
 
     def cited(match: re.Match[str]) -> str:
         return "".join(f"[{n}]" for n in numbers.get(int(match[1]), ())) or "\\" + match[0]
@@ -104,7 +98,7 @@ def renumber(text: str, numbers: Mapping[int, Sequence[int]]) -> str:
 
 
 def with_citation(sentence: str, citation: str) -> str:
-    """``sentence`` with a citation before its final punctuation, where no sentence splitter can part the two."""
+    """``sentence`` with a citation before its final punctuation, so that no sentence splitter separates them."""
     match = re.search(r"(?<!\s)[.!?。！？…]+[\"'”’)\]」』]*$", sentence)
     at = match.start() if match else len(sentence)
     return f"{sentence[:at]} {citation}{sentence[at:]}"

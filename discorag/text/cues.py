@@ -20,7 +20,7 @@ NEGATION = _any(
     "没有", "不能", "不会", "并未", "未能", "并不", "无法",
 )  # fmt: skip
 
-# A demonstrative before a name does not refer back: "This License applies".
+# A demonstrative before a name, as in "This License applies", does not refer back.
 _BACK = (
     "he she it they his her hers its their him them and but so or nor yet then thus therefore hence however otherwise "
     "instead also moreover furthermore nevertheless nonetheless consequently similarly likewise meanwhile besides still"
@@ -37,7 +37,7 @@ ATTRIBUTION = _any(
     "alleges?", "alleged", "myth", "supposedly", "rumou?r", "认为", "声称", "据说", "谣言",
 )  # fmt: skip
 
-# What happens, is denied, or is limited: such words do not say what a sentence is about.
+# Words for what happens, is denied or is limited do not say what a sentence is about.
 _EFFECT = _any(
     r"prevent(?:s|ed|ing|ion)?", r"protect(?:s|ed|ing|ion)?", r"lower(?:s|ed|ing)?", r"reduc(?:e|es|ed|ing|tion|tions)",
     r"decreas(?:e|es|ed|ing)", r"cut(?:s|ting)", r"declin(?:e|es|ed|ing)", r"f(?:ell|alls?|alling)", "dropped",

@@ -7,16 +7,16 @@ from difflib import SequenceMatcher
 from discorag.schema.values import Span
 
 ALIKE = 0.6
-"""The least share of common words of two sentences that are the same but for some words."""
+"""The least share of common words of two sentences that differ only in some words."""
 _WORD = re.compile(r"\d[\d.,:/-]*(?:\s?%)?|\w+(?:['’-]\w+)*")
 _TELLING = re.compile(r"^\d|^(?:no|not|never|none|nor|neither|without|cannot)$|n['’]t$", re.IGNORECASE)
 
 
 def differing_words(one: str, other: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """The words that differ between two sentences, as spans of each; neighbouring words make one span.
+    """The words that differ between two sentences, as spans of each sentence; neighbouring words make one span.
 
-    If the sentences are not `ALIKE`, only figures and negations that the other one lacks: otherwise nearly every word
-    would be marked.
+    If the sentences are not `ALIKE`, only figures and negations that the other one lacks count, since nearly every word
+    differs.
     """
     first, second = (list(_WORD.finditer(text)) for text in (one, other))
     words = [[word[0].casefold() for word in found] for found in (first, second)]

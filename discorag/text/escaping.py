@@ -1,14 +1,14 @@
-"""Escaping of what sources and models wrote: one function for each form of output.
+"""Words of sources and models, escaped for each form of output.
 
-Their words are shown as they are: what a form of output would interpret is escaped, never changed.
-The project's citations differ from brackets of a source by style: bold in Markdown and in the terminal, raised in HTML.
-HTML pages are templates that escape by themselves; JSON carries texts as they are, and clients escape them.
+They are shown as they are: characters that a form of output would interpret are escaped, and never changed. Our
+citations differ from brackets in a source by their style: bold in Markdown and in the terminal, raised in HTML. HTML
+templates escape by themselves. JSON carries texts as they are, and clients escape them.
 """
 
 import re
 import unicodedata
 
-# As entities where a renderer may read the character itself before Markdown does: formulas, HTML, citations.
+# Entities for characters that a renderer may read before Markdown does: in formulas, HTML, citations.
 _ENTITIES = {"\\": "&#92;", "$": "&#36;", "<": "&lt;", "&": "&amp;", "[": "&#91;"}
 _MARKDOWN = str.maketrans(_ENTITIES | {c: f"\\{c}" for c in "`*_~|"})
 _BLOCK = re.compile(r"^(?:\d{1,9}(?=[.)])|(?=[-+#=>:!%]))")  # what would open a list, heading, quotation or fence
@@ -20,9 +20,10 @@ _CODE = re.compile(r"(?:(?<!\S)|(?<=(?<!\S)\())(`[^`\[<&$\\]+`)(?=[.,;:)!?]*(?!\
 
 
 def one_line(text: str, length: int | None = 60) -> str:
-    """One printable line.
+    """The text as one printable line of at most ``length`` characters; None: of any length.
 
-    Control characters become spaces. Invisible ones (zero width, direction) and hyphens of broken words are left out.
+    Control characters become spaces. Invisible characters (zero width, direction) and hyphens of words broken at the
+    end of a line are left out.
     """
     seen = (c if c.isprintable() else " " for c in WRAPPED_WORD.sub("", text) if unicodedata.category(c) != "Cf")
     line = " ".join("".join(seen).split())
@@ -30,14 +31,14 @@ def one_line(text: str, length: int | None = 60) -> str:
 
 
 def markdown(text: str, length: int | None = None) -> str:
-    """Markdown that renders as one line of text, without markup, HTML, links and formulas; addresses are code."""
+    """Markdown that renders as this text on one line: no markup, HTML, link or formula; addresses become code."""
     pieces = _CODE.split(one_line(text, length))
     shown = (code_span(p) if i % 2 else " ".join(map(_word, p.split(" "))) for i, p in enumerate(pieces))
     return _BLOCK.sub(r"\g<0>\\", "".join(shown))
 
 
 def _word(word: str) -> str:
-    """A word, with the parts of it that may become links as code; an opening bracket stays outside."""
+    """A word whose parts that may become links are code; an opening bracket stays outside."""
     parts = word.split("[")
     shown = (code_span(part) if _LINK.search(part) else part.translate(_MARKDOWN) for part in parts)
     return _ENTITIES["["].join(shown)

@@ -1,4 +1,4 @@
-"""In which language a text is written, if that is clear."""
+"""The language of a text, if it is clear."""
 
 # py3langid is not typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -13,7 +13,7 @@ _READ = 2000  # characters
 _FEWEST = 200  # letters below which no language is returned
 _SURE = 0.95
 _ENGLISH_WORDS = 0.2
-"""Share of stop words from which a text is taken for English without asking the model."""
+"""The least share of stop words of a text that is taken for English without asking the model."""
 
 
 def detect_language(text: str) -> str | None:

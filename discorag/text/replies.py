@@ -9,11 +9,11 @@ _FILLER = r"(?:(?:\d[.)]|here|is|are|the|my|final|rst|elementary|discourse|units
 
 
 def parts_of(reply: str, *names: str) -> dict[str, str]:
-    """The parts of a reply by their names, as far as it has them; of two parts with one name, the last counts.
+    """The parts of a reply by their names; if two parts have the same name, the last one counts.
 
-    A name, here in capitals as the prompt writes it, begins a line and ends with a colon, fills its line, or is in
-    capitals. It may be a heading, in bold, in a list, in any case, in the plural; "Here is the" and the like may
-    precede it, a remark in brackets may follow it.
+    ``names`` are in capitals, as the prompt writes them. In the reply a name begins a line, and it ends with a colon,
+    fills its line, or is in capitals. It may be a heading, bold, a list item, in any case, or in the plural. "Here is
+    the" and the like may precede it; a remark in brackets may follow it.
     """
     either = "|".join(map(re.escape, names))
     named = rf"(?i:{_FILLER}({either})s?\)?)(?:[ \t]*\([^()\n]*\))?[*_`]*[ \t]*(?:[:：][*_`]*|$)|({either})(?=\s)"

@@ -12,10 +12,10 @@ from discorag.schema.values import Span
 # sentencex takes quadratic time on text with many CJK sentences, so it sees a window at a time.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 _WINDOW = 4000
-# Blocks whose longest line is outside these are not hard-wrapped: each line break in them is the author's.
+# A block whose longest line is shorter or longer is not hard-wrapped: its line breaks are the author's.
 _MIN_WRAP_WIDTH = 30
 WRAP_WIDTH = 120
-_EVENLY = 0.8  # share of full lines from which on a block of wider ones is wrapped
+_EVENLY = 0.8  # the least share of full lines in a block of wider lines that is wrapped
 
 CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 LIST_MARK = (
@@ -64,9 +64,9 @@ def sentence_spans(text: str, *, offset: int = 0) -> tuple[Span, ...]:
 
 
 def evenly_wrapped(lines: Sequence[str], *, least: int = 2) -> bool:
-    """Whether lines, however wide, are those of a wrapped paragraph: few had room for the next one's first word.
+    """Whether lines of any width are a wrapped paragraph: few have room for the first word of the next line.
 
-    There must be ``least`` line breaks to tell.
+    With fewer than ``least`` line breaks it cannot be told, and is False.
     """
     width = max(map(len, lines))
     pairs = [(line, following) for line, following in pairwise(lines) if line.strip() and following.strip()]
@@ -99,7 +99,7 @@ def _hard_breaks(text: str) -> Iterator[int]:
 
 
 def _with_first_indent(lines: list[str]) -> list[str]:
-    """The lines of a paragraph whose first line lost its indentation, with that of its second line."""
+    """The lines of a paragraph; a first line that lost its indentation gets that of the second line."""
     if len(lines) < 2 or lines[0][:1].isspace():
         return lines
     mark = ITEM.match(lines[0])
@@ -113,7 +113,7 @@ def _may_start_sentence(line: str) -> bool:
 
 
 def _wrapped(line: str, following: str, width: int) -> bool:
-    """Whether ``line`` ends in a sign that more follows or had no room for a word: then the break means nothing."""
+    """Whether the break after ``line`` means nothing: it ends with a comma or the like, or had no room for a word."""
     if line.rstrip().endswith((",", "，", "、", "&", "/", "(")):
         return True
     return width >= _MIN_WRAP_WIDTH and _is_full(line, following, width)
@@ -155,8 +155,7 @@ def _raw_cuts(text: str, language: str) -> Iterator[int]:
 def _joined(text: str, start: int, cut: int) -> bool:
     """Whether the sentence from ``start`` continues after ``cut``.
 
-    Such are "Eq. | (3)", "[4] | showed", "1. | First", "doi.org/10. | 18653", "`!` | rule" and the image
-    "! | [](x.png)".
+    Examples: "Eq. | (3)", "[4] | showed", "1. | First", "doi.org/10. | 18653", "`!` | rule", the image "! | [](x.png)".
     """
     before, after = text[max(start, cut - 40) : cut], text[cut : cut + 40]
     following = after.lstrip()[:1]

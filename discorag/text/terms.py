@@ -1,7 +1,7 @@
 """Search terms of English and Chinese text, and their BM25 weights as sparse vectors.
 
-Stop words are those of bm25s; Chinese and Japanese, which put no spaces between words, become overlapping bigrams. What
-Qdrant stores is the term-frequency half of BM25; it multiplies the inverse document frequency itself.
+Stop words are those of bm25s. Chinese and Japanese, which have no spaces between words, become overlapping bigrams.
+Qdrant stores the term-frequency part of BM25, and multiplies by the inverse document frequency itself.
 """
 
 import re
@@ -20,7 +20,7 @@ SparseVector = tuple[list[int], list[float]]
 K1 = 1.2
 B = 0.75
 AVERAGE_TERMS = 120
-"""Terms in an average chunk: 256 encoder tokens are about 200 English words, of which six in ten are not stop words."""
+"""Terms in an average chunk: 256 encoder tokens are about 200 English words, and 40 % of them are stop words."""
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(
@@ -43,9 +43,9 @@ def terms(text: str, *, stopwords: bool = True) -> list[str]:
 
     Args:
         text: Any text.
-        stopwords: Whether stop words are removed: bm25s's long English list, and of its Chinese list the single
-            characters and those words whose two characters are both on it (the rest of that list holds content words
-            such as 安全, "safety"). Negations always stay: "not", "no", "nor", "without", "don't", 不, 没, 无, ...
+        stopwords: Whether stop words are removed: bm25s's long English list, and a part of its Chinese list, single
+            characters and words of two such characters. (The rest of that list has content words such as 安全,
+            "safety".) Negations always stay: "not", "no", "nor", "without", "don't", 不, 没, 无, ...
     """
     folded = unicodedata.normalize("NFKC", text).replace("’", "'").lower()
     dropped = _stopwords() if stopwords else frozenset[str]()
@@ -56,8 +56,8 @@ def terms(text: str, *, stopwords: bool = True) -> list[str]:
 def sparse(text: str) -> SparseVector:
     """Term ids, ascending, and the BM25 term-frequency weights of a chunk's text.
 
-    The weight of a term that occurs f times among n is ``f (k1 + 1) / (f + k1 (1 - b + b n / average))``
-    (Robertson and Zaragoza 2009, section 3.4). Ids are 32-bit xxHash values; weights of colliding terms add up.
+    A term that occurs f times among n terms has the weight ``f (k1 + 1) / (f + k1 (1 - b + b n / average))`` (Robertson
+    and Zaragoza 2009, section 3.4). Ids are 32-bit xxHash values; the weights of colliding terms are added.
     """
     found = terms(text)
     norm = K1 * (1 - B + B * len(found) / AVERAGE_TERMS)
@@ -65,7 +65,7 @@ def sparse(text: str) -> SparseVector:
 
 
 def sparse_query(text: str) -> SparseVector:
-    """Term ids, ascending, of a query; each distinct term weighs 1."""
+    """The ascending term ids of a query; each distinct term weighs 1."""
     return _hashed(dict.fromkeys(terms(text), 1.0))
 
 

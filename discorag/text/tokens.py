@@ -1,4 +1,4 @@
-"""What counts the tokens of a text."""
+"""The protocol of what counts tokens."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -18,5 +18,5 @@ class TokenCounter(Protocol):
         ...
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """For each text, the character range of each of its tokens, without special tokens."""
+        """The character ranges of the tokens of each text, without special tokens."""
         ...

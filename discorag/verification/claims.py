@@ -10,7 +10,10 @@ from discorag.verification.guards import missing_detail
 
 @dataclass(frozen=True)
 class Place:
-    """A sentence of a chunk, alone or with its neighbours: indices in the table, their text, title and headings."""
+    """A sentence of a chunk, alone or with its neighbours; ``context`` is its title and headings.
+
+    ``units`` are indices in the sentence table.
+    """
 
     units: tuple[int, ...]
     text: str
@@ -18,13 +21,13 @@ class Place:
 
     @property
     def evidence(self) -> str:
-        """All of its text in which details are looked up."""
+        """The text in which details are looked up."""
         return f"{self.context}\n{self.text}"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of an answer without citations, and the places that may support it, the likeliest first."""
+    """A sentence of an answer, without citations, and the places that may support it, the likeliest first."""
 
     sentence: str
     places: tuple[Place, ...]
@@ -32,10 +35,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision about a claim, and why in one plain sentence.
+    """The decision about a claim, and the reason in one plain sentence.
 
-    ``place`` is the number of the place that supports the claim, or None; ``probability`` is the model's probability
-    of support, or None without a model.
+    ``place`` is the index of the place that supports the claim; None if none does. ``probability`` is the model's
+    probability of support; None without a model.
     """
 
     support: Support
@@ -45,9 +48,9 @@ class Verdict:
 
 
 def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Verdict:
-    """Return the verdict on a claim for which a model named a supporting place.
+    """The verdict on a claim, after a model has named a supporting place.
 
-    If the place lacks a figure, date, name or quotation of the sentence, the claim is not supported.
+    The claim is not supported if the place lacks a figure, date, name or quotation of the sentence.
     """
     if missing := missing_detail(claim.sentence, claim.places[place].evidence):
         return Verdict(Support.NOT_SUPPORTED, reason=missing)
@@ -58,7 +61,7 @@ class Judge(Protocol):
     """Decides claims."""
 
     async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
-        """Return a verdict for each claim, in order; every claim has a place.
+        """A verdict for each claim, in order; every claim has at least one place.
 
         Raises:
             ModelError: A model failed.

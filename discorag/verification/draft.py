@@ -16,10 +16,10 @@ UNSUPPORTED = "The documents support no sentence of the answer that was written.
 
 
 def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
-    """Where an answer goes after verification, and why. Sentences that are not verified are shown as such.
+    """Where an answer goes after verification, and why.
 
-    ``rounds`` are the rounds of refinement so far, and those requested; 0 if no language model wrote the draft.
-    ``may_abstain``: whether to withhold an answer if no source supports any of its sentences.
+    ``rounds`` are the rounds of refinement so far and the requested ones (0 if no language model wrote the draft).
+    ``may_abstain``: whether to withhold an answer if its sources support none of its sentences.
     """
     done, requested = rounds
     if done < requested:
@@ -30,7 +30,7 @@ def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> 
 
 
 def unverified_answer(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
-    """Return the draft's sentences, none of them verified, for the same ``reason``."""
+    """The draft as an answer in which no sentence is verified, for the same ``reason``."""
     k = len(inputs.chunks)
     texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
     return Answer(
@@ -39,7 +39,7 @@ def unverified_answer(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
 
 
 def is_heading(sentence: str, inputs: AnswerInputs) -> bool:
-    """Whether a sentence without its citations is a heading, of a passage or of the draft's own: it asserts nothing."""
+    """Whether a sentence, without citations, is a heading in a passage or in the draft, so that it asserts nothing."""
     bare = _HASHES.sub("", sentence)
     if bare != sentence and not _ENDING.search(bare):
         return True
@@ -51,6 +51,6 @@ def is_heading(sentence: str, inputs: AnswerInputs) -> bool:
 
 
 def drafted_sentences(draft: str, chunks: int) -> list[str]:
-    """The sentences of a draft, citations included, without those that are nothing else."""
+    """The sentences of a draft with their citations; a sentence that is only citations is left out."""
     sentences = (span.of(line) for line in draft.splitlines() for span in sentence_spans(line))
     return [s for s in sentences if without_references(s, chunks=chunks).strip(" .。")]

@@ -1,6 +1,6 @@
-"""Figures, dates, quotations and names of a sentence, looked up exactly: its evidence has each of them.
+"""Figures, dates, quotations and names of a sentence are looked up in its evidence, which must have each of them.
 
-A failed lookup shows that the evidence does not support the sentence; a successful one proves nothing.
+If one is missing, the evidence does not support the sentence. If all are there, nothing is proved.
 """
 
 import re
@@ -30,10 +30,10 @@ _FEW = 12  # counts up to here are often expressed in another way: "one out of e
 
 
 def missing_detail(sentence: str, evidence: str) -> str:
-    """Say in one plain sentence which detail of a sentence the evidence lacks; empty if it has all.
+    """Which detail of a sentence the evidence lacks, in one plain sentence; empty if none.
 
-    The sentence has no citations, and its first word is not taken for a name. The evidence is all text that may support
-    it, titles and headings included.
+    The sentence has no citations; its first word is not taken for a name. The evidence is all text that may support it,
+    with titles and headings.
     """
     for kind, details in (
         ("number", _missing_figures(sentence, evidence)),
@@ -52,7 +52,7 @@ def _flat(text: str) -> str:
 
 
 def _missing_figures(sentence: str, evidence: str) -> list[str]:
-    """The figures that the evidence lacks, and that are neither approximate nor computed from two of its own."""
+    """The figures that the evidence lacks, except approximate ones and those computed from two of its figures."""
     if language_of(sentence) != "en":
         return sorted(_digits(sentence) - _digits(evidence))
     theirs = _figures(evidence)
@@ -61,7 +61,7 @@ def _missing_figures(sentence: str, evidence: str) -> list[str]:
 
 
 def _figures(text: str) -> list[Value]:
-    """Its amounts, counts, versions and years."""
+    """The amounts, counts, versions and years of a text."""
     return [v for v in find_values(text) if v.year or v.kind not in (ValueKind.DATE, ValueKind.LITERAL)]
 
 
@@ -70,7 +70,7 @@ def _digits(text: str) -> set[str]:
 
 
 def _is_same(figure: Value, other: Value) -> bool:
-    """Whether both may state one amount; a count is compared as written, as its unit may stand elsewhere."""
+    """Whether both may state the same amount; a count is compared as it is written, since its unit may be elsewhere."""
     if figure.is_comparable(other):
         return not figure.excludes(other)
     kinds = {figure.kind, other.kind}
@@ -79,7 +79,7 @@ def _is_same(figure: Value, other: Value) -> bool:
 
 
 def _is_computed(figure: Value, theirs: list[Value]) -> bool:
-    """Whether a figure is the sum or the difference of two of its unit, or of two years: "fourteen years"."""
+    """Whether a figure is the sum or difference of two figures of its unit, or of two years ("fourteen years")."""
     if figure.unit == "day":
         years = [v.year for v in theirs if v.year]
         if any(figure.number == abs(a - b) for i, a in enumerate(years) for b in years[:i]):
@@ -90,14 +90,14 @@ def _is_computed(figure: Value, theirs: list[Value]) -> bool:
 
 
 def _is_rough(figure: Value, sentence: str) -> bool:
-    """Whether the sentence gives a bound or an idiom: "over 40", "one in two"."""
+    """Whether the figure is a bound ("over 40") or part of an idiom ("one in two")."""
     in_words = not any(map(str.isdigit, figure.text))
     idiom = in_words and figure.number <= (1 if figure.unit else _FEW)
     return idiom or bool(_ROUGHLY.search(sentence[: figure.span.start].rstrip()))
 
 
 def _missing_dates(sentence: str, evidence: str) -> list[str]:
-    """The dates of which the evidence lacks a day, month or year; a month alone is looked up as a word or number."""
+    """The dates whose day, month or year the evidence lacks; a month alone is looked up as a word or a number."""
     theirs = [v.parts for v in find_values(evidence) if v.kind is ValueKind.DATE]
     dates = [v for v in find_values(sentence) if v.kind is ValueKind.DATE and not v.year]
     found = [d.text for d in dates if not any(_has_parts(t, d.parts) for t in theirs)]
@@ -108,14 +108,14 @@ def _missing_dates(sentence: str, evidence: str) -> list[str]:
 
 
 def _has_parts(theirs: tuple[int, ...], parts: tuple[int, ...]) -> bool:
-    """Whether a date gives every part of another, a year in another place of the evidence apart."""
+    """Whether a date has every part of another one; the year may be missing, since it may stand elsewhere."""
     return all(
         part in (0, own) or (i == 0 and not own) for i, (own, part) in enumerate(zip(theirs, parts, strict=True))
     )
 
 
 def _missing_names(sentence: str, evidence: str) -> list[str]:
-    """The capitalised words of a sentence that the evidence has in no form; none of a German one."""
+    """The capitalised words that the evidence has in no form; none for a German sentence."""
     if _GERMAN.intersection(_WORD.findall(sentence)):
         return []
     names = [m[0] for m in _names(sentence)]
@@ -139,7 +139,7 @@ def _possessive(text: str) -> str:
 
 
 def _same_name(a: str, b: str) -> bool:
-    """Whether two words name the same: equal, one longer by an ending, or one of a country and its adjective."""
+    """Whether two words name the same: they are equal, differ by an ending, or are a country and its adjective."""
     if a == b or min(len(a), len(b)) < _LEAST_STEM:
         return a == b
     of_a_place = a.endswith(_OF_A_PLACE) or b.endswith(_OF_A_PLACE)
@@ -147,7 +147,7 @@ def _same_name(a: str, b: str) -> bool:
 
 
 def _is_short_for(name: str, evidence: str) -> bool:
-    """Whether an abbreviation may be of words of the evidence, "WHO", or of one, "UV" for "ultraviolet"."""
+    """Whether an abbreviation may stand for words of the evidence ("WHO") or for one word ("UV", "ultraviolet")."""
     if not (name.isupper() and len(name) > 1):
         return False
     letters = [re.escape(letter) for letter in name]

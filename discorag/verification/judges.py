@@ -36,15 +36,15 @@ def verifier_of(tools: Toolbox, judge: JudgeName) -> TracingVerifier:
 class NliJudge:
     """Decides claims by an NLI model.
 
-    A sentence is supported by the place that most probably entails it, with at least ``threshold``, if that has its
-    figures, dates, quotations and names.
+    The place that most probably entails a sentence supports it, if the probability reaches ``threshold`` and the place
+    has the sentence's figures, dates, quotations and names.
     """
 
     model: NliModel
     threshold: float = 0.5
 
     async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
-        """Return a verdict for each claim, in order. Raises as `NliModel.probabilities`."""
+        """See `Judge.judge`. Raises as `NliModel.probabilities`."""
         pairs = [(place.text, claim.sentence) for claim in claims for place in claim.places]
         likely: list[float] = (await self.model.probabilities(pairs))[:, ENTAILMENT].tolist() if pairs else []
         ends = [*accumulate(len(c.places) for c in claims)]
@@ -82,19 +82,15 @@ class _Verdicts(BaseModel):
 class LlmJudge:
     """Decides claims by a language model.
 
-    A sentence is not supported if the passage that the model names lacks one of its figures, dates, names or quotes.
-    The prompt's variables are ``passages`` and ``sentences``.
+    The passage that the model names must have the sentence's figures, dates, quotations and names. The variables of the
+    prompt are ``passages`` and ``sentences``.
     """
 
     model: LanguageModel
     template: Template
 
     async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
-        """A verdict for each claim, by one call; none without claims.
-
-        Raises:
-            ModelError: As `LanguageModel.complete`.
-        """
+        """See `Judge.judge`; one call for all claims. Raises as `LanguageModel.complete`."""
         if not claims:
             return Outcome(value=())
         passages = list(dict.fromkeys(place.text for claim in claims for place in claim.places))
@@ -122,7 +118,7 @@ def _number(texts: Sequence[str]) -> str:
 
 
 def _check(text: str, sentences: int, passages: int) -> list[_Verdict]:
-    """The verdicts. Raises ``ValueError`` unless there is one for each sentence, in order, with a passage's number."""
+    """The verdicts in a reply. Raises ``ValueError`` if one is missing or names a passage that does not exist."""
     found = _Verdicts.model_validate_json(text).verdicts
     if [v.sentence for v in found] != list(range(1, sentences + 1)):
         raise ValueError(f"There must be one verdict for each of the sentences 1 to {sentences}, in order.")
@@ -132,7 +128,7 @@ def _check(text: str, sentences: int, passages: int) -> list[_Verdict]:
 
 
 def _verdict(claim: Claim, found: _Verdict, passages: Sequence[str]) -> Verdict:
-    """The model's verdict; a passage that is not one of the claim's own places does not count."""
+    """The model's verdict; a passage does not count if it is not one of the claim's places."""
     probability = found.confidence / 100
     texts = [place.text for place in claim.places]
     if not found.passage or passages[found.passage - 1] not in texts:

@@ -23,9 +23,9 @@ from discorag.verification.tracing import TracingVerifier
 async def trace_draft(
     verifier: TracingVerifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope
 ) -> Outcome[Answer]:
-    """The verifier's answer; every span in it is of a document, also where the draft cites summaries.
+    """The verifier's answer. Its evidence is always text of documents, even if the draft cites summaries.
 
-    With a graph it also has the disagreements of its sources that the last audit of the corpus found.
+    With a graph, the answer also has disagreements between its sources that the last audit of the corpus found.
 
     Raises:
         ModelError: A model of the verifier failed.
@@ -48,10 +48,10 @@ async def trace_draft(
 
 
 def replace_summaries(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:
-    """Inputs and draft in which cited summaries (all, if nothing is cited) give way to the chunks below them; blocks.
+    """Inputs and draft with the chunks below the cited summaries instead of the summaries; blocks.
 
-    References are then to whole chunks. Relations of a summary to other passages are left out, since a summary has no
-    place in a document.
+    If nothing is cited, all summaries are replaced. References are then to whole chunks. Relations of a summary to
+    other passages are left out, since a summary has no place in a document.
     """
     cited = {r.chunk for r in references(draft)} or set(range(1, len(inputs.chunks) + 1))
     chunks_of = cache(partial(store.chunks_of, scope))

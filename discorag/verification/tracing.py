@@ -1,4 +1,4 @@
-"""Every sentence of a draft traced to its places in the sources, with the conflicts that its evidence is part of."""
+"""Traces every sentence of a draft to places in the sources, and adds the conflicts between these."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,16 +22,16 @@ from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.guards import missing_detail
 
 PLACES = 3
-"""Sentences around which places are made, in the cited chunks and in the others."""
+"""How many sentences of the cited chunks, and how many of the others, become places."""
 
 
 async def find_places(
     inputs: AnswerInputs, table: SentenceTable, cited: set[int], sentence: str, vector: Vectors, reranker: Reranker
 ) -> tuple[Place, ...]:
-    """Return places around the sentences closest to one of an answer: in the cited chunks, then in the others.
+    """Places around the sentences that are closest to a sentence of an answer: in the cited chunks, then in others.
 
-    The reranker reads at most `PAIRS` sentences, with the answer's sentence as the query; if its endpoint fails, the
-    cosine to that sentence's vector, shape (d,), decides.
+    The reranker reads at most `PAIRS` sentences, with the answer's sentence as the query. If its endpoint fails, the
+    cosine to ``vector``, that of the answer's sentence, shape (d,), decides.
     """
     parts = [part for part in _parts(table, cited) if part]
     groups = [[*find_candidates(inputs, table, part, sentence, vector, PAIRS // len(parts))] for part in parts]
@@ -46,7 +46,7 @@ async def find_places(
 
 
 def _parts(table: SentenceTable, cited: set[int]) -> list[list[int]]:
-    """The units of the cited chunks and those of the others: statements, unless a part has none."""
+    """The statements of the cited chunks and of the others; if one part has none, all its units."""
     parts = [[i for i, u in enumerate(table.sentences) if (u.chunk in cited) is inside] for inside in (True, False)]
     return [[i for i in part if table.sentences[i].statement] or part for part in parts]
 
@@ -69,7 +69,7 @@ def _place(inputs: AnswerInputs, table: SentenceTable, first: int, last: int) ->
 
 
 def whole_sentence(i: int, table: SentenceTable) -> tuple[int, int]:
-    """Return the first and last unit of the sentence around unit ``i``, which may be a part of one: who says it."""
+    """The first and last unit of the sentence that unit ``i`` is part of, with the words that say who speaks."""
     first, last = i, i
     while first > 0 and _continues(table, first - 1):
         first -= 1
@@ -85,7 +85,8 @@ _BETWEEN = 20
 def _continues(table: SentenceTable, i: int) -> bool:
     """Whether the unit after ``i`` continues its sentence."""
     unit, then = table.sentences[i], table.sentences[i + 1]
-    is_open = not unit.statement and unit.kind is not UnitKind.HEADING
+    is_heading_like = unit.kind is UnitKind.HEADING or unit.text.isupper()  # in a PDF a heading may be a plain line
+    is_open = not unit.statement and not is_heading_like
     follows = unit.chunk == then.chunk and then.span.start - unit.span.end <= _BETWEEN
     return follows and is_open and then.text[:1].islower()
 
@@ -95,7 +96,7 @@ Copies = Mapping[str, Sequence[tuple[int, range]]]
 
 @dataclass(frozen=True)
 class _Drafted:
-    """A sentence of a draft with its citations; ``bare``, as it is compared, is without these and markup."""
+    """A sentence of a draft with its citations; ``bare``, which is compared, has neither citations nor markup."""
 
     text: str
     bare: str
@@ -107,9 +108,9 @@ class _Drafted:
 
 @dataclass(frozen=True)
 class _Traced:
-    """The result for a sentence: the fields of `AnswerSentence`, with units in place of evidence.
+    """The result for a sentence, as in `AnswerSentence`, with units of the table instead of evidence.
 
-    ``around`` are the other sentences of the passage that is quoted.
+    ``around`` are the other sentences of the quoted passage.
     """
 
     support: Support
@@ -123,11 +124,11 @@ class _Traced:
 class TracingVerifier:
     """Traces every sentence of a draft to its sources.
 
-    1. A heading, and a sentence without content ("It did."), is not verified.
+    1. A heading or a sentence without content ("It did.") is not verified.
     2. A sentence that a source has word for word is supported; no model is called.
-    3. For any other sentence the reranker finds the closest places. If a figure, date, quotation or name is neither in
-       the cited chunks nor in these places, the sentence is not supported.
-    4. The judge decides the rest; without one they are not verified.
+    3. For other sentences the reranker finds the closest places. A sentence is not supported if a figure, date,
+       quotation or name is neither in the cited chunks nor in these places.
+    4. The judge decides the rest; without a judge they are not verified.
     """
 
     encoder: Encoder
@@ -161,7 +162,7 @@ class TracingVerifier:
     async def _claims(
         self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _Drafted]
     ) -> dict[int, Claim]:
-        """Each sentence with the places where its support may stand."""
+        """Each sentence with the places that may support it."""
         texts = within_window([d.bare for d in drafts.values()], self.encoder)
         vectors = await self.encoder.encode_documents(texts)
         claims: dict[int, Claim] = {}
@@ -184,7 +185,7 @@ _ASSENT = frozenset(
 
 
 def _copies(table: SentenceTable) -> Copies:
-    """Units and the passages that quote them, by each form that an answer may copy: with and without the prefix."""
+    """Units and the passages that quote them, by the forms that an answer may copy: with and without the prefix."""
     found: dict[str, list[tuple[int, range]]] = {}
     for i, unit in enumerate(table.sentences):
         whole = table.passage(i)
@@ -196,7 +197,7 @@ def _copies(table: SentenceTable) -> Copies:
 
 
 def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
-    """The sentences of a draft; a line that copies a whole unit is one, whatever full stops it has inside."""
+    """The sentences of a draft; a line that copies a whole unit is one sentence, whatever full stops it has."""
 
     def is_copy(text: str) -> bool:
         return folded(without_references(text, chunks=chunks).strip()) in copies
@@ -210,7 +211,10 @@ def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
 
 
 def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
-    """Trace what needs no model; of several units that say the same a cited one, then one of a cited chunk."""
+    """Trace a sentence without a model, if possible.
+
+    If several units have its words, a cited unit is preferred, then a unit of a cited chunk.
+    """
     found = copies.get(folded(sentence.bare), ())
     same = [(table.sentences[i], passage) for i, passage in found if whole_sentence(i, table) == (i, i)]
     is_item = any(unit.kind is UnitKind.ITEM for unit, _ in same)  # "* `README`" also if a document is called so
@@ -227,7 +231,7 @@ def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTabl
 
 
 def _missing(claim: Claim, inputs: AnswerInputs, sentence: _Drafted) -> str:
-    """Which detail of a claim is neither in the chunks that it cites nor in its places; empty if none."""
+    """The detail of a claim that is neither in the cited chunks nor in its places; empty if none."""
     cited = [chunk.text for n, chunk in enumerate(inputs.chunks, start=1) if n in sentence.cited]
     evidence = [*cited, *(place.evidence for place in claim.places)]
     return missing_detail(_BRACKETED.sub("", claim.sentence), "\n".join(evidence))
@@ -279,7 +283,7 @@ def _answer(
 
 
 def _step(planned: Sequence[PlanStep], sentence: _Drafted, units: tuple[Sentence, ...], passed: int) -> int | None:
-    """The plan step that cites what the sentence rests on; of several, the first not yet passed."""
+    """The plan step that cites the sentence's evidence; if there are several, the first one not yet passed."""
     exact = {(u.chunk, u.number) for u in units}
     chunks = {u.chunk for u in units} or sentence.cited
     scores: list[tuple[int, bool, int]] = []
@@ -298,9 +302,9 @@ def _match(chunk: int, first: int | None, last: int | None, exact: set[tuple[int
 
 
 def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -> tuple[Disagreement, ...]:
-    """Disagreements between chunks of different documents, both of which the answer rests on (``used``).
+    """Disagreements between chunks of different documents, if the answer uses both chunks.
 
-    Of two versions of a document it is enough that it rests on either.
+    For two versions of a document it is enough that the answer uses one of them.
     """
     if inputs.graph is None:
         return ()

@@ -83,10 +83,9 @@ class RefusedError(DiscoRagError):
 def problem_of(error: Exception) -> tuple[int, Problem]:
     """Status and body of an error that ends a request; unexpected errors are described in the log only."""
     match error:
-        case RefusedError():
-            return error.status, Problem.of(error.kind, error.message, error.hint)
         case DiscoRagError():
-            status = next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
+            known = (status for kind, status in _STATUS if isinstance(error, kind))
+            status = error.status if isinstance(error, RefusedError) else next(known, 422)
             return status, Problem.of(error.kind, error.message, error.hint)
         case TimeoutError():
             hint = "Ask for less (fewer documents, local engines), or raise DISCO_RAG_API__DEADLINE_S."

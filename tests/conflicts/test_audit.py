@@ -96,6 +96,7 @@ def test_finds_values(sentence: str, kind: ValueKind, text: str) -> None:
         "See Section 34.16 for details.",
         "It ends under sections 8.1, 8.2 or 8.3 above, at line 71.",
         "10.15 Securities Purchase Agreement between the parties",
+        "97.1.12 part: fell off the end",
         "See the bug page[3] and dpkg(1), as is said elsewhere^4. [72]",
         "It uses 5G everywhere.",
         "It listens to 192.168.0.10 and to all of 192.168.1.",
@@ -271,6 +272,12 @@ def test_manual_pages_and_releases_of_two_things_are_not_compared(pipeline: Pipe
         (tmp_path / "releases" / release / "a" / "b" / "guide.md").write_text(text.format(i), "utf-8")
     (finding,) = audit(pipeline(), tmp_path / "releases").findings
     assert (finding.left.identity, finding.right.identity) == ("ora, version 1.0.0", "ora, version 2.0.0")
+
+
+def test_between_two_pages_of_one_release_a_finding_is_only_possible(pipeline: Pipelines, tmp_path: Path) -> None:
+    texts = {name: f"The import of all orders takes {hours} hours." for name, hours in (("night", 10), ("day", 12))}
+    write(write(tmp_path / "releases") / "ora-1.0.0", **texts)
+    assert [f.tier for f in audit(pipeline(), tmp_path / "releases").findings] == ["possible"]
 
 
 def test_a_page_is_compared_with_another_of_the_next_release_only_if_it_was_renamed(

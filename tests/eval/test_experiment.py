@@ -148,10 +148,11 @@ def model() -> Generator[ScriptedServer]:
             return "Rating: [[80]]"
         if "Check an answer against the passages" in body["messages"][0]["content"]:
             return "It does [1]."
-        properties = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-        if "expand" in properties:  # a router takes what it sees
-            return json.dumps({"answer": properties["answer"]["items"].get("enum", []), "expand": []})
-        if body["messages"][0]["content"].startswith("Answer the question from what you know."):
+        asked = body["messages"][0]["content"]
+        if asked.startswith("Find the passages of one document"):  # a router takes what it sees
+            _, *lines = asked.split("<document>\n")[-1].split("\n</document>")[0].split("\n")
+            return "\n".join(f"[ANSWER] {line.strip()}" for line in lines if ": =" not in line) or "Cannot answer"
+        if asked.startswith("Answer the question from what you know."):
             return "An answer from memory."
         return ours(body) if body["messages"][0]["role"] == "system" else papers(body)
 

@@ -9,7 +9,6 @@ from discorag.ingest.loaders import SUFFIXES, converter_version, load, reading_n
 from discorag.ingest.survey import Survey, survey
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
-    ChangedFileError,
     DecodingError,
     DocumentTooLargeError,
     EmptyDocumentError,
@@ -183,7 +182,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
         return found
 
     monkeypatch.setattr(os, "fstat", written_to_meanwhile)
-    with pytest.raises(ChangedFileError, match=r"log\.txt changed while it was read.*Ingest it again"):
+    with pytest.raises(InputError, match=r"log\.txt changed while it was read.*Ingest it again"):
         read(path)
 
 

@@ -177,6 +177,6 @@ async def test_a_wrong_input_or_context_is_an_error_that_says_what_to_do(
 
 async def test_a_preset_is_an_option_of_the_context(client: LangGraphClient) -> None:
     await ingested(client)
-    context = {**CONTEXT, "preset": "rdr2", "abstain": "never"}
+    context = {**CONTEXT, "preset": "disretrieval", "abstain": "never"}
     state: Any = await client.runs.wait(None, "answer", input={"query": QUERY}, context=context)
-    assert any("rdr2" in d for record in state["ledger"] for d in record["decisions"])
+    assert any("discourse" in d for record in state["ledger"] for d in record["decisions"])

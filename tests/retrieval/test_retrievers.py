@@ -15,14 +15,12 @@ from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import inner
 from discorag.retrieval.forest import Forest, Scores, in_tokens
 from discorag.retrieval.registry import SelectedNodes, TreeQuery, tree_retrievers
-from discorag.retrieval.routers.decide import LocalRouter
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
 from discorag.retrieval.search import evidence_of
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, count_words
 from tests.retrieval.builders.checks import joined, source_of
 from tests.retrieval.builders.every import every_builder
-from tests.retrieval.hashing import HashingEncoder
 
 RETRIEVERS = tree_retrievers()
 NAMES = sorted(RETRIEVERS)
@@ -70,7 +68,7 @@ def cases(draw: st.DrawFn, name: str) -> Case:
     count = len(forest.tree.words)
     nodes = draw(st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=count, max_size=count))
     scores = Scores(forest, np.array(nodes, np.float32), forest.tree.words)
-    return Case(name, TreeQuery(QUESTION, scores, 1, MostWords(), LocalRouter(HashingEncoder())))
+    return Case(name, TreeQuery(QUESTION, scores, 1, MostWords(), Curious()))
 
 
 budgets = st.integers(1, 120)
@@ -104,7 +102,7 @@ def under_one_heading(*texts: str) -> Forest:
 
 async def chosen(name: str, forest: Forest, nodes: Sequence[float], words: int, **parts: object) -> SelectedNodes:
     scores = Scores(forest, np.array(nodes, np.float32), forest.tree.words)
-    asked = TreeQuery(QUESTION, scores, words, MostWords(), LocalRouter(HashingEncoder()))
+    asked = TreeQuery(QUESTION, scores, words, MostWords())
     return await RETRIEVERS[name].choose(replace(asked, **parts))  # type: ignore[arg-type]
 
 
@@ -129,7 +127,7 @@ async def test_a_budget_in_tokens_counts_the_tokens_of_the_nodes_own_texts() -> 
     forest = under_one_heading("Internationally acclaimed.", "Iron rusts.", "Gold does not.")
     scores = in_tokens(Scores(forest, np.array([0.9, 0.8, 0.7, 0.1], np.float32), forest.tree.words), PackagedTokens())
     assert scores.sizes.tolist() == [3, 4, 4, 6]
-    asked = TreeQuery(QUESTION, scores, 7, MostWords(), LocalRouter(HashingEncoder()))
+    asked = TreeQuery(QUESTION, scores, 7, MostWords())
     assert list((await RETRIEVERS["raptor"].choose(asked)).nodes) == [0, 1]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discorag.schema.document import Scope
-from discorag.schema.errors import EncoderMismatchError, InvariantError, NotFoundError, StoreError
+from discorag.schema.errors import InvariantError, NotFoundError, StoreError
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store
 from tests.store.conftest import Place
@@ -244,6 +244,6 @@ def test_another_encoder_is_refused_and_nothing_changes(place: Place) -> None:
     PIECE.put_in(place.open())
     place.leave()
     for encoder, dimension in (("other/1", DIMENSION), (ENCODER, 3)):
-        with pytest.raises(EncoderMismatchError, match=r"test-encoder/1.*ingest again"):
+        with pytest.raises(StoreError, match=r"test-encoder/1.*ingest again"):
             place.open(encoder=encoder, dimension=dimension)
     assert_whole(place.open(), PIECE)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.retrieval.routers.decide import router_of
-from discorag.retrieval.routers.forms import read_decision
+from discorag.retrieval.routers.prompted import read_decision, router_of
 from discorag.retrieval.routers.walk import Decision
 from eval.datasets.asqa import load_asqa_pages
 from tests.conftest import Pipelines

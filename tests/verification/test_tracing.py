@@ -150,7 +150,9 @@ async def test_a_heading_is_no_supported_sentence_but_a_statement_or_an_item_tha
     encoder: Encoder,
 ) -> None:
     text = "# Tides and the moon above\n\nThe moon pulls the sea. Tides follow.\n\n* README"
+    text += "\n\nxtide\nTIDE TABLES\n\nxtide draws tide tables."
     inputs = await inputs_from({"The moon pulls the sea.": text, "README": "Read this first."}, "tides", encoder)
     draft = "# Tides and the moon above\n\nTides and the moon above [1]\n\nThe moon pulls the sea [1].\n\nREADME [1]"
+    draft += "\n\nxtide draws tide tables [1]."
     answer = (await verifier_of(encoder).verify(inputs, draft)).value
-    assert [s.supported for s in answer.sentences] == [False, False, True, True]
+    assert [s.supported for s in answer.sentences] == [False, False, True, True, True]

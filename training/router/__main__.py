@@ -17,7 +17,7 @@ from rich.table import Table
 
 from discorag.config import read_settings
 from discorag.retrieval.retrievers import PASSAGES
-from discorag.retrieval.routers.decide import LocalRouter, router_of
+from discorag.retrieval.routers.prompted import router_of
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Router
 from eval.datasets.registry import load_benchmark
 from eval.options import data_folder
@@ -69,13 +69,11 @@ def examples(
 def score_routers(
     suite: SuiteName, passages: Passages = PASSAGES, limit: Limit = None, home: Home = HOME, data: Data = None
 ) -> None:
-    """The configured router, the one by similarity, and one that always refuses, which the others have to beat."""
+    """The configured router, and one that always refuses, which it has to beat."""
     with closing(open_pipeline(read_settings(), home)) as rag:
         found = asyncio.run(steps(rag, benchmark_of(suite, "score", limit, data), home, passages))
         found = asyncio.run(label(rag, found, by_a_model=False))
-        routers: dict[str, Router] = {"refuses always": Refusing(), "similarity": LocalRouter(rag.backends.encoder)}
-        if rag.backends.model_for("router"):
-            routers["configured"] = router_of(rag.backends)
+        routers: dict[str, Router] = {"refuses always": Refusing(), "configured": router_of(rag.backends)}
         table = Table("router", *COLUMNS, title=f"{suite}: {len(found)} steps")
         for name, router in routers.items():
             table.add_row(name, *asyncio.run(score(router, found)).row())

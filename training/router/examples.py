@@ -12,8 +12,7 @@ import prompts
 from discorag import DiscoRAG
 from discorag.options import AnswerOptions
 from discorag.retrieval.retrievers import RDR2, begin_walks
-from discorag.retrieval.routers.decide import LlmRouter, route_prompt
-from discorag.retrieval.routers.forms import write_decision
+from discorag.retrieval.routers.prompted import LlmRouter, route_prompt, write_decision
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
 from discorag.retrieval.search import search_trees
 from discorag.schema.errors import ModelError
@@ -48,9 +47,9 @@ async def steps(rag: DiscoRAG, benchmark: Benchmark, home: Path, passages: int) 
     corpus = await ingest(rag, benchmark, home)
     backends, scope = rag.backends, rag.scope(corpus=corpus.name)
     tools, options = backends.tree_tools("local"), AnswerOptions(preset="rdr2", node_k=passages).tree_options
-    found: list[Example] = []
+    unrouted, found = replace(RDR2, routed=False), list[Example]()
     for sample in benchmark.samples:
-        search = await search_trees(RDR2, tools, backends.store, scope, sample.query, {}, options)
+        search = await search_trees(unrouted, tools, backends.store, scope, sample.query, {}, options)
         if search.query is None:
             continue
         documents = search.query.scores.forest.documents

@@ -56,9 +56,7 @@ def _likeness(copy: str, source: str) -> float:
 
 
 def _matches(copy: str, text: str) -> list[int | None]:
-    """For every character of the copy, its index in the text; None if it was added."""
-    if copy == text:
-        return list(range(len(text)))
+    """The index in the text of every character of the copy; None if it was added."""
     matches: list[int | None] = [None] * len(copy)
     for at, there, size in SequenceMatcher(None, copy, text, autojunk=False).get_matching_blocks():
         matches[at : at + size] = range(there, there + size)

@@ -11,7 +11,6 @@ from typing import Literal
 from xml.sax import saxutils
 
 from discorag.schema.discourse import BY_CODE, Nuclearity, Relation, RstTree, Split
-from discorag.schema.document import Chunk
 
 _BAR = {"|": "&#124;"}
 _UNBAR = {entity: char for char, entity in _BAR.items()}
@@ -40,23 +39,16 @@ def code_table() -> str:
 def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
     """``text``, escaped, with a marker before every EDU but the first.
 
-    The tree is in document offsets, the text starts at ``offset``. A ``gap`` replaces text between the EDUs of a
-    compressed chunk; without it there must be none.
+    The tree is in document offsets, the text starts at ``offset``. A ``gap`` is shown for text of a narrowed chunk that
+    belongs to no EDU; without it there must be none.
     """
+    starts, ends = [edu.start - offset for edu in tree.edus], [edu.end - offset for edu in tree.edus]
+    outside = (text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True))
+    first, *behind = (f" {gap} " if part.strip() else part for part in outside)
+    parts = [escape(text[a:b]) + white for a, b, white in zip(starts, ends, behind, strict=True)]
     labels = {s.mid: s for s in tree.splits}
-    parts = _pieces(text, tree, offset=offset, gap=gap)
-    markers = [_marker(depth, labels[mid]) for mid, depth in enumerate(tree.depths, start=1)]
-    return parts[0] + "".join(m + part for m, part in zip(markers, parts[1:], strict=True))
-
-
-def _pieces(text: str, tree: RstTree, *, offset: int, gap: str) -> list[str]:
-    """Each EDU, escaped, with the white space or gap that follows it; the first one also has the text before it."""
-    starts = [edu.start - offset for edu in tree.edus]
-    ends = [edu.end - offset for edu in tree.edus]
-    around = [text[a:b] for a, b in zip((0, *ends), (*starts, len(text)), strict=True)]
-    between = [f" {gap} " if white.strip() else white for white in around]
-    found = [escape(text[a:b]) + behind for a, b, behind in zip(starts, ends, between[1:], strict=True)]
-    return [between[0] + found[0], *found[1:]]
+    markers = ["", *(_marker(depth, labels[mid]) for mid, depth in enumerate(tree.depths, start=1))]
+    return first + "".join(marker + part for marker, part in zip(markers, parts, strict=True))
 
 
 def _marker(depth: int, split: Split) -> str:
@@ -65,10 +57,3 @@ def _marker(depth: int, split: Split) -> str:
 
 Layout = Literal["inline", "plain"]
 """inline: a mark at every gap between EDUs. plain: the text alone."""
-
-
-def lay_out(chunk: Chunk, layout: Layout, *, gap: str) -> str:
-    """The text of a chunk with a tree, escaped, in one of the layouts; ``gap`` is shown where EDUs are missing."""
-    assert chunk.tree is not None
-    marked = mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=gap)
-    return marked if layout == "inline" else MARK.sub("", marked)

@@ -16,7 +16,7 @@ from xml.sax.saxutils import quoteattr
 
 from pydantic import TypeAdapter, ValidationError
 
-from discorag.discourse.parse.inline import Layout, escape, lay_out
+from discorag.discourse.parse.inline import Layout, escape, mark
 from discorag.generation.narrowing import GAP, shown_text
 from discorag.models.protocol import Message, Template
 from discorag.schema.answer import AnswerInputs
@@ -130,8 +130,10 @@ def _fence(number: int, chunk: Chunk, layout: Layout) -> str:
 
 
 def chunk_text(chunk: Chunk, layout: Layout) -> str:
-    """The text of a chunk, escaped, with its tree if it has one, and with gaps where it was narrowed."""
-    return lay_out(chunk, layout, gap=GAP) if chunk.tree else escape(shown_text(chunk))
+    """The text of a chunk, escaped, with gaps where it was narrowed; with its tree if the layout shows trees."""
+    if chunk.tree and layout == "inline":
+        return mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=GAP)
+    return escape(shown_text(chunk))
 
 
 def messages_for(

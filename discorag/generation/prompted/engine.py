@@ -24,7 +24,7 @@ from discorag.schema.values import words_of
 from discorag.text.citations import (
     format_reference,
     references,
-    split_at_references,
+    split_references,
     unknown_passages,
     without_references,
     without_unknown,
@@ -109,7 +109,7 @@ def marks_left(text: str, passages: Sequence[str]) -> bool:
 
 def copied(text: str, passages: Sequence[str]) -> int:
     """How many words the longest run has that ``text`` copies from one passage without citing in it."""
-    pieces = [_folded(piece) for piece in split_at_references(text)]
+    pieces = [_folded(piece) for piece, is_reference in split_references(text) if not is_reference]
     sources = [_folded(passage) for passage in passages]
     pairs = (SequenceMatcher(None, piece, source, autojunk=False) for source in sources for piece in pieces)
     return max((pair.find_longest_match().size for pair in pairs), default=0)

@@ -10,7 +10,7 @@ from mcp import Client
 
 from discorag import DiscoRAG
 from discorag.generation.views import answer_markdown
-from discorag.schema.errors import StoreLockedError
+from discorag.schema.errors import StoreError
 from interfaces.mcp.server import LocalServer, Server
 from tests.conflicts.test_audit import LEAFLET, POLICY, write
 from tests.conftest import Pipelines
@@ -181,7 +181,7 @@ async def test_a_folder_is_ingested_and_what_sources_wrote_is_shown_as_text(
 
 async def test_a_store_that_cannot_be_opened_is_tried_again_at_the_next_call(apps: Apps, uploads: Path) -> None:
     rag = apps.rag(uploads)
-    tries = iter([StoreLockedError("Another process owns it.", hint="End it.")])
+    tries = iter([StoreError("Another process owns it.", hint="End it.")])
 
     def open_rag() -> DiscoRAG:
         for error in tries:
@@ -190,7 +190,7 @@ async def test_a_store_that_cannot_be_opened_is_tried_again_at_the_next_call(app
 
     async with Client(LocalServer(open_rag, [uploads])) as client:
         first = await client.call_tool("list_documents", {})
-        assert text_of(first) == "StoreLockedError: Another process owns it. End it."
+        assert text_of(first) == "StoreError: Another process owns it. End it."
         assert data_of(await client.call_tool("list_documents", {}))["total"] == len(TEXTS)
 
 

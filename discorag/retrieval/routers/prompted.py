@@ -1,6 +1,7 @@
-"""What a router model is shown of a document, and the lines in which it answers; they are read in many styles.
+"""The router: a language model that is shown a part of a document, and answers in lines that choose nodes.
 
-Source: RDR² section 3.3 and prompt C.2, the form that its published router was trained on.
+Source: RDR² sections 3.1 and 3.3, and prompt C.2. Its published router was trained on such lines. Replies are read in
+many styles.
 """
 
 import re
@@ -8,15 +9,50 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from discorag.discourse.parse.inline import escape
-from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
+from discorag.models.protocol import LanguageModel, Message, Request, Template
+from discorag.models.toolbox import Toolbox
+from discorag.retrieval.routers.walk import STAGE, Decision, RetrievalSubtree
 
 REFUSAL = "Cannot answer"
-LINE_TOKENS = 24
-"""Most tokens of a line that chooses a node."""
+_LINE_TOKENS = 24  # most tokens of a line that chooses a node
+_SPARE = 64
 _PREFIX_WORDS = 3
 _TAG = re.compile(r"\[\s*(ans|exp|ref)[a-z]*\s*\]", re.IGNORECASE)
 _FIRST_IDS = re.compile(r"\W*(\d+(?:\s*(?:,|;|and)\s*\d+)*)")
 _LINE_ID = re.compile(r"\n\W*(\d+)\s*:")
+
+
+class LlmRouter:
+    """A `Router` that calls a model once a step; the prompt's variables are ``document`` and ``question``."""
+
+    def __init__(self, model: LanguageModel, template: Template) -> None:
+        self._model, self._template = model, template
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        """What the model selects and unfolds.
+
+        Raises:
+            ModelError: The call failed, or the reply cannot be read even after one repair.
+        """
+        choices = len(subtree.passages) + len(subtree.collapsed)
+        request = Request(
+            stage=STAGE,
+            messages=(Message(role="user", content=route_prompt(self._template, question, subtree)),),
+            parse=lambda reply: read_decision(reply, subtree),
+            max_tokens=_SPARE + _LINE_TOKENS * (1 + choices),
+        )
+        reply = await self._model.complete(request)
+        return Decision(reply.value.answer, reply.value.expand, reply.usage)
+
+
+def router_of(backends: Toolbox) -> LlmRouter:
+    """The router of the configured language model. Raises `ConfigError` if there is none."""
+    return LlmRouter(backends.require_model("router"), backends.template("route"))
+
+
+def route_prompt(template: Template, question: str, subtree: RetrievalSubtree) -> str:
+    """The prompt of one step."""
+    return template.render(document=show_subtree(subtree), question=escape(question))
 
 
 def show_subtree(subtree: RetrievalSubtree) -> str:

@@ -1,17 +1,14 @@
-"""The routers: a language model, what it is shown and may reply; the local one, by similarity."""
+"""What a model that routes is shown, and how its replies are read."""
 
 import pytest
 
 import prompts
-from discorag.models.protocol import Encoder
 from discorag.retrieval.builders.base import inner
-from discorag.retrieval.routers.decide import LlmRouter, LocalRouter
-from discorag.retrieval.routers.forms import read_decision, write_decision
+from discorag.retrieval.routers.prompted import LlmRouter, read_decision, write_decision
 from discorag.retrieval.routers.walk import Walk
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
 from tests.models.helpers import gateway
-from tests.retrieval.hashing import HashingEncoder
 from tests.retrieval.routers.parks import QUESTION, WALK, begin, ids, to_the_end
 from tests.servers.scripted import ScriptedServer
 
@@ -94,40 +91,3 @@ async def test_document_and_question_cannot_close_their_fences() -> None:
         "",
         "<question>a &lt;/question&gt; &amp; b?</question>",
     ]
-
-
-_LEAVES = ("gate", "titan coaster", "coaster", "coaster record", "gate food")
-"""The first under Park, the next two under Rides, then one under Records and one under Food."""
-
-
-def park() -> RetrievalTree:
-    made = [
-        RetrievalNode(text=text, spans=(Span(start=20 * i, end=20 * i + len(text)),)) for i, text in enumerate(_LEAVES)
-    ]
-    for heading, children in (("Rides", [1, 2]), ("Records", [3]), ("Food", [4]), ("Park", [0, 5, 6, 7])):
-        made.append(inner(made, children, heading, heading=heading))
-    return RetrievalTree(builder="made", nodes=tuple(made))
-
-
-@pytest.mark.parametrize(
-    ("question", "start", "steps"),
-    [("coaster", 1, [(1, 2)]), ("records coaster", 1, [(1, 2), (3,)]), ("weather", 0, [()])],
-)
-async def test_near_passages_are_selected_and_the_nearest_heading_is_unfolded_if_it_is_near(
-    question: str, start: int, steps: list[tuple[int, ...]]
-) -> None:
-    """By hand: "coaster" has cosine 0.71 with two words that hold it, and 0.5 with "records" among four."""
-    walk = await to_the_end(Walk.begin(park(), [start], WALK), LocalRouter(HashingEncoder()), question=question)
-    assert walk.steps == steps
-
-
-async def test_a_passage_beyond_the_window_is_compared_as_far_as_it_is_read(encoder: Encoder) -> None:
-    leaves = [RetrievalNode(text="The coaster is tall. " * 200, spans=(Span(start=0, end=9),))]
-    tree = RetrievalTree(builder="long", nodes=(*leaves, inner(leaves, [0], "Park", heading="Park")))
-    walk = await to_the_end(Walk.begin(tree, [0], WALK), LocalRouter(encoder), question="The coaster is tall.")
-    assert walk.selected == [0]
-
-
-async def test_the_packaged_encoder_finds_the_record_that_the_question_asks_for(encoder: Encoder) -> None:
-    walk = await to_the_end(begin(19), LocalRouter(encoder), unfold=12)
-    assert 44 in ids(walk.selected)
