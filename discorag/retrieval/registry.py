@@ -90,6 +90,7 @@ class TreeRetriever:
     vectors: NodeVectors = "mean"
     summaries: bool = False
     reads: bool = False
+    routed: bool = False
 
 
 @dataclass(frozen=True)

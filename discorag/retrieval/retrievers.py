@@ -111,6 +111,7 @@ def by_router(rules: WalkRules) -> TreeRetriever:
         partial(_select_routed, rules=rules),
         "text",
         reads=True,
+        routed=True,
     )
 
 
