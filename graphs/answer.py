@@ -19,7 +19,7 @@ from nodes.answer.quote import quote
 from nodes.answer.refine import refine
 from nodes.answer.relate import relate
 from nodes.answer.rerank import rerank
-from nodes.answer.retrieve import read_all, retrieve_chunks, retrieve_sentence_tree, route_headings
+from nodes.answer.retrieve import read_all, retrieve_chunks, retrieve_sentence_tree
 from nodes.answer.verify import verify
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, AnswerOutput, AnswerState
@@ -38,7 +38,7 @@ def steps() -> Steps:
 def add_retrieval(graph: Steps) -> None:
     """From the question to ranked evidence: ``prepare`` is the first node, ``rerank`` the last."""
     graph.add_node("prepare", prepare, destinations=ROUTES)
-    for node in (retrieve_chunks, retrieve_sentence_tree, route_headings, read_all):
+    for node in (retrieve_chunks, retrieve_sentence_tree, read_all):
         graph.add_node(node.__name__, node, destinations=("rerank", "abstain"))
     graph.add_node("rerank", rerank)
 

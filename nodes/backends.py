@@ -58,7 +58,7 @@ class Backends:
         settings = settings or read_settings()
         if isinstance(llm, str):
             settings, llm = name_model(settings, llm), None
-        model = _configured_model(settings, "reader") if llm is None else _gateway_over(llm, settings.llm)
+        model = configured_model(settings) if llm is None else _gateway_over(llm, settings.llm)
         PARSERS.check(settings.parser.kind)
         RERANKERS.check(settings.reranker.kind, also=("auto",))
         _check_prompts(settings)
@@ -74,7 +74,7 @@ class Backends:
             return self.model
         with self._making:
             if settings not in self._models:
-                self._models[settings] = _configured_model(self.settings, role)
+                self._models[settings] = configured_model(self.settings, role)
             return self._models[settings]
 
     def require_model(self, role: Role = "reader") -> LanguageModel:
@@ -97,6 +97,10 @@ class Backends:
     def template(self, name: str) -> Template:
         """The prompt file of this name: the user's own, or ours."""
         return load(name, self.settings.prompts_dir)
+
+    def parser_name(self, option: str) -> str:
+        """The parser that an option means: for ``auto`` the configured one."""
+        return self.settings.parser.kind if option == "auto" else option
 
     def parser(self, name: str, limits: Limits | None = None) -> TreeParser:
         """The parser of this name: created for each call if it calls a language model, once if it may hold one.
@@ -148,7 +152,7 @@ class Backends:
     @property
     def reranker(self) -> Reranker:
         """The configured reranker, the same for all questions."""
-        return self._reranker
+        return self._reranker  # protocols accept no cached property
 
     @cached_property
     def _reranker(self) -> Reranker:
@@ -186,13 +190,14 @@ def name_model(settings: Settings, name: str) -> Settings:
         raise ConfigError(f"The language model {name!r} cannot be used.", hint=f"{how}.") from error
 
 
-def _configured_model(settings: Settings, role: Role) -> LanguageModel | None:
-    """The model that plays a role, None if none is configured: its client takes most of a second to import."""
-    if not settings.llm_for(role).provider:
+def configured_model(settings: Settings, role: Role = "reader") -> LanguageModel | None:
+    """The language model that plays a role, None if none is configured."""
+    llm = settings.llm_for(role)
+    if not llm.provider:
         return None
-    from discorag.models.gateway import gateway_from
+    from discorag.models.gateway import Gateway  # takes most of a second
 
-    return gateway_from(settings, role)
+    return Gateway(llm)
 
 
 def _gateway_over(model: BaseChatModel, settings: LlmSettings) -> LanguageModel:

@@ -101,10 +101,6 @@ class AnswerContext(AnswerOptions, _Scoped):
             return None
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
-    def tree_engine(self, backends: Backends) -> str:
-        """The engine that parses chunks without a tree."""
-        return _parser(self.parser, backends)
-
     @property
     def limits(self) -> Limits:
         """Parameters of a language model's calls when it parses."""
@@ -139,14 +135,6 @@ class AnswerContext(AnswerOptions, _Scoped):
 
 class IngestContext(IngestOptions, _Scoped):
     """Options of the ingest graph, whose documents it reads, and with which backends."""
-
-    def tree_engine(self, backends: Backends) -> str:
-        """Who parses; ``none`` leaves the chunks' trees to the question."""
-        return _parser(self.parser, backends)
-
-
-def _parser(name: str, backends: Backends) -> str:
-    return backends.settings.parser.kind if name == "auto" else name
 
 
 _opening = threading.Lock()

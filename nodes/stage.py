@@ -110,7 +110,7 @@ class Stage:
         )
 
     def finish_batch(self, n: int, *, engine: str, model: str, preview: str = "") -> list[Json]:
-        """`done` for ``n`` pieces of work, each of which failed or not; fallbacks name what was used instead."""
+        """Like `done`, for ``n`` pieces of work; if some failed, engine and model name what was used instead too."""
         others = dict.fromkeys(failure.fallback for failure in self.failures)
         if others and len(self.failures) >= n:
             engine, model = "local", ", ".join(others)
@@ -119,7 +119,7 @@ class Stage:
         return self.done(engine=engine, model=model, preview=preview)
 
     def with_notes(self, answer: Answer, state: AnswerState) -> Answer:
-        """The answer with what it says of failures, of this stage and of those before, and of the evidence."""
+        """The answer with notes on the failures of all stages so far, and with what `nodes.answer.assess` found."""
         before = map(StageRecord.model_validate, state.get("ledger", []))
         notes = Ledger(stages=(*before, self.record(engine="local"))).notes
         unsure = state.get("unsure", False) and not answer.abstained and not state.get("written_by")

@@ -63,7 +63,7 @@ class AnswerState(AnswerInput, total=False):
     rounds: Annotated[int, Field(description="Rounds of refinement so far; all of them if one changed nothing.")]
     verbatim: Annotated[
         Json | None,
-        Field(description="Of the verbatim answer, which stays if the language model fails: graph, plan, draft."),
+        Field(description="Graph, plan and draft of the verbatim answer, which stays if the language model fails."),
     ]
     unavailable: Annotated[
         bool, Field(description="The language model could not be asked; it is not asked again for this question.")

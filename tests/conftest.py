@@ -14,11 +14,10 @@ from hypothesis import HealthCheck, settings
 from discorag import DiscoRAG
 from discorag.config import LlmSettings, Settings, StoreSettings
 from discorag.models.encoder import encoder_from
-from discorag.models.gateway import gateway_from
 from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.store.store import open_store
-from nodes.backends import Backends
+from nodes.backends import Backends, configured_model
 from tests.servers.postgres import PostgresServer, programs
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -107,7 +106,7 @@ class Pipelines:
             }
         )
         store = open_store(settings.store, (self.encoder.version, self.encoder.dimension))
-        rag = DiscoRAG(backends=Backends(settings, store, self.encoder, gateway_from(settings)))
+        rag = DiscoRAG(backends=Backends(settings, store, self.encoder, configured_model(settings)))
         self.opened.append(rag)
         return rag
 

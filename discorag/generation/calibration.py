@@ -116,7 +116,7 @@ def exact_terms(question: str) -> list[str]:
 
 
 def absent_terms(inputs: AnswerInputs) -> list[str]:
-    """The `exact_terms` of the question that stand in no passage, title or heading."""
+    """The `exact_terms` of the question that occur in no passage, title or heading."""
     sources = "\n".join("\n".join((c.title, *c.headings, c.text)) for c in inputs.chunks).casefold()
     return [term for term in exact_terms(inputs.query) if term.casefold() not in sources]
 

@@ -106,9 +106,9 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
 async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:
     """The mean logit of the best sentence and of the passage around it.
 
-    Under a title that names the subject of the question, sentences that do not answer it look as if they did. So both
-    are read without title and headings; only a question that a sentence stands under is read with it. There is at least
-    one chunk; without a statement, the first chunk's logit counts alone.
+    The reranker reads both without title and headings: under a title that names the question's subject, any sentence
+    looks like an answer. Only a heading that is a question is read with its sentence. There is at least one chunk;
+    without a statement, the first chunk's logit counts alone.
 
     Raises:
         ModelError: The reranker is an endpoint and fails.

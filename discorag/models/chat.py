@@ -60,7 +60,7 @@ class ChatClient:
 
     Args:
         settings: Model and limits.
-        connection: What is asked instead of the configured model.
+        connection: A chat model to call instead of the configured one.
     """
 
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:

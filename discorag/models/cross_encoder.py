@@ -42,7 +42,7 @@ class OnnxCrossEncoder:
     50 tokens). So a pair's logits depend on nothing but the pair. Threads may share an instance.
 
     Args:
-        folder: Where the two files are, which are read at the first use.
+        folder: Holds the two files, which are read at the first use.
         max_tokens: Window of a pair, special tokens included.
         cut: Which text is cut to fit into the window: the second (a passage behind a query) or the first (a premise
             before a hypothesis). The other text is cut only where it alone fills more than half of the window.

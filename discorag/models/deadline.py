@@ -32,13 +32,13 @@ def models_within(seconds: float, *, setting: str = "") -> Generator[None]:
 
 
 def expired_limit() -> str:
-    """The setting of the deadline if that has passed; empty if it has not, or comes from no setting."""
+    """The setting that set the deadline, if the deadline has passed; otherwise empty."""
     until, setting = _limit.get()
     return setting if monotonic() >= until else ""
 
 
 def in_time() -> asyncio.Timeout:
-    """A block that raises ``TimeoutError`` at the deadline; at once, where no time is left."""
+    """A context that raises ``TimeoutError`` at the deadline. If no time is left, this function raises it."""
     left = _limit.get()[0] - monotonic()
     if left <= 0:
         raise TimeoutError

@@ -115,12 +115,12 @@ class LocalEncoder(BaseEncoder):
 GRAPH = Path(__file__).with_name("minilm.onnx")
 """Made by `training.minilm_graph`; its weights are read from the model's own file."""
 _REVISION = "gt-0.1.0"
-"""Revision of its vectors, named after the first package with these weights. That one had 32 bits; the cosine of its
-vectors with ours is 0.999999.
+"""Part of the encoder's version, named after the first package with these weights. Its weights had 32 bits; the cosine
+between its vectors and ours is 0.999999.
 """
 _DIMENSION = 384
 _BATCH_TOKENS = 512
-"""In one forward pass at most, special tokens included: what bounds its memory, and how long it cannot be stopped."""
+"""Most tokens in one forward pass, special tokens included: a pass cannot be cancelled, and takes memory for each."""
 
 
 class PackagedEncoder(LocalEncoder):

@@ -73,10 +73,6 @@ class Endpoint:
         with typed_errors(self._variables):
             return await ask(client)
 
-    async def post(self, path: str, body: dict[str, object]) -> object:
-        """The JSON of the reply to ``body``, unchecked. Raises as `call`."""
-        return await self.call(lambda client: client.post(path, body=body, cast_to=object))
-
 
 def key_of(settings: EndpointSettings) -> str:
     """The key, or a placeholder: without one the openai client would send OPENAI_API_KEY."""

@@ -1,7 +1,7 @@
 """The gateway to a language model: every output is checked, repaired once, counted, and cached when it is valid.
 
-Of an output that hit its token limit the usable part is kept; if there is none, it is requested once more with a higher
-limit.
+If an output reaches its token limit, its usable part is kept. If no part is usable, the call is repeated once with a
+higher limit.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings
+from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings
 from discorag.models.cache import ReplyCache
 from discorag.models.chat import ChatClient, Draft
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
@@ -24,7 +24,6 @@ from discorag.schema.errors import (
     Usage,
 )
 from discorag.schema.values import digest
-from discorag.text.replies import close_json
 
 T = TypeVar("T")
 
@@ -50,7 +49,7 @@ class Gateway:
 
     Args:
         settings: Model, limits and cache.
-        chat: What is asked instead of the configured model.
+        chat: A client to call instead of one for the configured model.
 
     Raises:
         ConfigError: No model is configured, and there is no ``chat``.
@@ -141,17 +140,11 @@ class Gateway:
             )
 
 
-def gateway_from(settings: Settings, role: Role = "reader") -> Gateway | None:
-    """The language model that plays a role, or None if none is configured. Raises as `Gateway`."""
-    llm = settings.llm_for(role)
-    return Gateway(llm) if llm.provider else None
-
-
 def _accept(request: Request[T], draft: Draft) -> Reply[T]:
-    """The reply, if the draft is one. Raises InvalidOutputError or OutputTruncatedError with the draft's usage."""
+    """Turn a draft into a reply. Raises InvalidOutputError or OutputTruncatedError, with the draft's usage."""
     is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
-        text = _usable_part(request, draft.text) if is_cut else _finished_text(draft)
+        text = request.cut(draft.text) if is_cut and request.cut else _finished_text(draft)
         return Reply(text=text, value=request.parse(text), usage=draft.usage, cut=is_cut)
     except (ValueError, RecursionError) as error:
         if is_cut and not isinstance(error, AskAgainError):
@@ -165,15 +158,6 @@ def _accept(request: Request[T], draft: Draft) -> Reply[T]:
             hint="Use a stronger model, or the local engine for this stage.",
             usage=draft.usage,
         ) from error
-
-
-def _usable_part(request: Request[Any], text: str) -> str:
-    """What is worth keeping of a text that was cut off."""
-    if request.cut:
-        return request.cut(text)
-    if request.schema is None:
-        raise ValueError("A part of it would not do.")
-    return close_json(text)
 
 
 def _fewest(request: Request[Any]) -> int:
@@ -194,7 +178,7 @@ def _finished_text(draft: Draft) -> str:
 
 
 def _repair_of(request: Request[T], bad: Draft, error: ModelError) -> Request[T]:
-    """The same conversation with the bad output and what is wrong with it; one beam, so that a schema holds."""
+    """The request continued by the bad output and by what is wrong with it; without beams, so that a schema holds."""
     if isinstance(error, OutputTruncatedError):
         shown, ask = bad.text[:_CUT_LIMIT] + " ...", _TRUNCATED.format(limit=request.max_tokens)
     else:

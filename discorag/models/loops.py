@@ -25,7 +25,7 @@ def cancel_scope() -> Generator[None]:
         yield
     finally:
         over.set()
-        _over.set(before)  # no reset: a generator that nobody finishes is closed in another context
+        _over.set(before)  # a token could not be reset: an unfinished generator is closed in another context
 
 
 def raise_if_cancelled(*_: object) -> None:

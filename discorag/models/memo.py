@@ -33,7 +33,7 @@ def pack_vectors(texts: Sequence[str], vectors: Vectors) -> str:
 
 
 def _key(text: str) -> bytes:
-    """Cryptographic, so that no text can be made to replace another tenant's."""
+    """A cryptographic digest: nobody can write a text that has the digest of another tenant's text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest()
 
 

@@ -154,10 +154,10 @@ def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[Pair]], Logits], Sequen
 
 
 def in_columns(rows: Sequence[Sequence[tuple[str, float]]]) -> Probabilities:
-    """The labels of each pair, with their probabilities, as `Probabilities`: what is left of 1 is neutral.
+    """Convert the labels and probabilities of each pair; the rest up to 1 is neutral.
 
     Raises:
-        ValueError: A pair has not one label that begins with "entail".
+        ValueError: A pair does not have exactly one label that begins with "entail".
     """
     result = np.zeros((len(rows), 3), np.float32)
     for i, row in enumerate(rows):

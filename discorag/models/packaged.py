@@ -84,7 +84,7 @@ def language_warning(text: str, models: Sequence[str]) -> str:
 
     Args:
         text: Of a document, or of the passages that were found.
-        models: Versions of the encoder and the reranker. Of models that are not packaged nothing is known.
+        models: Versions of the encoder and the reranker. The languages of models that are not packaged are unknown.
     """
     packaged = [model for version in models if (model := PACKAGED.get(version.partition("@")[0]))]
     language = detect_language(text) if packaged else None

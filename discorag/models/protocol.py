@@ -84,7 +84,7 @@ class Request(Generic[T]):
         messages: The conversation so far, the last turn being the user's.
         parse: Turns the text into a value; raises ``ValueError`` with a message that a model can act on.
         cut: Returns the usable part of a text that hit its token limit, which is then parsed like any other; raises
-            ``ValueError`` if there is none. None: JSON is closed where a schema was sent, other texts are dropped.
+            ``ValueError`` if there is none. None: no part of it is usable.
         schema: JSON schema that the server is asked to enforce; ``parse`` checks again, always.
         max_tokens: Limit of the output.
         temperature: Sampling temperature; None: the model's own.

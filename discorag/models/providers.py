@@ -22,7 +22,7 @@ VARIABLES = "DISCO_RAG_LLM"
 REASONING_TOKENS = 4096
 """Added to the output's limit for a model that refuses a temperature: it thinks first, which counts as output."""
 _ASK_S = 10.0
-"""Limit of a question to a server about its models."""
+"""Seconds to wait for a server's list of models."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def connect(settings: LlmSettings) -> Connection:
 
 
 def own_model(chat: BaseChatModel, context_tokens: int) -> Connection:
-    """A chat model whose own settings count: schemas are only checked."""
+    """A chat model that keeps its own settings: no limit and no schema is sent; replies are only checked."""
     return Connection(chat, context_tokens, _own_parameters, says_why_it_ends=False)
 
 
@@ -107,7 +107,7 @@ def _openai_parameters(request: Request[Any], stream: bool) -> dict[str, Any]:
         # In extra_body, because as an argument the client would parse the output itself and raise when it is cut off.
         schema = {"name": request.stage, "schema": request.schema, "strict": True}
         body = {"response_format": {"type": "json_schema", "json_schema": schema}}
-    # Said in each case: inside LangGraph a callback would otherwise turn any call into a streamed one.
+    # ``stream`` is always sent: otherwise a callback of LangGraph would turn any call into a streamed one.
     given: dict[str, Any] = {"stream": stream, "max_tokens": request.max_tokens, "extra_body": body}
     if request.temperature is None:
         return given | {"max_tokens": request.max_tokens + REASONING_TOKENS}
@@ -117,7 +117,7 @@ def _openai_parameters(request: Request[Any], stream: bool) -> dict[str, Any]:
 def _ollama(settings: LlmSettings) -> Connection:
     """A model of the Ollama server at ``OLLAMA_HOST``, with as much of its context as ``context_tokens`` allows.
 
-    Ollama's own default is 4,096 tokens, whatever the model has; it cuts longer prompts without a word.
+    Ollama's own default is 4,096 tokens, whatever the model has; it cuts longer prompts silently.
     """
     from ollama import Client
 

@@ -106,7 +106,7 @@ class CrossEncoderReranker:
 
     Args:
         model: The cross-encoder, with one label.
-        version: Its name and revision; of a folder a digest of its files.
+        version: Its name and revision; for a folder, its name and a digest of its files.
 
     Source: HTSIR section "Reranking and Response Generation" names BGE-Reranker, which is one; Nogueira and Cho 2019
     for cross-encoders on MS MARCO.

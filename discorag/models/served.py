@@ -23,8 +23,7 @@ class ServerEncoder(BaseEncoder):
 
     Its tokenizer is the one that the settings name; without one, the packaged MiniLM's, as an estimate.
 
-    Texts are sent as text, whole: a server that finds one too long answers 400, which is raised, or cuts it by its own
-    settings, which no client can see.
+    Texts are sent whole. A server that finds one too long answers 400, which is raised, or cuts it silently.
     """
 
     def __init__(self, endpoint: Endpoint, settings: EncoderSettings, dimension: int, tokens: FastTokens) -> None:
@@ -67,7 +66,7 @@ async def _vectors(endpoint: Endpoint, settings: EncoderSettings, texts: Sequenc
     """Unit vectors of one batch, shape (len(texts), d).
 
     Raises:
-        InvalidOutputError: They are not as many, not of equal length, or have no direction.
+        InvalidOutputError: Their number is wrong, they differ in length, or one is zero or not finite.
     """
     response = await endpoint.call(
         # Not every server knows the client's default, base64.
@@ -154,7 +153,8 @@ class ServerReranker:
         return tuple(score for batch in batches for score in batch)
 
     async def _batch(self, query: str, texts: Sequence[str]) -> list[float]:
-        reply = await self._endpoint.post("/rerank", {"model": self._model, "query": query, "documents": list(texts)})
+        body = {"model": self._model, "query": query, "documents": list(texts)}
+        reply = await self._endpoint.call(lambda client: client.post("/rerank", body=body, cast_to=object))
         with typed_errors(RERANKER):
             found = {item.index: item.relevance_score for item in _RerankReply.model_validate(reply).results}
         if found.keys() != set(range(len(texts))):

@@ -1,4 +1,4 @@
-"""What the factories of registered parts may use: settings, models and prompts of the running pipeline."""
+"""What the factories of registered parts may use: the settings, models and prompts of the pipeline."""
 
 from typing import Protocol
 
@@ -18,11 +18,6 @@ class Toolbox(Protocol):
     @property
     def encoder(self) -> Encoder:
         """The configured encoder, with a cache."""
-        ...
-
-    @property
-    def bare_encoder(self) -> Encoder:
-        """The same encoder without the cache."""
         ...
 
     @property

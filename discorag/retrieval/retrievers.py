@@ -27,7 +27,7 @@ from discorag.retrieval.selectors import (
     within_budget,
 )
 from discorag.schema.document import Scope
-from discorag.schema.errors import ModelError, Usage
+from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
 from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store
@@ -67,11 +67,7 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     """HTSIR section 4: a reranker orders the best nodes of all layers; the first k that fit are selected."""
     s, k = query.scores, query.k or RERANKED
     found = ranking(s.forest.tree, s.nodes)[: max(k, query.pool)]
-    try:
-        ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
-    except ModelError as error:
-        failure = Failure.of("retrieve", error, fallback="the order by similarity")
-        return SelectedNodes(within_budget(found[:k], s.sizes, query.words), failures=(failure,))
+    ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
     return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 

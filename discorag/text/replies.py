@@ -1,12 +1,6 @@
-"""A language model's reply: its named parts in any customary formatting, and repairs of a reply that was cut off.
+"""A language model's reply: its named parts, however their names are formatted; and whole sentences of cut prose."""
 
-JSON that was cut off is closed; prose ends with its last whole sentence.
-"""
-
-import json
 import re
-
-from pydantic_core import from_json
 
 from discorag.text.sentences import sentence_spans
 
@@ -33,17 +27,7 @@ def without_fences(reply: str) -> str:
     return _FENCE.sub("", reply.replace("\r\n", "\n"))
 
 
-_OPEN_NUMBER = re.compile(r"[-+.\deE]+\Z")  # more digits may have followed
 _WHOLE = re.compile(r"[.!?。！？…][\"'”’)\]」』*]*\Z")
-
-
-def close_json(text: str) -> str:
-    """Cut-off JSON, closed after its last whole value; compact.
-
-    Raises:
-        ValueError: It is not the beginning of JSON.
-    """
-    return json.dumps(from_json(_OPEN_NUMBER.sub("", text), allow_partial=True), separators=(",", ":"))
 
 
 def whole_sentences(text: str) -> str:

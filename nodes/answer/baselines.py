@@ -9,10 +9,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.generation.draft import emit_token
-from discorag.generation.prompted.paper import Baselines, Link, without_structure
+from discorag.generation.prompted.paper import Link, PaperEngine, without_structure
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.errors import ModelError, QueryError
-from discorag.store.records import Hit
+from discorag.schema.errors import ModelError
 from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
 from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
@@ -25,16 +24,16 @@ from nodes.state import AnswerState, Json, fresh_answer
 
 async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from whole documents (fig. 13)."""
-    return await _write_draft(state, runtime, Baselines.full_context)
+    return await _write_draft(state, runtime, PaperEngine.full_context)
 
 
 async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: plan and answer in one call (fig. 15)."""
     plan: str | None = None
 
-    async def call(calls: Baselines, inputs: AnswerInputs) -> Outcome[str]:
+    async def call(engine: PaperEngine, inputs: AnswerInputs) -> Outcome[str]:
         nonlocal plan
-        outcome = await calls.retrieve_and_plan(inputs)
+        outcome = await engine.retrieve_and_plan(inputs)
         plan = outcome.value[0].paragraph or None
         return outcome.holding(outcome.value[1])
 
@@ -45,15 +44,15 @@ async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """plan: a plan and queries from the question alone (fig. 16, stage 1); if it fails, the question is searched."""
     context, stage = await answer_context(runtime), Stage("plan")
-    calls, query = await _calls(context), check_query(state["query"])
+    engine, query = await _engine(context), check_query(state["query"])
     try:
-        outcome = await calls.hint(query)
+        outcome = await engine.hint(query)
     except ModelError as error:
         stage.failed(error, fallback="the question itself is searched for")
-        ledger = stage.done(engine="llm", model=_name(calls))
+        ledger = stage.done(engine="llm", model=engine.model.name)
         return {**fresh_answer(), "queries": [query], "ledger": Overwrite(ledger)}
     plan, queries = outcome.value
-    ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview="; ".join(queries))
+    ledger = stage.done(engine="llm", model=engine.model.name, outcome=outcome, preview="; ".join(queries))
     turns = {"hint": outcome.text}
     found = {"plan": plan.paragraph, "queries": [*queries], "turns": turns}
     return {**fresh_answer(), **found, "ledger": Overwrite(ledger)}
@@ -66,19 +65,8 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
 
-    async def ranking(query: str) -> list[Hit]:
-        found, _ = await find_chunks(query, state, context)
-        return found.best
-
-    async def ranking_or_nothing(query: str) -> list[Hit]:
-        try:
-            return await ranking(query)
-        except QueryError as error:  # longer than the encoder's window
-            stage.failed(error, fallback="the other queries, else the question itself")
-            return []
-
-    rankings = await asyncio.gather(*map(ranking_or_nothing, state.get("queries", [])))
-    best = fuse_rankings(rankings if any(rankings) else [await ranking(check_query(state["query"]))])
+    searches = await asyncio.gather(*(find_chunks(query, state, context) for query in state.get("queries", [])))
+    best = fuse_rankings([found.best for found, _ in searches])
     own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: best[:n], context.top_k)
     if not own.best:
         raise await asyncio.to_thread(nothing_in, backends.store, scope)
@@ -89,52 +77,48 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: from what the queries found (fig. 16, stage 2)."""
-    return await _write_draft(state, runtime, Baselines.answer_after_hint)
+    return await _write_draft(state, runtime, PaperEngine.answer_after_hint)
 
 
 async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """relate: find discourse markers between chunks (fig. 17); if the call fails, there are none."""
     context, stage = await answer_context(runtime), Stage("relate")
-    calls = await _calls(context)
+    engine = await _engine(context)
     inputs = without_structure(await load_inputs(state, context))
     try:
-        outcome = await calls.find_markers(inputs)
+        outcome = await engine.find_markers(inputs)
     except ModelError as error:
         stage.failed(error, fallback="no markers")
-        return {"markers": [], "ledger": stage.done(engine="llm", model=_name(calls))}
+        return {"markers": [], "ledger": stage.done(engine="llm", model=engine.model.name)}
     preview = ", ".join(f"{inputs.number(li.source)} {li.marker} {inputs.number(li.target)}" for li in outcome.value)
-    ledger = stage.done(engine="llm", model=_name(calls), outcome=outcome, preview=preview)
+    ledger = stage.done(engine="llm", model=engine.model.name, outcome=outcome, preview=preview)
     return {"markers": [link.model_dump() for link in outcome.value], "ledger": ledger}
 
 
 async def answer_with_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: standard RAG, with the discourse markers listed after the chunks."""
     links = [Link.model_validate(m) for m in state.get("markers", [])]
-    return await _write_draft(state, runtime, partial(Baselines.answer_with_markers, links=links))
+    return await _write_draft(state, runtime, partial(PaperEngine.answer_with_markers, links=links))
 
 
 async def _write_draft(
     state: AnswerState,
     runtime: Runtime[AnswerContext],
-    call: Callable[[Baselines, AnswerInputs], Awaitable[Outcome[str]]],
+    call: Callable[[PaperEngine, AnswerInputs], Awaitable[Outcome[str]]],
 ) -> Json:
     """The draft that a call makes; shown in one piece, because beams cannot be streamed."""
     context, stage = await answer_context(runtime), Stage("generate")
-    calls = await _calls(context)
+    engine = await _engine(context)
 
     async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:
-        outcome = await call(calls, inputs)
+        outcome = await call(engine, inputs)
         emit_token(stage, outcome.value)
         return outcome
 
     inputs = without_structure(await load_inputs(state, context))
-    return await draft_update(inputs, context, stage, write_and_show, _name(calls), None)
+    return await draft_update(inputs, context, stage, write_and_show, engine.model.name, None)
 
 
-async def _calls(context: AnswerContext) -> Baselines:
+async def _engine(context: AnswerContext) -> PaperEngine:
     """Raises `ConfigError` where no language model is configured."""
-    return Baselines(context.paper_engine(await context.open_backends()))
-
-
-def _name(calls: Baselines) -> str:
-    return calls.engine.model.name
+    return context.paper_engine(await context.open_backends())

@@ -21,7 +21,7 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_tree:
         return {"trees": {}, "ledger": stage.done(engine="off")}
     backends, inputs = await context.open_backends(), await load_inputs(state, context)
-    engine = context.tree_engine(backends)
+    engine = backends.parser_name(context.parser)
     parser = backends.parser(engine, context.limits)
     scope = await context.scope()
     others = (

@@ -5,8 +5,7 @@ from langgraph.runtime import Runtime
 from discorag.generation.draft import replace_tokens
 from discorag.generation.narrowing import shown_text
 from discorag.generation.prompted.rewriting import refine_answer
-from discorag.models.protocol import LanguageModel, Reply
-from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.answer import Outcome
 from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -17,13 +16,18 @@ from nodes.state import AnswerState, Json
 async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """One round; a reply that changes nothing, or a failure, is the last one, and leaves the draft as it was."""
     context, stage = await answer_context(runtime), Stage("refine")
-    inputs, model, draft = (
-        await load_inputs(state, context),
-        (await context.open_backends()).require_model(),
-        state.get("draft", ""),
-    )
+    inputs, backends, draft = await load_inputs(state, context), await context.open_backends(), state.get("draft", "")
+    model = backends.require_model()
     try:
-        better = await _refine(model, inputs, draft, context)
+        better = await refine_answer(
+            model,
+            backends.template("refine-answer"),
+            question="\n\n".join(filter(None, (inputs.query, inputs.instruction))),
+            answer=draft,
+            passages=[shown_text(chunk) for chunk in inputs.chunks],
+            max_tokens=context.sampling.for_answer(len(inputs.chunks)),
+            temperature=context.temperature,
+        )
     except ModelError as error:
         stage.failed(error, fallback="the answer as it was before this round")
         return {"rounds": context.refine, "ledger": stage.done(engine="llm", model=model.name)}
@@ -33,15 +37,3 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         replace_tokens(stage, better.value)
     ledger = stage.done(engine="llm", model=model.name, outcome=outcome, preview=better.value)
     return {"draft": better.value, "rounds": context.refine if same else state.get("rounds", 0) + 1, "ledger": ledger}
-
-
-async def _refine(model: LanguageModel, inputs: AnswerInputs, answer: str, context: AnswerContext) -> Reply[str]:
-    return await refine_answer(
-        model,
-        (await context.open_backends()).template("refine-answer"),
-        question="\n\n".join(filter(None, (inputs.query, inputs.instruction))),
-        answer=answer,
-        passages=[shown_text(chunk) for chunk in inputs.chunks],
-        max_tokens=context.sampling.for_answer(len(inputs.chunks)),
-        temperature=context.temperature,
-    )

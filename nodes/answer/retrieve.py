@@ -41,7 +41,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope, options = await context.open_backends(), await context.scope(), context.tree_options
-    retriever, tools = tree_retriever(context.retriever), backends.tree_tools(context.tree_engine(backends))
+    retriever, tools = tree_retriever(context.retriever), backends.tree_tools(backends.parser_name(context.parser))
     assert retriever is not None  # `prepare` chose this node
     question, filters = question_of(state), state.get("filters") or {}
     try:
@@ -59,14 +59,6 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {len(search.index.built)} trees built"
     found = Distinct(hits, search.copies)
     return await _finish(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
-
-
-async def route_headings(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
-    """Search for documents, then let a router walk the headings of each to the end (RDR² section 3.1).
-
-    The code is that of `retrieve_sentence_tree`: the retriever knows how to walk a tree.
-    """
-    return await retrieve_sentence_tree(state, runtime)
 
 
 async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:

@@ -162,7 +162,7 @@ async def store_document(run: Run) -> str:
 
 def _versions(run: Run) -> dict[str, str]:
     """Version of every stage that shapes what is stored of the document; a change in any makes it stale."""
-    settings, engine = run.backends.settings, run.context.tree_engine(run.backends)
+    settings, engine = run.backends.settings, run.backends.parser_name(run.context.parser)
     splitter = (SPLITTER_VERSION, str(settings.reading.chunk_tokens), settings.encoder.tokenizer)
     return {
         "converter": converter_version(Path(run.uri).suffix),
@@ -178,7 +178,7 @@ async def parse(chunks: list[Chunk], run: Run) -> tuple[list[Chunk], str]:
 
     Where the llm engine fails on a chunk, the local engine's tree is used instead, and the version says so.
     """
-    engine = run.context.tree_engine(run.backends)
+    engine = run.backends.parser_name(run.context.parser)
     if engine == NOT_MADE:
         run.record(StageRecord(stage="parse", engine="off"))
         return chunks, NOT_MADE
@@ -201,7 +201,7 @@ async def build_tree(doc_id: str, run: Run) -> None:
     if retriever is None:
         run.record(StageRecord(stage="build_tree", engine="off"))
         return
-    stage, engine = Stage("build_tree"), context.tree_engine(backends)
+    stage, engine = Stage("build_tree"), backends.parser_name(context.parser)
     parser = backends.settings.parser.kind if engine == NOT_MADE else engine
     try:
         index = tree_index(retriever, backends.tree_tools(parser), backends.store, run.scope)

@@ -25,7 +25,7 @@ TEXTS = {
     "volcanoes.txt": "A volcano erupts when molten lava rises through the crust.",
 }
 TWO_QUERIES = "PLAN: First birds, then mountains.\nRETRIEVAL HINT:\n- penguins breeding on ice\n- lava from a volcano"
-LONG_QUERY = "volcano " * 400  # beyond the encoder's window
+LONG_QUERY = "volcano " * 400
 NAMES = sorted(BASELINES)
 
 
@@ -149,25 +149,25 @@ def test_fig_16_every_query_of_the_hint_is_retrieved_and_not_the_question(ask: A
 
 
 @pytest.mark.parametrize(
-    ("hint", "stage", "shown"),
+    ("hint", "failed", "shown"),
     [
-        ("I would search for it.", "plan", ["flu.txt"]),
-        ("PLAN: x\nRETRIEVAL HINT:", "plan", ["flu.txt"]),
-        (Scripted("down", status=500), "plan", ["flu.txt"]),
-        (f"PLAN: x\nRETRIEVAL HINT: {LONG_QUERY}", "retrieve", ["flu.txt"]),
-        (f"{TWO_QUERIES}\n- {LONG_QUERY}", "retrieve", ["penguins.txt", "volcanoes.txt"]),
+        ("I would search for it.", ["plan"], ["flu.txt"]),
+        ("PLAN: x\nRETRIEVAL HINT:", ["plan"], ["flu.txt"]),
+        (Scripted("down", status=500), ["plan"], ["flu.txt"]),
+        (f"PLAN: x\nRETRIEVAL HINT: {LONG_QUERY}", ["plan"], ["flu.txt"]),
+        (f"{TWO_QUERIES}\n- {LONG_QUERY}", [], ["penguins.txt", "volcanoes.txt"]),
     ],
     ids=["no form", "no query", "down", "only a long query", "one long query"],
 )
-def test_fig_16_queries_that_fail_are_counted_and_where_none_is_left_the_question_is_searched(
-    opened: Opened, hint: Scripted | str, stage: str, shown: list[str]
+def test_fig_16_a_hint_that_fails_is_counted_and_the_question_is_searched(
+    opened: Opened, hint: Scripted | str, failed: list[str], shown: list[str]
 ) -> None:
     with ScriptedServer(model({"plan-and-retrieve": hint})) as server:
         result = opened(server).ask(QUERY, baseline="plan-and-retrieve", top_k=len(shown))
         last = server.requests[-1]
-    assert [f.stage for f in result.ledger.failures] == [stage]
+    assert [f.stage for f in result.ledger.failures] == failed
     assert sorted(fenced(last, "chunk")) == sorted(TEXTS[name] for name in shown)
-    assert (result.answer.plan is None) == (stage == "plan") == (name_of(last) == "standard")
+    assert (result.answer.plan is None) == bool(failed) == (name_of(last) == "standard")
     assert result.draft == ANSWER
 
 

@@ -161,15 +161,6 @@ def test_cut_off_prose_is_kept_up_to_its_last_whole_sentence_and_marked(
     assert any("cut off" in note for note in result.answer.notes)
 
 
-def test_a_cut_off_graph_that_lacks_nothing_but_its_end_is_closed(opened: Opened) -> None:
-    cut = Scripted('{"c1":{},"c2":{"1":"CONTRASTS_WITH"},"c3":{"1":"SUPP', finish_reason="length")
-    result, requests = ask(opened, model({"graph": cut}))
-    assert len(requests) == 3
-    assert result.graph is not None
-    assert [e.relation for e in result.graph.edges] == ["CONTRASTS_WITH"]
-    assert failures(result) == [("relate", "OutputTruncatedError", "what was whole of it")]
-
-
 PROBE = '{"answer":"In summer they do [2].","graph":{"c1":{},"c2":{"1":"CONTRASTS_WITH"}}}'
 
 

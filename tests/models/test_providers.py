@@ -9,7 +9,7 @@ from langchain_core.language_models import GenericFakeChatModel
 
 from discorag.config import LlmSettings, Settings
 from discorag.models.chat import ChatClient
-from discorag.models.gateway import Gateway, gateway_from
+from discorag.models.gateway import Gateway
 from discorag.models.providers import REASONING_TOKENS, own_model
 from discorag.schema.errors import (
     ConfigError,
@@ -36,9 +36,7 @@ def named(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Gateway]:
         if server:
             monkeypatch.setenv("OLLAMA_HOST", server.host)
         settings = Settings(model=name, llm=LlmSettings.model_validate({"cache": None, "retries": 0, **llm}))
-        made = gateway_from(settings)
-        assert made is not None
-        return made
+        return Gateway(settings.llm_for("reader"))
 
     return make
 

@@ -19,7 +19,6 @@ from discorag.retrieval.routers.walk import Decision, RetrievalSubtree
 from discorag.retrieval.search import evidence_of
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, count_words
-from tests.models.test_reranker import Served, failing, reranker
 from tests.retrieval.builders.checks import joined, source_of
 from tests.retrieval.builders.every import every_builder
 
@@ -176,13 +175,3 @@ async def test_routing_starts_from_the_five_best_passages_of_all_documents_or_fr
     made = await chosen(ROUTED, forest, scores.tolist(), 10_000, router=router, k=4)
     assert {forest.place(node)[0] for node in made.nodes} == {"a", "c"}
     assert router.questions == 3 + 2
-
-
-async def test_a_reranker_that_fails_leaves_the_order_of_similarity_and_is_counted() -> None:
-    forest = under_one_heading("one", "two two", "three three three", "four four four four")
-    with Served(failing(503)) as seen:
-        found = await chosen("htsir", forest, [0.3, 0.9, 0.1, 0.5, 0], 6, reranker=reranker(seen))
-    assert list(found.nodes) == [1, 3]
-    [failure] = found.failures
-    assert (failure.stage, failure.fallback) == ("retrieve", "the order by similarity")
-    assert failure.kind == "ModelUnavailableError"

@@ -15,10 +15,10 @@ from typing import Annotated
 
 import typer
 
-from discorag.config import HOW_TO_NAME_A_MODEL, read_settings
+from discorag.config import read_settings
 from discorag.discourse.parse.as_printed import PaperParser
 from discorag.discourse.parse.parser import Limits, TreeParser, join_texts
-from discorag.models.gateway import gateway_from
+from discorag.models.gateway import Gateway
 from discorag.schema.discourse import Nuclearity, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError, ModelError
@@ -112,9 +112,7 @@ def _node(edus: Sequence[Span], start: int, end: int, nuclearity: Nuclearity, la
 def main(folder: Annotated[Path, typer.Argument(help="RSTtrees-WSJ-main-1.0, or its TEST.")]) -> None:
     """Ask the configured language model for the tree of every test document, and print F1."""
     test = folder / "TEST" if (folder / "TEST").is_dir() else folder
-    cases, gateway = load_rst_dt(test), gateway_from(read_settings(), "parser")
-    if gateway is None:
-        raise ConfigError("No language model is configured.", hint=HOW_TO_NAME_A_MODEL)
+    cases, gateway = load_rst_dt(test), Gateway(read_settings().llm_for("parser"))
     parser = PaperParser(gateway, load_prompt("paper-tree"), Limits())
 
     async def parse_all() -> list[RstTree | None]:

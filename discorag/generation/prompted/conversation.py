@@ -130,7 +130,7 @@ def _fence(number: int, chunk: Chunk, layout: Layout) -> str:
 
 
 def chunk_text(chunk: Chunk, layout: Layout) -> str:
-    """What is left of a chunk, escaped; with its tree, if it has one and the layout shows it."""
+    """The text of a chunk, escaped, with gaps where it was narrowed; with its tree if the layout shows trees."""
     if chunk.tree and layout == "inline":
         return mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=GAP)
     return escape(shown_text(chunk))

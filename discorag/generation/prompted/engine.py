@@ -36,14 +36,14 @@ from discorag.text.tokens import TokenCounter
 LINK_TOKENS = 12  # "10":"BACKGROUND_FOR",
 ROW_TOKENS = 8  # "c10":{},
 MOST_LINKS = 9
-"""Links of a passage for which there is room: all that ten passages can have (Disco-RAG retrieves ten)."""
+"""Links for which each passage has room: all that one of ten can have (Disco-RAG retrieves ten)."""
 PLAN_STEP = 48
-"""A step of a plan for each passage; with what stands around it a plan of ours has about 180 tokens at ten passages."""
+"""Tokens of a plan for each passage; a plan of the local engine has about 180 tokens for ten passages."""
 ANSWER_PART = 72
-"""A sentence or two on each passage."""
+"""Tokens of an answer for each passage: a sentence or two."""
 MOST_ANSWER = 1024
 SPARE = 128
-"""For white space and what a model writes before it starts."""
+"""Tokens for white space and for what a model writes before it starts."""
 
 
 def plan_tokens(k: int) -> int:
@@ -108,7 +108,7 @@ def marks_left(text: str, passages: Sequence[str]) -> bool:
 
 
 def copied(text: str, passages: Sequence[str]) -> int:
-    """Words in the longest run that ``text`` has from one of the passages without a citation in it."""
+    """How many words the longest run has that ``text`` copies from one passage without citing in it."""
     pieces = [_folded(piece) for piece, is_reference in split_references(text) if not is_reference]
     sources = [_folded(passage) for passage in passages]
     pairs = (SequenceMatcher(None, piece, source, autojunk=False) for source in sources for piece in pieces)
@@ -125,7 +125,7 @@ _OTHER_LABEL = re.compile(_LABEL.format("plan|graph|question|instruction|passage
 
 
 def without_label(text: str, name: str, passages: Sequence[str]) -> str:
-    """``text`` without a heading such as "The answer:" at its beginning, of this name, unless a passage has it."""
+    """``text`` without a heading of this name, such as "The answer:", at its beginning, unless a passage has it."""
     label = _OWN_LABEL[name].match(text)
     return text[label.end() :] if label and not any(label[0].strip() in p for p in passages) else text
 
@@ -147,7 +147,7 @@ def without_repeats(text: str) -> str:
 
 
 def scaffolding(text: str, passages: Sequence[str], prompts: Sequence[str]) -> str:
-    """What of our instructions an answer repeats: a heading such as "The plan:", or words in a row; "" if nothing."""
+    """What an answer repeats of our instructions: a heading such as "The plan:", or words in a row; "" if nothing."""
     if (label := _OTHER_LABEL.search(text)) and not any(label[0].strip() in p for p in passages):
         return f"the heading {label[0].strip()!r}"
     run = copied(text, prompts)

@@ -73,6 +73,39 @@ def _words(label: str) -> str:
     return re.sub(r"[\W_]+", " ", label).casefold()
 
 
+MARKERS = (
+    "however",
+    "but",
+    "although",
+    "in contrast",
+    "therefore",
+    "because",
+    "as a result",
+    "meanwhile",
+    "moreover",
+    "furthermore",
+    "for example",
+    "for instance",
+    "in addition",
+)
+"""The connectives of fig. 17, in its order."""
+NONE = "NONE"
+
+_BULLET = re.compile(r"\s*(?:[-*•]\s*|\d{1,2}[.)]\s+)?(.*?)\s*$")
+MAX_QUERIES = 10
+_LONGEST_QUERY = 200  # characters, which fit into the window of every encoder
+
+
+class Link(BaseModel):
+    """A connective that leads from chunk ``source`` to chunk ``target`` (chunk ids)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    target: str
+    marker: str
+
+
 T = TypeVar("T")
 
 
@@ -94,7 +127,7 @@ class PaperTemplates:
 
 @dataclass(frozen=True)
 class PaperEngine:
-    """Graph, plan and answer by one language model, each call on its own.
+    """Graph, plan and answer by one language model, each call on its own; then the calls of the four baselines.
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
@@ -161,6 +194,59 @@ class PaperEngine:
             beam_width=self.sampling.beam_width,
         )
         return outcome_of(stage, await self.model.complete(request))
+
+    async def full_context(self, inputs: AnswerInputs) -> Outcome[str]:
+        """Answer from whole documents, without retrieval (fig. 13)."""
+        prompt = self.templates.full_context.render(
+            material=sections({**query_parts(inputs), "DOCUMENTS": document_list(inputs)})
+        )
+        return await self._answer(prompt, inputs)
+
+    async def retrieve_and_plan(self, inputs: AnswerInputs) -> Outcome[tuple[Plan, str]]:
+        """Plan and answer in one call over the chunks (fig. 15)."""
+        prompt = self.templates.retrieve_and_plan.render(material=material(inputs))
+        k = len(inputs.chunks)
+        limit = plan_tokens(k) + self.sampling.for_answer(k)
+        return await self.ask("generate", prompt, planned_of, limit)
+
+    async def hint(self, query: str) -> Outcome[tuple[Plan, tuple[str, ...]]]:
+        """A plan and queries from the user's query alone (fig. 16, stage 1)."""
+        prompt = self._hint_prompt(query)
+        return await self.ask("plan", prompt, hint_of, plan_tokens(MAX_QUERIES))
+
+    async def answer_after_hint(self, inputs: AnswerInputs) -> Outcome[str]:
+        """Answer from what the queries found, in the turn after the hint (fig. 16, stage 2).
+
+        If the hint (stage 1) failed, this is standard RAG (fig. 14).
+        """
+        hint = inputs.turns.get("hint")
+        if not hint:
+            return await self._answer(self.templates.standard.render(material=material(inputs)), inputs)
+        first = Message(role="user", content=self._hint_prompt(inputs.query))
+        before = (first, Message(role="assistant", content=hint))
+        return await self._answer(self.templates.retrieved.render(material=material(inputs)), inputs, before)
+
+    async def find_markers(self, inputs: AnswerInputs) -> Outcome[tuple[Link, ...]]:
+        """A connective or NONE for every ordered pair, in one call (fig. 17)."""
+        ids = [c.id for c in inputs.chunks]
+        if len(ids) < 2:
+            return Outcome(value=())
+        prompt = self.templates.markers.render(markers=", ".join(MARKERS), chunks=chunk_list(inputs))
+        outcome = await self.pairs(prompt, len(ids), frozenset({*MARKERS, NONE}))
+        return outcome.holding(links_of(ids, outcome.value))
+
+    async def answer_with_markers(self, inputs: AnswerInputs, links: Sequence[Link]) -> Outcome[str]:
+        """Answer as in standard RAG (fig. 14), the connectives after the chunks (appendix F)."""
+        lines = [f"CHUNK[{inputs.number(li.source)}] -> CHUNK[{inputs.number(li.target)}]: {li.marker}" for li in links]
+        text = material(inputs) + "\n\n" + sections({"DISCOURSE MARKERS": "\n".join(lines) or NONE})
+        return await self._answer(self.templates.standard.render(material=text), inputs)
+
+    async def _answer(self, prompt: str, inputs: AnswerInputs, before: tuple[Message, ...] = ()) -> Outcome[str]:
+        limit = self.sampling.for_answer(len(inputs.chunks))
+        return await self.ask("generate", prompt, answer_of, limit, before=before, cut=whole_sentences)
+
+    def _hint_prompt(self, query: str) -> str:
+        return self.templates.plan_and_retrieve.render(query=fenced("query", escape(query)))
 
 
 def _without_marks(text: str, passages: Sequence[str]) -> str:
@@ -251,102 +337,6 @@ def _saying(text: str) -> str:
     return text
 
 
-MARKERS = (
-    "however",
-    "but",
-    "although",
-    "in contrast",
-    "therefore",
-    "because",
-    "as a result",
-    "meanwhile",
-    "moreover",
-    "furthermore",
-    "for example",
-    "for instance",
-    "in addition",
-)
-"""The connectives of fig. 17, in its order."""
-NONE = "NONE"
-
-_BULLET = re.compile(r"\s*(?:[-*•]\s*|\d{1,2}[.)]\s+)?(.*?)\s*$")
-MAX_QUERIES = 10
-
-
-class Link(BaseModel):
-    """A connective that leads from chunk ``source`` to chunk ``target`` (chunk ids)."""
-
-    model_config = ConfigDict(frozen=True)
-
-    source: str
-    target: str
-    marker: str
-
-
-@dataclass(frozen=True)
-class Baselines:
-    """The calls of the four baselines.
-
-    Raises:
-        ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
-    """
-
-    engine: PaperEngine
-
-    async def full_context(self, inputs: AnswerInputs) -> Outcome[str]:
-        """Answer from whole documents, without retrieval (fig. 13)."""
-        prompt = self.engine.templates.full_context.render(
-            material=sections({**query_parts(inputs), "DOCUMENTS": document_list(inputs)})
-        )
-        return await self._answer(prompt, inputs)
-
-    async def retrieve_and_plan(self, inputs: AnswerInputs) -> Outcome[tuple[Plan, str]]:
-        """Plan and answer in one call over the chunks (fig. 15)."""
-        prompt = self.engine.templates.retrieve_and_plan.render(material=material(inputs))
-        k = len(inputs.chunks)
-        limit = plan_tokens(k) + self.engine.sampling.for_answer(k)
-        return await self.engine.ask("generate", prompt, planned_of, limit)
-
-    async def hint(self, query: str) -> Outcome[tuple[Plan, tuple[str, ...]]]:
-        """A plan and queries from the user's query alone (fig. 16, stage 1)."""
-        prompt = self._hint_prompt(query)
-        return await self.engine.ask("plan", prompt, hint_of, plan_tokens(MAX_QUERIES))
-
-    async def answer_after_hint(self, inputs: AnswerInputs) -> Outcome[str]:
-        """Answer from what the queries found, in the turn after the hint (fig. 16, stage 2).
-
-        If the hint (stage 1) failed, this is standard RAG (fig. 14).
-        """
-        hint = inputs.turns.get("hint")
-        if not hint:
-            return await self._answer(self.engine.templates.standard.render(material=material(inputs)), inputs)
-        first = Message(role="user", content=self._hint_prompt(inputs.query))
-        before = (first, Message(role="assistant", content=hint))
-        return await self._answer(self.engine.templates.retrieved.render(material=material(inputs)), inputs, before)
-
-    async def find_markers(self, inputs: AnswerInputs) -> Outcome[tuple[Link, ...]]:
-        """A connective or NONE for every ordered pair, in one call (fig. 17)."""
-        ids = [c.id for c in inputs.chunks]
-        if len(ids) < 2:
-            return Outcome(value=())
-        prompt = self.engine.templates.markers.render(markers=", ".join(MARKERS), chunks=chunk_list(inputs))
-        outcome = await self.engine.pairs(prompt, len(ids), frozenset({*MARKERS, NONE}))
-        return outcome.holding(links_of(ids, outcome.value))
-
-    async def answer_with_markers(self, inputs: AnswerInputs, links: Sequence[Link]) -> Outcome[str]:
-        """Answer as in standard RAG (fig. 14), the connectives after the chunks (appendix F)."""
-        lines = [f"CHUNK[{inputs.number(li.source)}] -> CHUNK[{inputs.number(li.target)}]: {li.marker}" for li in links]
-        text = material(inputs) + "\n\n" + sections({"DISCOURSE MARKERS": "\n".join(lines) or NONE})
-        return await self._answer(self.engine.templates.standard.render(material=text), inputs)
-
-    async def _answer(self, prompt: str, inputs: AnswerInputs, before: tuple[Message, ...] = ()) -> Outcome[str]:
-        limit = self.engine.sampling.for_answer(len(inputs.chunks))
-        return await self.engine.ask("generate", prompt, answer_of, limit, before=before, cut=whole_sentences)
-
-    def _hint_prompt(self, query: str) -> str:
-        return self.engine.templates.plan_and_retrieve.render(query=fenced("query", escape(query)))
-
-
 def without_structure(inputs: AnswerInputs) -> AnswerInputs:
     """The inputs without trees, graph and plan: baselines read chunks only."""
     chunks = tuple(c.model_copy(update={"tree": None}) for c in inputs.chunks)
@@ -374,7 +364,7 @@ def planned_of(text: str) -> tuple[Plan, str]:
 
 
 def hint_of(text: str) -> tuple[Plan, tuple[str, ...]]:
-    """Plan and queries from a reply, one query a line; at most `MAX_QUERIES` are kept.
+    """Plan and queries from a reply, one query a line; overlong ones are dropped, and all after `MAX_QUERIES`.
 
     Raises:
         ValueError: One of the two is missing.
@@ -382,7 +372,7 @@ def hint_of(text: str) -> tuple[Plan, tuple[str, ...]]:
     parts = parts_of(text, "PLAN", "RETRIEVAL HINT")
     lines = parts.get("RETRIEVAL HINT", "").split("\n")
     bare = (match[1].strip("\"'“”*`") for line in lines if (match := _BULLET.fullmatch(line)))
-    queries = tuple(dict.fromkeys(filter(None, bare)))
+    queries = tuple(dict.fromkeys(query for query in bare if 0 < len(query) <= _LONGEST_QUERY))
     if "PLAN" not in parts or not queries:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
     return Plan(paragraph=_saying(parts["PLAN"])), queries[:MAX_QUERIES]

@@ -60,11 +60,7 @@ class Ability:
         if self.unknown or self.chosen:
             return f"trees {self.layout}; {self.unknown or 'as configured'}"
         engines = ", ".join(f"{s} {'llm' if self.makes(s) else 'local'}" for s in ("relate", "plan", "generate"))
-        found = (
-            f"{'reads' if self.reads_marks else 'copies'} marks, {'cites' if self.cites else 'does not cite'}, "
-            f"{'keeps' if self.keeps_schema else 'does not keep'} to a schema"
-        )
-        return f"trees {self.layout}; {engines} (it {found})"
+        return f"trees {self.layout}; {engines}"
 
 
 @dataclass

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from discorag.discourse.parse.inline import mark
 from discorag.generation.prompted.engine import Shown, marks_left, strip_marks
 from discorag.schema.discourse import RstTree
-from discorag.text.replies import close_json, whole_sentences
+from discorag.text.replies import whole_sentences
 from tests.strategies import parsed_texts
 
 _LETTERS = str.maketrans(dict.fromkeys("|&<>`[", "x"))  # what only a source of its own marks would hold
@@ -73,15 +73,3 @@ def test_prose_is_kept_up_to_its_last_whole_sentence(text: str, kept: str) -> No
 def test_prose_without_a_whole_sentence_is_not_kept(text: str) -> None:
     with pytest.raises(ValueError, match="sentence"):
         whole_sentences(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ('{"c1":{"2":"SUPPORTS"},"c2":{"1":"CONTR', '{"c1":{"2":"SUPPORTS"},"c2":{}}'),
-        ('{"answer": [1, 2], "expand": 3', '{"answer":[1,2]}'),
-        ("[", "[]"),
-    ],
-)
-def test_json_is_closed_behind_its_last_whole_value(text: str, kept: str) -> None:
-    assert close_json(text) == kept

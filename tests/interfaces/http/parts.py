@@ -16,12 +16,11 @@ from fastapi.testclient import TestClient
 
 from discorag import DiscoRAG
 from discorag.config import ApiSettings, LlmSettings
-from discorag.models.gateway import gateway_from
 from discorag.schema.document import Scope
 from interfaces.http.access import Role, new_key
 from interfaces.http.app import create_app
 from interfaces.http.server import Server
-from nodes.backends import Backends
+from nodes.backends import Backends, configured_model
 
 T = TypeVar("T")
 
@@ -56,7 +55,7 @@ class Apps:
         model = LlmSettings(base_url=llm, model="scripted", cache=None, retries=0, layout="inline")
         backends = copy.copy(self.shared)
         backends.settings = self.shared.settings.model_copy(update={"api": served, "llm": model})
-        backends.model = gateway_from(backends.settings)
+        backends.model = configured_model(backends.settings)
         return DiscoRAG(backends=backends)
 
 
