@@ -1,4 +1,4 @@
-"""``disco-rag check``, ``reindex``, ``backup``, ``restore``, and ``models pull``, the only one that downloads models."""
+"""``disco-rag check``, ``reindex``, ``backup``, ``restore``; ``models pull``, the only command that downloads any."""
 
 from pathlib import Path
 from typing import Annotated
