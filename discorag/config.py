@@ -265,7 +265,6 @@ class QuotaSettings(_Section):
     documents: int = Field(default=100_000, ge=0, description="Uploaded documents of a tenant.")
     storage_mb: float = Field(default=50_000.0, ge=0, description="Size of all uploaded files of a tenant.")
     jobs: int = Field(default=1_000, ge=0, description="Ingest jobs of a tenant that have not ended.")
-    questions_per_minute: int = Field(default=3_000, ge=1, description="Questions per minute of all keys of a tenant.")
 
 
 class ApiSettings(_Section):

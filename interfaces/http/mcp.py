@@ -73,8 +73,7 @@ class KeyOwner(Caller):
 
     @asynccontextmanager
     async def question(self) -> AsyncGenerator[None]:
-        """Raises `RefusedError` (429, 503) and ``TimeoutError`` as the API does."""
-        await self.service.access.count_question(self.who)
+        """Raises `RefusedError` (503) and ``TimeoutError`` as the API does."""
         async with self.service.question():
             yield
 
