@@ -35,11 +35,7 @@ def serve_page(
     workers: int = 1,
     opens: bool = False,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page.
-
-    Raises:
-        ConfigError: Several workers are to serve one folder.
-    """
+    """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page."""
     from interfaces.http.app import create_app
     from interfaces.http.server import Server, Workers, prepare_process
 

@@ -79,11 +79,7 @@ class _Entries(BaseModel):
 
 
 class KeyFile:
-    """The keys as the file has them now. A file that cannot be read or parsed changes nothing, and is logged once.
-
-    Raises:
-        ConfigError: It cannot be read, or holds no key.
-    """
+    """The keys as the file has them now. A file that cannot be read or parsed changes nothing, and is logged once."""
 
     def __init__(self, file: Path) -> None:
         self._file, self._content = file, _content(file)

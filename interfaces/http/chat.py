@@ -149,11 +149,7 @@ def _usage(reply: Reply) -> dict[str, Any]:
 
 
 def conversation_of(turns: Sequence[Turn]) -> dict[str, Any]:
-    """The last turn as the question, system and developer turns as instructions, the other turns as history.
-
-    Raises:
-        InputError: The last turn is not the user's, or blank.
-    """
+    """The last turn as the question, system and developer turns as instructions, the other turns as history."""
     *before, last = turns
     if last.role != "user" or not last.text.strip():
         raise InputError("The last message is not a question.", hint="End the conversation with a message of the user.")

@@ -94,10 +94,6 @@ class Server(MCPServer, ABC):
     async def caller(self, request: Any) -> Caller:
         """Who sent a request: Starlette's over HTTP, None over stdio."""
 
-    def explain(self, error: BaseException | None) -> str | None:
-        """The message for the client; None if the error was not raised on purpose."""
-        return one_line(f"{error.kind}: {error}", 2000) if isinstance(error, DiscoRagError) else None
-
     async def ask(
         self,
         ctx: Context,
@@ -219,9 +215,13 @@ class Server(MCPServer, ABC):
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError as error:
-            if (message := self.explain(error.__cause__)) is None:
-                raise
-            raise ToolError(message) from error
+            match error.__cause__:
+                case DiscoRagError() as cause:
+                    raise ToolError(one_line(f"{cause.kind}: {cause}", 2000)) from error
+                case TimeoutError():
+                    raise ToolError("DeadlineError: This could not be answered in time.") from error
+                case _:
+                    raise
 
     async def _caller(self, ctx: Context, corpus: str | None) -> tuple[Caller, Scope]:
         """The caller, and the scope of a corpus for this caller."""
