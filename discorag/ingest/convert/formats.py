@@ -6,7 +6,7 @@ from pathlib import Path
 from discorag.ingest.convert import delimited, docx, epub, html, pdf, pptx, xlsx
 from discorag.ingest.convert.archive import unpack
 from discorag.ingest.convert.converted import Converted
-from discorag.schema.errors import DecodingError, DiscoRagError, EmptyDocumentError
+from discorag.schema.errors import DecodingError, DiscoRagError, InputError
 
 _HTML = (".html", ".htm", ".xhtml")
 _PLAIN: Mapping[str, Callable[[bytes, Path], Converted]] = {
@@ -37,7 +37,7 @@ def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
     Raises as `discorag.ingest.loaders.load`.
     """
     if not data:
-        raise EmptyDocumentError(f"{path} is empty.", hint="Remove the file or fill it.")
+        raise InputError(f"{path} is empty.", hint="Remove the file or fill it.")
     suffix = path.suffix.lower()
     if suffix in _PLAIN:
         return _PLAIN[suffix](data, path)
