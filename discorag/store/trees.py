@@ -49,7 +49,7 @@ class DocumentTrees(Documents):
             InvariantError: A leaf is not the document's text, a node lies outside of it, or the vectors are not unit
                 vectors of this shape.
         """
-        self.database.check_room()
+        self.database.place.check_room()
         document, manifest = self.document(scope, doc_id), self.manifest(scope, doc_id)
         check_tree(document, tree, vectors, self.database.identity.dimension)
         raise_if_cancelled()

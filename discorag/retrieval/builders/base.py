@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from discorag.ingest.segment.sentence_table import within_window
-from discorag.models.protocol import Encoder
+from discorag.models.protocol import Encoder, TokenCounter
 from discorag.schema.document import Document, Hierarchy, Kind, Node, UnitKind
 from discorag.schema.errors import InputError, Usage
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors, count_words
-from discorag.text.tokens import TokenCounter
 
 NO_LIMIT = float("inf")
 

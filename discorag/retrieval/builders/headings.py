@@ -5,12 +5,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from discorag.models.protocol import TokenCounter
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, inner, room, units_of
 from discorag.schema.document import Hierarchy, Kind
 from discorag.schema.errors import InputError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
-from discorag.text.tokens import TokenCounter
 
 _SEPARATOR = " > "
 _SPARE = 2  # a cut inside a word can make new tokens
