@@ -80,12 +80,6 @@ class SearchQuery(BaseModel, frozen=True, arbitrary_types_allowed=True):
     filters: Mapping[str, Sequence[str]] = {}
 
 
-def check_vector(vector: Vectors, dimension: int) -> None:
-    """Raises `InvariantError` for a query vector that has not shape (d,)."""
-    if vector.shape != (dimension,):
-        raise InvariantError(f"The query vector has shape {vector.shape}, expected {(dimension,)}.")
-
-
 def check_vectors(vectors: Vectors, count: int, dimension: int, uri: str) -> None:
     """Raises `InvariantError` unless these are ``count`` unit vectors of this dimension."""
     if vectors.shape != (count, dimension):

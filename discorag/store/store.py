@@ -10,14 +10,14 @@ from typing import Self
 
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
-from discorag.schema.errors import ConfigError, InputError, NotFoundError
+from discorag.schema.errors import ConfigError, InputError, InvariantError, NotFoundError
 from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.postgres import PostgresServer
-from discorag.store.records import Hit, SearchQuery, check_vector
+from discorag.store.records import Hit, SearchQuery
 from discorag.store.search import best, find_enough, nearest_documents
 from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
@@ -108,7 +108,8 @@ class Store(DocumentTrees):
     def _check(self, query: SearchQuery, limit: int) -> None:
         if limit < 1:
             raise InputError(f"top_k is {limit}.", hint="Ask for at least 1.")
-        check_vector(query.vector, self.database.identity.dimension)
+        if query.vector.shape != (shape := (self.database.identity.dimension,)):
+            raise InvariantError(f"The query vector has shape {query.vector.shape}, expected {shape}.")
 
     def _current(
         self, find: Callable[[int], list[Hit]], known_ids: Callable[[Sequence[str]], set[str]], wanted: int
