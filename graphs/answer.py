@@ -38,8 +38,10 @@ def steps() -> Steps:
 def add_retrieval(graph: Steps) -> None:
     """From the question to ranked evidence: ``prepare`` is the first node, ``rerank`` the last."""
     graph.add_node("prepare", prepare, destinations=ROUTES)
-    for node in (retrieve_chunks, retrieve_sentence_tree, read_all):
-        graph.add_node(node.__name__, node, destinations=("rerank", "abstain"))
+    nodes = {route.__name__: route for route in (retrieve_chunks, retrieve_sentence_tree, read_all)}
+    nodes["route_headings"] = retrieve_sentence_tree  # RDR²: its retriever walks the tree of headings with a router
+    for name in ROUTES:
+        graph.add_node(name, nodes[name], destinations=("rerank", "abstain"))
     graph.add_node("rerank", rerank)
 
 

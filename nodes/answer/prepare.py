@@ -15,8 +15,8 @@ from nodes.context import AnswerContext, answer_context
 from nodes.stage import Stage
 from nodes.state import AnswerState, fresh_answer
 
-Route = Literal["retrieve_chunks", "retrieve_sentence_tree", "read_all"]
-ROUTES: tuple[Route, ...] = ("retrieve_chunks", "retrieve_sentence_tree", "read_all")
+Route = Literal["retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all"]
+ROUTES: tuple[Route, ...] = ("retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all")
 
 
 async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Route]:
@@ -44,7 +44,7 @@ def route_of(retriever: str) -> Route:
     found = RETRIEVERS[retriever]
     if isinstance(found, ChunkRetriever):
         return "retrieve_chunks" if found.search else "read_all"
-    return "retrieve_sentence_tree"
+    return "route_headings" if found.routed else "retrieve_sentence_tree"
 
 
 async def _self_contained(query: str, state: AnswerState, context: AnswerContext, stage: Stage) -> Outcome[str]:

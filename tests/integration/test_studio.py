@@ -25,7 +25,7 @@ ROOT = EXAMPLES.parent
 QUERY = "Does vitamin D prevent flu?"
 CONTEXT = {"corpus": "studio"}
 ANSWERING = {
-    *("prepare", "retrieve_chunks", "retrieve_sentence_tree", "read_all", "rerank"),
+    *("prepare", "retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"),
     *("parse", "assess", "quote", "relate", "plan", "generate", "verify", "refine", "abstain"),
 }
 
