@@ -8,13 +8,12 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.models.protocol import Encoder
+from discorag.models.protocol import Encoder, TokenCounter
 from discorag.retrieval.builders.base import encode_cut
 from discorag.retrieval.selectors import Floats
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors
 from discorag.store.outline import TreeArrays
-from discorag.text.tokens import TokenCounter
 
 S = TypeVar("S", bound=np.generic)
 NodeVectors = Literal["mean", "text"]

@@ -8,11 +8,11 @@ from importlib.metadata import version
 from itertools import chain, groupby
 
 from discorag.ingest.segment.layout import speaker_of
+from discorag.models.protocol import TokenCounter
 from discorag.schema.document import Chunk, Document, Hierarchy, Kind, Node, Scope, UnitKind
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Span, stable_id
 from discorag.text.sentences import stripped
-from discorag.text.tokens import TokenCounter
 
 SPLITTER_VERSION = f"10+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
