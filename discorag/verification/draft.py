@@ -33,9 +33,8 @@ def unverified_answer(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
     """The draft as an answer in which no sentence is verified, for the same ``reason``."""
     k = len(inputs.chunks)
     texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
-    return Answer(
-        query=inputs.query, sentences=tuple(AnswerSentence(text=t, reason=reason) for t in texts), plan=inputs.plan
-    )
+    sentences = tuple(AnswerSentence(text=t, reason=reason) for t in texts)
+    return Answer(query=inputs.query, sentences=sentences, plan=inputs.plan)
 
 
 def is_heading(sentence: str, inputs: AnswerInputs) -> bool:

@@ -19,11 +19,7 @@ _NLI_UNSAID = "The NLI model finds no passage that says so."
 
 
 def verifier_of(tools: Toolbox, judge: JudgeName) -> TracingVerifier:
-    """The verifier with this judge; without an NLI model ``auto`` judges nothing.
-
-    Raises:
-        ConfigError: The judge is ``llm``, and no language model is configured.
-    """
+    """The verifier with this judge; ``auto`` is the NLI model if there is one. Raises as `Toolbox.require_model`."""
     if judge == "llm":
         model = LlmJudge(tools.require_model("judge"), tools.template("support"))
         return TracingVerifier(tools.encoder, tools.reranker, model)

@@ -222,10 +222,7 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
 
 @dataclass(frozen=True)
 class PaperParser:
-    """The parser ``paper``: a `TreeParser` that calls a language model once for each chunk.
-
-    Source: Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10.
-    """
+    """Calls a language model once for each chunk (Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10)."""
 
     model: LanguageModel
     template: Template
@@ -242,11 +239,7 @@ class PaperParser:
         return f"paper:{self.model.name}:{self.template.hash[:8]}"
 
     async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
-        """The tree that the model gives to ``chunk``.
-
-        Raises:
-            ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
-        """
+        """See `TreeParser.parse`. Raises as `LanguageModel.complete`."""
         prompt = self.template.render(relations=", ".join(PAPER_RELATIONS), chunk=escape(chunk.text))
         request = Request(
             stage="parse",
@@ -261,5 +254,5 @@ class PaperParser:
 
 
 def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
-    """Makes it. Raises `ConfigError` if no language model is configured."""
+    """The parser ``paper``. Raises as `Toolbox.require_model`."""
     return PaperParser(tools.require_model("parser"), tools.template("paper-tree"), limits)

@@ -80,11 +80,7 @@ def inner(
 
 
 def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
-    """Every sentence of the document (headings, rows and lines of code too) under its headings, in text order.
-
-    Raises:
-        EmptyDocumentError: There is none.
-    """
+    """Every sentence (headings, rows and lines of code too) in text order. Raises `EmptyDocumentError` if none."""
     text, title, hierarchy = source.document.text, source.document.title, source.hierarchy
     leaves: list[RetrievalNode] = []
     for i, node in _sentences(source):
@@ -131,12 +127,9 @@ class Unit:
 def units_of(
     source: Source, counter: TokenCounter | None = None, sentences: Sequence[tuple[int, Node]] = ()
 ) -> list[Unit]:
-    """The document's sentences in text order, or the given units.
+    """The document's sentences in text order, or the given units. Raises `EmptyDocumentError` if there are none.
 
     With a counter, a sentence that exceeds its window is cut into pieces that do not.
-
-    Raises:
-        EmptyDocumentError: There is none.
     """
     text, hierarchy, sentences = source.document.text, source.hierarchy, sentences or _sentences(source)
     counted: list[list[tuple[int, int]]] = [[]] * len(sentences)

@@ -4,13 +4,14 @@ import pytest
 
 import prompts
 from discorag.retrieval.builders.base import inner
-from discorag.retrieval.routers.prompted import LlmRouter, read_decision, write_decision
+from discorag.retrieval.routers.prompted import LlmRouter, read_decision
 from discorag.retrieval.routers.walk import Walk
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
 from tests.models.helpers import gateway
 from tests.retrieval.routers.parks import QUESTION, WALK, begin, ids, to_the_end
 from tests.servers.scripted import ScriptedServer
+from training.router.examples import write_decision
 
 
 async def walked(server: ScriptedServer, walk: Walk, question: str = QUESTION) -> Walk:
