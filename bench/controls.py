@@ -38,6 +38,7 @@ from discorag.retrieval.selectors import Floats, Ints, Nodes, leaf_ranking, with
 from discorag.schema.discourse import RstTree
 from discorag.schema.values import digest
 from discorag.store.outline import TreeArrays
+from eval.retrievers import register_windows
 
 
 def random_cut(seed: str) -> Cut:
@@ -205,6 +206,7 @@ def register_controls() -> None:
     }
     for name, (base, build, help) in builders.items():
         register_retriever(name, replace(base, builder=name, build=build), help=f"a control: {help}")
+    register_windows()
     for name, selector, help in (
         ("expand", expand, "a control: the best sentences with their neighbours"),
         ("smoothed", smoothed, "a control: sentences scored with their neighbours"),

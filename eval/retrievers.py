@@ -1,4 +1,4 @@
-"""Retrievers for experiments alone: other forms of algorithm 1, single layers, summaries without a tree, ablations."""
+"""Retrievers for experiments alone: RAPTOR's baseline, other forms of algorithm 1, single layers, ablations."""
 
 from dataclasses import replace
 from functools import partial
@@ -6,7 +6,9 @@ from functools import partial
 import numpy as np
 
 from discorag.models.encoder import register_encoder
-from discorag.retrieval.builders.baselines import WindowBuilder
+from discorag.retrieval.builders.base import Built, Source, chunk_leaves, units_of
+from discorag.retrieval.builders.baselines import CHUNK_WORDS
+from discorag.retrieval.builders.node_text import Branch, Growth, NodeText
 from discorag.retrieval.registry import (
     RETRIEVERS,
     Choose,
@@ -22,7 +24,6 @@ from discorag.retrieval.retrievers import (
     LEAVES_OF_A_NODE,
     RAPTOR,
     RERANKED,
-    WINDOWS,
     by_router,
     select_by_score,
     text_of,
@@ -42,10 +43,44 @@ from discorag.retrieval.selectors import (
 from discorag.store.outline import TreeArrays
 from eval.encoders import open_dual
 
+WINDOW = 7
+"""Nodes that are joined, RAPTOR table 9."""
 LAYERS = ("0", "1", "2", "01", "02", "12", "012")
 """RAPTOR tables 8 and 14 to 17, HTSIR table 9: 0 are leaves."""
 SEGMENTS = ((100, 5), (100, 7), (150, 3), (150, 5))
 """HTSIR figure 3: words of a segment, and how many of them are summarised together."""
+
+
+class WindowBuilder:
+    """Neighbouring nodes joined ``width`` at a time until there is one; the leaves have up to ``chunk_words`` words.
+
+    A window of a single node passes it to the next layer. With one word per chunk, every sentence is a leaf.
+
+    Source: RAPTOR appendix B, table 9 ("recency-based tree", windows of 7 over chunks of 100 tokens).
+    """
+
+    name = "windows"
+
+    def __init__(self, text: NodeText, *, chunk_words: int, width: int) -> None:
+        self._text, self._words, self._width = text, chunk_words, width
+        self.version = f"windows-2/{width}/{chunk_words}/{text.version}"
+
+    async def build(self, source: Source) -> Built:
+        """A tree of one root."""
+        growth = Growth(chunk_leaves(source, units_of(source), words=self._words), self._text)
+        layer = list(range(len(growth.nodes)))
+        while len(layer) > 1:
+            windows = [tuple(layer[i : i + self._width]) for i in range(0, len(layer), self._width)]
+            joined = await growth.add([Branch(window) for window in windows if len(window) > 1])
+            layer = joined + [node for window in windows if len(window) == 1 for node in window]
+        return await growth.finish(self.name)
+
+
+def _segments(tools: TreeTools, words: int = CHUNK_WORDS, width: int = WINDOW) -> WindowBuilder:
+    return WindowBuilder(text_of(tools), chunk_words=words, width=width)
+
+
+WINDOWS = replace(RAPTOR, builder="windows", build=_segments)
 
 
 async def _within_layers(query: TreeQuery, choose: Choose, layers: frozenset[int]) -> SelectedNodes:
@@ -72,10 +107,6 @@ def _of_layers(retriever: TreeRetriever, layers: str) -> TreeRetriever:
     return replace(retriever, choose=choose, reads=True)
 
 
-def _segments(tools: TreeTools, words: int, width: int) -> WindowBuilder:
-    return WindowBuilder(text_of(tools), chunk_words=words, width=width)
-
-
 def _summaries(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> Nodes:
     """DISRetrieval figure 4: an inner node contributes its own text instead of leaves."""
     return in_text_order(tree, within_budget(ranking(tree, scores), sizes, limit))
@@ -91,10 +122,17 @@ def _ranking_order(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *,
     return within_budget(leaves_by_node(tree, scores, k), sizes, limit)
 
 
+def register_windows() -> None:
+    """Add RAPTOR's baseline to the product's retrievers, once in a process."""
+    if "windows" not in RETRIEVERS:
+        register_retriever("windows", WINDOWS, help="for experiments")
+
+
 def register_variants() -> None:
     """Add them to the product's retrievers, and DPR's encoder to its encoders, once in a process."""
     if "htsir-and-all" in RETRIEVERS:
         return
+    register_windows()
     found: dict[str, TreeRetriever] = {
         "htsir-and-all": replace(HTSIR, choose=partial(_and_all_leaves, choose=HTSIR.choose))
     }

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from discorag.retrieval.builders.baselines import FLAT_CHUNKS, FLAT_SENTENCES, BisectionBuilder, WindowBuilder
+from discorag.retrieval.builders.baselines import FLAT_CHUNKS, FLAT_SENTENCES, BisectionBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
@@ -135,7 +135,6 @@ DISCOURSE = TreeRetriever(
     "discourse", lambda tools: DiscourseBuilder(tools.parser, text_of(tools)), _ALGORITHM_1, summaries=True
 )
 _COLLAPSED: Choose = partial(select_by_score, selector=collapsed_tree)
-WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _COLLAPSED, "text", True)
 RAPTOR = TreeRetriever("clusters", _clusters, _COLLAPSED, "text", True)
 RAPTOR_TRAVERSAL = TreeRetriever(
     "clusters", _clusters, partial(select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
