@@ -67,7 +67,7 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     """HTSIR section 4: a reranker orders the best nodes of all layers; the first k that fit are selected."""
     s, k = query.scores, query.k or RERANKED
     found = ranking(s.forest.tree, s.nodes)[: max(k, query.pool)]
-    ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
+    ranks = await query.reranker.scores(query.question, [s.forest.node(node).text for node in found])
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
     return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 

@@ -25,7 +25,7 @@ from itertools import product
 
 from discorag.discourse.parse.alignment import align_edus
 from discorag.discourse.parse.inline import escape
-from discorag.discourse.parse.parser import Limits, reply_tokens
+from discorag.discourse.parse.parser import Limits
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import Outcome
@@ -245,7 +245,7 @@ class PaperParser:
             stage="parse",
             messages=(Message(role="user", content=prompt),),
             parse=lambda reply: read(reply, chunk.text, chunk.span.start),
-            max_tokens=reply_tokens(chunk.text),
+            max_tokens=256 + 2 * len(chunk.text.encode()),  # a copy and its nodes take less than two tokens a byte
             temperature=self.limits.temperature,
             beam_width=self.limits.beam_width,
         )

@@ -110,11 +110,7 @@ class Router(Protocol):
     """Decides the next step in one document."""
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """Choose what to select and what to unfold among the visible nodes.
-
-        Raises:
-            ModelError: From routers that call a model.
-        """
+        """What to select and unfold among the visible nodes. Raises `ModelError` if a model fails."""
         ...
 
 
