@@ -1,7 +1,11 @@
 """Retrievers for experiments alone: RAPTOR's baseline, other forms of algorithm 1, single layers, ablations."""
 
-from dataclasses import replace
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from random import Random
+from typing import Literal
 
 import numpy as np
 
@@ -23,12 +27,13 @@ from discorag.retrieval.retrievers import (
     HTSIR,
     LEAVES_OF_A_NODE,
     RAPTOR,
+    RDR2_PASSAGES,
     RERANKED,
-    by_router,
     select_by_score,
+    select_routed,
     text_of,
 )
-from discorag.retrieval.routers.walk import WalkRules
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Router, Walk
 from discorag.retrieval.selectors import (
     Floats,
     Ints,
@@ -40,9 +45,12 @@ from discorag.retrieval.selectors import (
     ranking,
     within_budget,
 )
+from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.outline import TreeArrays
 from eval.encoders import open_dual
 
+Part = Literal["structure", "similarity", "content", "refuse"]
+PARTS: tuple[Part, ...] = ("structure", "similarity", "content", "refuse")
 WINDOW = 7
 """Nodes that are joined, RAPTOR table 9."""
 LAYERS = ("0", "1", "2", "01", "02", "12", "012")
@@ -122,6 +130,52 @@ def _ranking_order(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *,
     return within_budget(leaves_by_node(tree, scores, k), sizes, limit)
 
 
+class _Unstructured(Walk):
+    @property
+    def subtree(self) -> RetrievalSubtree:
+        return replace(super().subtree, has_headings=False)
+
+
+class _Unrefusing(Walk):
+    async def run(self, question: str, router: Router, unfold: int) -> None:
+        await super().run(question, _NeverRefuses(router, self, unfold), unfold)
+
+
+@dataclass(frozen=True)
+class _NeverRefuses:
+    router: Router
+    walk: Walk
+    unfold: int
+
+    async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
+        found = await self.router.decide(question, subtree)
+        if found.answer or (found.expand and self.walk.expansions < self.unfold):
+            return found
+        retrieved = tuple(leaf for leaf in subtree.passages if leaf in self.walk.retrieved)
+        return replace(found, answer=retrieved or subtree.passages)
+
+
+def begin_without(part: Part, question: str, tree: RetrievalTree, retrieved: Sequence[int]) -> Walk:
+    """A walk without a part of RDR² (tables 2 and 7).
+
+    ``structure``: retrieved passages only, without headings. ``similarity``: the walk starts under a random heading.
+    ``content``: it starts with headings only. ``refuse``: if the router refuses, the retrieved passages are selected, or
+    all that a step shows.
+    """
+    leaves = (Random(question).randrange(tree.leaves),) if part == "similarity" else retrieved
+    kind = {"structure": _Unstructured, "refuse": _Unrefusing}.get(part, Walk)
+    walk = kind.begin(tree, leaves, by_passage=True)
+    if part == "structure":
+        walk.queue, walk.seen = deque((leaf,) for leaf in dict.fromkeys(leaves)), set(leaves)
+    if part == "content":
+        walk.queue, walk.seen = deque([()]), set()
+    return walk
+
+
+async def _without(query: TreeQuery, part: Part) -> SelectedNodes:
+    return await select_routed(query, partial(begin_without, part, query.question))
+
+
 def register_windows() -> None:
     """Add RAPTOR's baseline to the product's retrievers, once in a process."""
     if "windows" not in RETRIEVERS:
@@ -150,8 +204,8 @@ def register_variants() -> None:
     for words, width in SEGMENTS:
         segments = replace(WINDOWS, build=partial(_segments, words=words, width=width))
         found[f"segments-{words}-{width}"] = _of_layers(segments, "01")
-    for part in ("structure", "similarity", "content", "refuse"):
-        found[f"rdr2-no-{part}"] = by_router(WalkRules(by_passage=True, without=part))
+    for part in PARTS:
+        found[f"rdr2-no-{part}"] = replace(RDR2_PASSAGES, choose=partial(_without, part=part))
     for name, retriever in found.items():
         register_retriever(name, retriever, help="for experiments")
     register_encoder("dual", open_dual, help="for experiments")

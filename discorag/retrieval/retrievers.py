@@ -1,7 +1,8 @@
 """The retrievers: for chunks, how they are searched; for trees, which builder makes them and how nodes are selected."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,7 +16,7 @@ from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSummariser, Summariser
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
 from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
-from discorag.retrieval.routers.walk import STAGE, Walk, WalkRules
+from discorag.retrieval.routers.walk import STAGE, Walk
 from discorag.retrieval.selectors import (
     Nodes,
     algorithm1,
@@ -29,6 +30,7 @@ from discorag.retrieval.selectors import (
 from discorag.schema.document import Scope
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
+from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store
 
@@ -57,6 +59,10 @@ HYBRID = ChunkRetriever(partial(_search, retrieval="hybrid"))
 ALL = ChunkRetriever(None)
 
 
+Begin = Callable[[RetrievalTree, Sequence[int]], Walk]
+"""Starts a walk through a document from the leaves that were retrieved."""
+
+
 async def select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
     """Selects by scores alone; ``k`` is the number of the selector's paper, None for a selector without k."""
     s, own = query.scores, {} if k is None else {"k": query.k or k}
@@ -72,13 +78,13 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 
 
-async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
+async def select_routed(query: TreeQuery, begin: Begin) -> SelectedNodes:
     """RDR² section 3.1: the passages that a router selects in each document, as far as they fit.
 
     If the router refuses every document, the result is refused. If it selects nothing because it failed, the best
     passages are used instead, and a failure says so.
     """
-    walks, forest, sizes, router = begin_walks(query, rules), query.scores.forest, query.scores.sizes, query.router
+    walks, forest, sizes, router = begin_walks(query, begin), query.scores.forest, query.scores.sizes, query.router
     assert router is not None  # `search_trees` has one for retrievers that route
     await asyncio.gather(*(walk.run(query.question, router, query.unfold) for walk in walks.values()))
     usage = sum((walk.usage for walk in walks.values()), Usage())
@@ -90,29 +96,17 @@ async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
     return SelectedNodes(nearest, usage, (*failures, _UNROUTED) if failures else (), refused=not failures)
 
 
-def begin_walks(query: TreeQuery, rules: WalkRules) -> dict[int, Walk]:
+def begin_walks(query: TreeQuery, begin: Begin = Walk.begin) -> dict[int, Walk]:
     """A walk through each document that holds one of the best passages, by the document's index in the forest."""
     forest, retrieved = query.scores.forest, dict[int, list[int]]()
     for leaf in _best_passages(query):
         retrieved.setdefault(int(forest.owners[leaf]), []).append(forest.local(leaf))
-    return {place: Walk.begin(forest.of(place), own, rules, query.question) for place, own in retrieved.items()}
+    return {place: begin(forest.of(place), own) for place, own in retrieved.items()}
 
 
 def _best_passages(query: TreeQuery) -> list[int]:
     scores = query.scores
     return leaf_ranking(scores.nodes[: scores.forest.tree.leaves])[: query.k or PASSAGES]
-
-
-def by_router(rules: WalkRules) -> TreeRetriever:
-    """RDR² with these rules; all such retrievers share their trees."""
-    return TreeRetriever(
-        "headings",
-        lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
-        partial(_select_routed, rules=rules),
-        "text",
-        reads=True,
-        routed=True,
-    )
 
 
 def _clusters(tools: TreeTools) -> ClusterBuilder:
@@ -140,8 +134,15 @@ RAPTOR_TRAVERSAL = TreeRetriever(
     "clusters", _clusters, partial(select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
 )
 HTSIR = TreeRetriever("sections", _sections, _select_reranked, "text", summaries=True, reads=True)
-RDR2 = by_router(WalkRules())
-RDR2_PASSAGES = by_router(WalkRules(by_passage=True))
+RDR2 = TreeRetriever(
+    "headings",
+    lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
+    partial(select_routed, begin=Walk.begin),
+    "text",
+    reads=True,
+    routed=True,
+)
+RDR2_PASSAGES = replace(RDR2, choose=partial(select_routed, begin=partial(Walk.begin, by_passage=True)))
 
 
 def text_of(tools: TreeTools) -> NodeText:

@@ -13,7 +13,7 @@ from discorag import DiscoRAG
 from discorag.options import AnswerOptions
 from discorag.retrieval.retrievers import RDR2, begin_walks
 from discorag.retrieval.routers.prompted import REFUSAL, LlmRouter, route_prompt
-from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk
 from discorag.retrieval.search import search_trees
 from discorag.schema.errors import ModelError
 from discorag.schema.values import Span
@@ -54,9 +54,9 @@ async def steps(rag: DiscoRAG, benchmark: Benchmark, home: Path, passages: int) 
         if search.query is None:
             continue
         documents = search.query.scores.forest.documents
-        for place, walk in begin_walks(search.query, WalkRules()).items():
+        for place, walk in begin_walks(search.query).items():
             gold = tuple(_places(sample, corpus.known[documents[place]]))
-            starts = (Walk.begin(walk.tree, [leaf], WalkRules()).subtree for leaf in walk.retrieved)
+            starts = (Walk.begin(walk.tree, [leaf]).subtree for leaf in walk.retrieved)
             found += [Example(sample.query, s, gold) for s in {s.passages: s for s in starts}.values()]
     return found
 
