@@ -159,8 +159,8 @@ def begin_without(part: Part, question: str, tree: RetrievalTree, retrieved: Seq
     """A walk without a part of RDR² (tables 2 and 7).
 
     ``structure``: retrieved passages only, without headings. ``similarity``: the walk starts under a random heading.
-    ``content``: it starts with headings only. ``refuse``: if the router refuses, the retrieved passages are selected, or
-    all that a step shows.
+    ``content``: it starts with headings only. ``refuse``: a router that refuses selects the retrieved passages, or all
+    that a step shows.
     """
     leaves = (Random(question).randrange(tree.leaves),) if part == "similarity" else retrieved
     kind = {"structure": _Unstructured, "refuse": _Unrefusing}.get(part, Walk)
