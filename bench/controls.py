@@ -21,9 +21,9 @@ import numpy as np
 
 from discorag.discourse.parse.parser import Unit, UnitParser, embedded_version, join_texts
 from discorag.retrieval.builders.base import Builder, Built, Source, paragraph_leaves, sentence_leaves
-from discorag.retrieval.builders.baselines import Cut, build_binary_tree, cut_splits
+from discorag.retrieval.builders.baselines import BisectionBuilder, Cut, cut_splits
 from discorag.retrieval.builders.discourse import graft, section_branches
-from discorag.retrieval.builders.node_text import Concat, Growth
+from discorag.retrieval.builders.node_text import Branch, Concat, Growth, binary
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, window_tree
 from discorag.retrieval.registry import (
     RETRIEVERS,
@@ -52,8 +52,7 @@ def right_branching_cut(_seed: str) -> Cut:
     return lambda start, _end: start + 1
 
 
-@dataclass(frozen=True)
-class ShapedBuilder:
+class ShapedBuilder(BisectionBuilder):
     """A binary tree over all sentences of a document, cut from the root downwards without reading them.
 
     Args:
@@ -61,17 +60,13 @@ class ShapedBuilder:
         cut: Makes the cuts of one document; its argument is a digest of the document's text.
     """
 
-    name: str
-    cut: Callable[[str], Cut]
+    def __init__(self, name: str, cut: Callable[[str], Cut]) -> None:
+        self.name, self._cut = name, cut
+        super().__init__(Concat())
 
-    @property
-    def version(self) -> str:
-        """Name and node text."""
-        return f"{self.name}-1/{Concat().version}"
-
-    async def build(self, source: Source) -> Built:
-        """A tree of n leaves and n - 1 inner nodes over n sentences."""
-        return await build_binary_tree(self.name, source, Concat(), self.cut(source.document.content_hash))
+    def branches(self, source: Source, leaves: int) -> list[Branch]:
+        """The n - 1 inner nodes over n sentences."""
+        return binary(cut_splits(leaves, self._cut(source.document.content_hash)), range(leaves), leaves)
 
 
 class RandomUnits:

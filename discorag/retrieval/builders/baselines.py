@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves, units_of
-from discorag.retrieval.builders.node_text import Growth, NodeText, binary
+from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
 from discorag.schema.discourse import Nuclearity, Relation, Split
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 
@@ -50,21 +50,19 @@ class BisectionBuilder:
         self.version = f"{self.name}-1/{text.version}"
 
     async def build(self, source: Source) -> Built:
-        """A tree of one root and n - 1 inner nodes over n sentences."""
-        return await build_binary_tree(self.name, source, self._text, halve)
+        """A tree of one root over all sentences."""
+        growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
+        await growth.add(await asyncio.to_thread(self.branches, source, len(growth.nodes)))
+        return await growth.finish(self.name)
+
+    def branches(self, source: Source, leaves: int) -> list[Branch]:
+        """The nodes above the sentences, of which there are this many."""
+        return binary(cut_splits(leaves, halve), range(leaves), leaves)
 
 
 def halve(start: int, end: int) -> int:
     """Split a span in the middle."""
     return (start + end + 1) // 2
-
-
-async def build_binary_tree(name: str, source: Source, text: NodeText, cut: Cut) -> Built:
-    """The binary tree over all sentences that ``cut`` makes from the root downwards."""
-    growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), text)
-    n = len(growth.nodes)
-    await growth.add(await asyncio.to_thread(lambda: binary(cut_splits(n, cut), range(n), n)))
-    return await growth.finish(name)
 
 
 def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
