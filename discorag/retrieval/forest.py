@@ -47,10 +47,6 @@ class Forest:
         """The node of a document's tree at this index of `tree`; only if texts were read."""
         return self.of(int(self.owners[number])).nodes[self.local(number)]
 
-    def text(self, node: int) -> str:
-        """The text of a node of `tree`; only if texts were read."""
-        return self.node(node).text
-
     def of(self, document: int) -> RetrievalTree:
         """The tree of the document at this index; only if texts were read."""
         return self._texts[document]
@@ -90,7 +86,7 @@ class Scores:
 
 def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
     """The same with sizes in tokens, without special ones; the nodes must have texts (`TreeIndex.scores`)."""
-    offsets = counter.token_offsets([scores.forest.text(node) for node in range(len(scores.sizes))])
+    offsets = counter.token_offsets([scores.forest.node(node).text for node in range(len(scores.sizes))])
     return replace(scores, sizes=np.array([len(found) for found in offsets], np.int64))
 
 

@@ -79,11 +79,7 @@ def inner(
 
 
 def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
-    """Every sentence of the document (headings, rows and lines of code too) under its headings, in text order.
-
-    Raises:
-        InputError: There is none.
-    """
+    """Every sentence (headings, rows and lines of code too) in text order. Raises `InputError` if there is none."""
     text, title, hierarchy = source.document.text, source.document.title, source.hierarchy
     leaves: list[RetrievalNode] = []
     for i, node in _sentences(source):
@@ -130,12 +126,9 @@ class Unit:
 def units_of(
     source: Source, counter: TokenCounter | None = None, sentences: Sequence[tuple[int, Node]] = ()
 ) -> list[Unit]:
-    """The document's sentences in text order, or the given units.
+    """The document's sentences in text order, or the given units. Raises `InputError` if there are none.
 
     With a counter, a sentence that exceeds its window is cut into pieces that do not.
-
-    Raises:
-        InputError: There is none.
     """
     text, hierarchy, sentences = source.document.text, source.hierarchy, sentences or _sentences(source)
     counted: list[list[tuple[int, int]]] = [[]] * len(sentences)
