@@ -5,78 +5,24 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from discorag.config import NliSettings
 from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, Pair, TorchCrossEncoder, is_onnx_folder
 from discorag.models.hub import local_model, model_version
-from discorag.registry import Registry
 from discorag.schema.errors import ConfigError
 
-VARIABLES = "DISCO_RAG_NLI"
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 """Columns of `Probabilities`."""
 Probabilities = NDArray[np.float32]
 """Shape (pairs, 3): entailment, neutral, contradiction; rows add up to 1."""
 
 
-class NliModel(Protocol):
-    """Judges pairs of premise and hypothesis."""
-
-    @property
-    def version(self) -> str:
-        """Model and revision. Numbers that were fitted on its probabilities name it."""
-        ...
-
-    async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
-        """Return the probabilities of each (premise, hypothesis), shape (len(pairs), 3).
-
-        Raises:
-            ConfigError: The model cannot be loaded, or has no label of entailment.
-        """
-        ...
-
-
-MakeNliModel = Callable[[NliSettings], NliModel]
-
-NLI_MODELS = Registry[MakeNliModel]("NLI model", "disco_rag.nli_models")
-"""NLI models by name, as ``DISCO_RAG_NLI__KIND`` knows them."""
-
-register_nli_model = NLI_MODELS.register
-
-NLI_MODELS.offer("cross-encoder", "discorag.models.nli:named_nli", "a classifier by name or folder")
-
-
-def nli_from(settings: NliSettings) -> NliModel | None:
-    """Return the configured model, the same one for every question; None by default.
-
-    Raises:
-        UnknownNameError: There is no NLI model of this kind.
-        ConfigError: As the kind's own.
-    """
-    return _make(settings)  # pyright: ignore[reportArgumentType]: settings are frozen, which pydantic hashes
-
-
-@cache
-def _make(settings: NliSettings) -> NliModel | None:
-    if settings.kind == "auto" and settings.model is None:
-        return None
-    return NLI_MODELS["cross-encoder" if settings.kind == "auto" else settings.kind](settings)
-
-
-def named_nli(settings: NliSettings) -> NliModel:
-    """The NLI model ``cross-encoder``. Raises `ConfigError` if no model is named."""
-    if settings.model is None:
-        raise ConfigError("No NLI model is named.", hint=f"Set {VARIABLES}__MODEL.")
-    return CrossEncoderNli(settings.model)
-
-
-class CrossEncoderNli:
-    """An `NliModel` in this process: a classifier with labels that begin with "entail", "neutral", "contradict".
+class NliModel:
+    """Judges pairs of premise and hypothesis: a classifier with labels that begin with "entail", "neutral",
+    "contradict".
 
     Where no label is called neutral or contradiction, and for a classifier with one output, what is not entailed counts
     as neutral. A premise that is too long is cut. A folder with ``model.onnx`` is read without torch.
@@ -96,10 +42,10 @@ class CrossEncoderNli:
         return model_version(self._name)
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
-        """Return the probabilities of each pair; the model is loaded at the first call.
+        """Return the probabilities of each (premise, hypothesis), shape (len(pairs), 3).
 
         Raises:
-            ConfigError: It cannot be loaded, or names no label of entailment.
+            ConfigError: The model cannot be loaded, which the first call does, or has no label of entailment.
         """
         if not pairs:
             return np.zeros((0, 3), np.float32)
@@ -128,6 +74,12 @@ class CrossEncoderNli:
             return _load_onnx(folder)
         classifier = TorchCrossEncoder(self._name)
         return classifier.logits, classifier.labels
+
+
+@cache
+def opened(name: str) -> NliModel:
+    """Return the model of this name, the same one for every question."""
+    return NliModel(name)
 
 
 class _OnnxConfig(BaseModel):
