@@ -57,30 +57,6 @@ def gist_of(sentence: str, citation: str) -> str:
     return f"{escape_references(shorten(sentence, _GIST))} {citation}"
 
 
-def first_point(name: str, gist: str) -> str:
-    """The first step of a plan. In all steps an empty ``name`` is left out."""
-    return f"{' '.join(filter(None, ('Start with', name)))}: {gist}"
-
-
-def other_side(name: str, gist: str, *, contradicts: bool) -> str:
-    """A step that contradicts the one before it, or says that things are different elsewhere."""
-    if contradicts:
-        return f"set against it {name}, which contradicts it: {gist}" if name else f"set against it: {gist}"
-    return f"compare it with {name}, where it is different: {gist}" if name else f"compare it with this: {gist}"
-
-
-def companion(relation: str, name: str, gist: str) -> str:
-    """A step that belongs to the one before it, with its relation to it."""
-    return f"then {relation}{f', in {name}' if name else ''}: {gist}"
-
-
-def next_point(relation: str, name: str, gist: str, *, turn: int) -> str:
-    """A further main point; ``turn`` counts them, so that no two in a row begin alike."""
-    what = " in ".join(filter(None, (relation + "," * bool(relation and name), name)))
-    opener = ("Then", "Next", "After that")[turn % 3]
-    return f"{opener}{',' if what and opener != 'Then' else ''}{f' {what}' if what else ''}: {gist}"
-
-
 def shorten(text: str, length: int, *, at_clause: str = "…") -> str:
     """The head of a text on one line, without its number: whole if it fits, else cut after a clause or a word.
 
@@ -148,18 +124,27 @@ class _Writer:
     def _main_point(self, selected: SelectedSentence, before: SelectedSentence | None) -> str:
         name, said = self._name_and_gist(selected)
         if before is None:
-            return first_point(name, said)
+            return f"{' '.join(filter(None, ('Start with', name)))}: {said}"
         last, self.relation = self.relation, self._relation(selected.index, before.index)
         self.turn += 1
         relation = "" if self.relation == last else self.relation
-        return next_point(relation, name, said, turn=self.turn)
+        what = " in ".join(filter(None, (relation + "," * bool(relation and name), name)))
+        opener = ("Then", "Next", "After that")[self.turn % 3]  # no two in a row begin alike
+        return f"{opener}{',' if what and opener != 'Then' else ''}{f' {what}' if what else ''}: {said}"
 
     def _companion(self, selected: SelectedSentence) -> str:
         name, said = self._name_and_gist(selected)
         if selected.role is Role.OPPOSES:
-            return other_side(name, said, contradicts=self._contradicts(selected))
+            return self._other_side(selected, name, said)
         relation = "" if selected.of is None else self._relation(selected.index, selected.of)
-        return companion(relation or SUPPORT, name, said)
+        return f"then {relation or SUPPORT}{f', in {name}' if name else ''}: {said}"
+
+    def _other_side(self, selected: SelectedSentence, name: str, said: str) -> str:
+        if selected.of is not None:
+            a, b = self.table.sentences[selected.index].chunk, self.table.sentences[selected.of].chunk
+            if ChunkRelation.CONTRADICTS in self._edges(a, b):
+                return f"set against it {name}, which contradicts it: {said}" if name else f"set against it: {said}"
+        return f"compare it with {name}, where it is different: {said}" if name else f"compare it with this: {said}"
 
     def _name_and_gist(self, selected: SelectedSentence) -> tuple[str, str]:
         """The source, or the section of the source named last, and what the sentence says."""
@@ -180,12 +165,6 @@ class _Writer:
             return _in_tree(self.inputs.chunks[a.chunk - 1], a, b)
         to, back = self._edges(a.chunk, b.chunk)
         return AS_SOURCE.get(to) or AS_TARGET.get(back, "")
-
-    def _contradicts(self, selected: SelectedSentence) -> bool:
-        if selected.of is None:
-            return False
-        a, b = self.table.sentences[selected.index].chunk, self.table.sentences[selected.of].chunk
-        return ChunkRelation.CONTRADICTS in self._edges(a, b)
 
     def _edges(self, a: int, b: int) -> tuple[ChunkRelation, ChunkRelation]:
         """The relations from chunk ``a`` to chunk ``b`` and back."""

@@ -32,11 +32,11 @@ class Encoder(Protocol):
         ...
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), d), float32."""
+        """Unit vectors, shape (len(texts), d), float32. Raises `ModelError` if an endpoint fails."""
         ...
 
     async def encode_query(self, text: str) -> Vectors:
-        """Unit vector of a query, shape (d,); adds the model's query instruction where it wants one."""
+        """Unit vector of a query, shape (d,), behind the model's query instruction. Raises `ModelError` likewise."""
         ...
 
 

@@ -144,11 +144,7 @@ class ServerReranker:
         self.version = f"{self._model}@server"
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return the scores as the server gives them.
-
-        Raises:
-            ModelError: As `Endpoint.call`; InvalidOutputError unless there is one finite score for each text.
-        """
+        """See `discorag.models.reranker.Reranker`; the scores are returned as the server gives them."""
         batches = [await self._batch(query, texts[i : i + _RERANK_BATCH]) for i in range(0, len(texts), _RERANK_BATCH)]
         return tuple(score for batch in batches for score in batch)
 

@@ -48,7 +48,7 @@ async def draft_update(
     extractive one.
     """
     backends = await context.open_backends()
-    draft = await write_draft(inputs, backends.selector, backends.encoder, stage, write, verbatim)
-    engine, model = ("llm", model) if draft.by_model else ("local", "")
-    ledger = stage.done(engine=engine, model=model, outcome=draft.outcome, preview=draft.outcome.value)
-    return {"draft": draft.text, "written_by": model, "ledger": ledger}
+    outcome, by_model = await write_draft(inputs, backends.selector, stage, write, verbatim)
+    engine, model = ("llm", model) if by_model else ("local", "")
+    ledger = stage.done(engine=engine, model=model, outcome=outcome, preview=outcome.value)
+    return {"draft": outcome.value, "written_by": model, "ledger": ledger}
