@@ -12,8 +12,7 @@ from discorag.schema.ledger import STAGES
 from nodes.answer.assess import abstain, assess
 from nodes.answer.generate import generate, quote
 from nodes.answer.prepare import ROUTES, prepare
-from nodes.answer.rerank import rerank
-from nodes.answer.retrieve import read_all, retrieve_chunks, retrieve_sentence_tree
+from nodes.answer.retrieve import read_all, rerank, retrieve_chunks, retrieve_sentence_tree
 from nodes.answer.structure import parse, plan, relate
 from nodes.answer.verify import refine, verify
 from nodes.context import AnswerContext

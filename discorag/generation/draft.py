@@ -30,21 +30,12 @@ class Progress(Protocol):
 
 
 async def write_draft(
-    inputs: AnswerInputs,
-    selector: Selector,
-    progress: Progress,
-    write: Write | None,
-    verbatim: str | None,
+    inputs: AnswerInputs, selector: Selector, progress: Progress, write: Write | None, verbatim: str | None
 ) -> tuple[Outcome[str], bool]:
-    """Write the draft, and return whether a language model wrote it.
+    """Return the draft, and whether a language model wrote it. Raises as `Selector.rank`.
 
-    It writes with ``write``; without it, or if it fails, the draft is made of sentences of the sources.
-
-    ``progress`` receives the words of the draft and what failed. ``verbatim`` is the draft of the sources' sentences
-    that is used if ``write`` fails; None: it is then written.
-
-    Raises:
-        ModelError: The endpoint of the encoder or the reranker failed.
+    ``write`` calls the model; without it, or if it fails, the draft is made of sentences of the sources. ``progress``
+    receives the words of the draft and what failed. ``verbatim`` is used if ``write`` fails; None: it is then written.
     """
     is_plan_usable = await _check_plan(inputs, selector, progress)
     if write:

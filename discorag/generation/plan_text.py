@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from discorag.generation.selection import Role, SelectedSentence, Selection, Selector
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation
-from discorag.schema.document import Chunk, UnitKind
-from discorag.schema.values import Span
+from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation, RstTree
+from discorag.schema.document import UnitKind
 from discorag.text.citations import escape_references, format_reference, steps, unknown_passages
 from discorag.text.escaping import one_line
 
@@ -162,7 +161,8 @@ class _Writer:
         """What the new sentence is to the old one, by their chunk's tree or by the graph."""
         a, b = self.table.sentences[new], self.table.sentences[old]
         if a.chunk == b.chunk:
-            return _in_tree(self.inputs.chunks[a.chunk - 1], a, b)
+            tree = self.inputs.chunks[a.chunk - 1].tree
+            return _in_tree(tree, a, b) if tree else ""
         to, back = self._edges(a.chunk, b.chunk)
         return AS_SOURCE.get(to) or AS_TARGET.get(back, "")
 
@@ -173,18 +173,12 @@ class _Writer:
         return found.get((a, b), ChunkRelation.UNRELATED), found.get((b, a), ChunkRelation.UNRELATED)
 
 
-def _in_tree(chunk: Chunk, new: Sentence, old: Sentence) -> str:
+def _in_tree(tree: RstTree, new: Sentence, old: Sentence) -> str:
     """By the split whose nucleus is about the old unit and whose satellite, or second nucleus, is about the new one."""
-    for split in chunk.tree.splits if chunk.tree else ():
-        sides = [_head_of(chunk, *side) for side in ((split.start, split.mid), (split.mid, split.end))]
+    for split in tree.splits:
+        heads = [tree.edus[tree.head(*side)] for side in ((split.start, split.mid), (split.mid, split.end))]
         if split.nuclearity is Nuclearity.SN:
-            sides.reverse()
-        if old.span.contains(sides[0]) and new.span.contains(sides[1]):
+            heads.reverse()
+        if old.span.contains(heads[0]) and new.span.contains(heads[1]):
             return WITHIN.get(split.relation, "")
     return ""
-
-
-def _head_of(chunk: Chunk, start: int, end: int) -> Span:
-    """The head EDU of a constituent of the chunk's tree."""
-    assert chunk.tree
-    return chunk.tree.edus[chunk.tree.head(start, end)]

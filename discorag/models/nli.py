@@ -55,18 +55,27 @@ class NliModel:
         with self._lock:
             logits_of, labels = self._loaded = self._loaded or self._load()
             logits = logits_of(pairs)
+        found = np.zeros((len(pairs), 3), np.float32)
         if logits.shape[1] == 1:
-            likely = 1 / (1 + np.exp(-logits[:, 0].astype(np.float64)))
-            return in_columns([[("entailment", share)] for share in likely.tolist()])
-        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        try:
-            return in_columns([list(zip(labels, row, strict=True)) for row in shares.tolist()])
-        except ValueError as error:
+            found[:, ENTAILMENT] = 1 / (1 + np.exp(-logits[:, 0].astype(np.float64)))
+        else:
+            shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+            shares /= shares.sum(axis=1, keepdims=True)
+            found[:, ENTAILMENT] = shares[:, self._entailment(labels)]
+            contradicts = [i for i, label in enumerate(labels) if label.lower().startswith("contradict")]
+            found[:, CONTRADICTION] = shares[:, contradicts].sum(axis=1)
+        found[:, NEUTRAL] = np.clip(1 - found[:, ENTAILMENT] - found[:, CONTRADICTION], 0, 1)
+        return found
+
+    def _entailment(self, labels: Sequence[str]) -> int:
+        """The column of the label that says entailment."""
+        columns = [i for i, label in enumerate(labels) if label.lower().startswith("entail")]
+        if len(columns) != 1:
             raise ConfigError(
-                f"'{self._name}' has the labels {', '.join(labels)}, none of which says entailment.",
-                hint="Name a model whose configuration calls a label 'entailment'.",
-            ) from error
+                f"'{self._name}' has the labels {', '.join(labels)}; not exactly one of them says entailment.",
+                hint="Name a model whose configuration calls one label 'entailment'.",
+            )
+        return columns[0]
 
     def _load(self) -> tuple[Callable[[Sequence[Pair]], Logits], Sequence[str]]:
         folder = local_model(self._name)
@@ -103,18 +112,3 @@ def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[Pair]], Logits], Sequen
         return model.logits(ordered) / np.float32(config.temperature)
 
     return logits, [label for _, label in sorted(config.id2label.items())]
-
-
-def in_columns(rows: Sequence[Sequence[tuple[str, float]]]) -> Probabilities:
-    """Convert the labels and probabilities of each pair; the rest up to 1 is neutral.
-
-    Raises:
-        ValueError: A pair does not have exactly one label that begins with "entail".
-    """
-    result = np.zeros((len(rows), 3), np.float32)
-    for i, row in enumerate(rows):
-        [entailed] = (share for label, share in row if label.lower().startswith("entail"))
-        result[i, ENTAILMENT] = entailed
-        result[i, CONTRADICTION] = sum(share for label, share in row if label.lower().startswith("contradict"))
-    result[:, NEUTRAL] = np.clip(1 - result[:, ENTAILMENT] - result[:, CONTRADICTION], 0, 1)
-    return result

@@ -33,15 +33,7 @@ class ServerEncoder(BaseEncoder):
 
     @classmethod
     async def connect(cls, settings: EncoderSettings) -> Self:
-        """Ask the endpoint for one vector, to learn the dimension.
-
-        Args:
-            settings: Address, model and limits.
-
-        Raises:
-            ModelError: As `Endpoint.call`.
-            ConfigError: There is no address, no tokenizer of this name, or no window.
-        """
+        """Ask the endpoint for one vector, to learn the dimension. Raises `ModelError`, and `ConfigError`."""
         endpoint = Endpoint(settings, ENCODER)
         [probe] = await _vectors(endpoint, settings, ["dimension"])
         return cls(endpoint, settings, len(probe), await _tokens(endpoint, settings))
@@ -128,12 +120,6 @@ class _RerankReply(BaseModel):
 
 class ServerReranker:
     """A `Reranker` over an endpoint's ``/rerank``, as Cohere, Jina and vLLM have it.
-
-    Args:
-        settings: Address, model and limits.
-
-    Raises:
-        ConfigError: No address is configured.
 
     Source: vLLM documentation, "Re-rank API".
     """

@@ -43,7 +43,7 @@ async def test_what_is_not_entailed_is_neutral_where_nothing_else_is_said(tmp_pa
 
 
 async def test_a_classifier_without_a_label_of_entailment_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="none of which says entailment"):
+    with pytest.raises(ConfigError, match="not exactly one of them says entailment"):
         await NliModel(os.fspath(cross_encoder(tmp_path, labels=2))).probabilities(PAIRS)
 
 
