@@ -7,7 +7,7 @@ from itertools import accumulate
 from pydantic import BaseModel, Field
 
 from discorag.discourse.parse.inline import escape
-from discorag.models.nli import ENTAILMENT, NliModel, nli_from
+from discorag.models.nli import ENTAILMENT, NliModel, opened
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import JudgeName, Outcome, Support
@@ -23,9 +23,9 @@ def verifier_of(tools: Toolbox, judge: JudgeName) -> TracingVerifier:
     if judge == "llm":
         model = LlmJudge(tools.require_model("judge"), tools.template("support"))
         return TracingVerifier(tools.encoder, tools.reranker, model)
-    settings = tools.settings.nli
-    nli = nli_from(settings)
-    return TracingVerifier(tools.encoder, tools.reranker, NliJudge(nli, settings.threshold) if nli else None)
+    nli = tools.settings.nli
+    judges = NliJudge(opened(nli.model), nli.threshold) if nli.model else None
+    return TracingVerifier(tools.encoder, tools.reranker, judges)
 
 
 @dataclass(frozen=True)
