@@ -158,12 +158,17 @@ def is_genuine(row: dict[str, Any]) -> bool:
 
 
 def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
-    """Of the latest round's findings by tier, and of the near misses, those that both readers call genuine."""
-    marks = load_rounds()[-1]
+    """Of the latest round's findings by tier, and of the near misses, those that both readers call genuine.
+
+    The sure findings of the round before are added in ``with_round_before``: the same rules made them.
+    """
+    before, marks = load_rounds()[-2:]
     groups: dict[str, list[dict[str, Any]]] = {"sure": [], "differs": [], "possible": [], "near misses": []}
     for row in marks:
         is_explained = row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS
         groups["differs" if is_explained else row["tier"] or "near misses"].append(row)
+    earlier = [row for row in before if row["tier"] == Tier.SURE and row["verdict"] != Verdict.DIFFERS]
+    groups["with_round_before"] = [*groups["sure"], *earlier]
     one, other = ([row["marks"][reader] in GENUINE for row in marks] for reader in (0, 1))
     return {name: _share(rows) for name, rows in groups.items()} | {
         "agreement": round(float(np.mean(np.equal(one, other))), 2),

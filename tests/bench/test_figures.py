@@ -110,7 +110,8 @@ def recall() -> Iterator[tuple[str, str]]:
 
 def precision() -> Iterator[tuple[str, str]]:
     f, page = result("conflicts")["figures"]["precision_by_hand"], "docs/audit.md"
-    for name, label in (("sure", "sure findings"), ("possible", "possible findings")):
+    labels = {"sure": "sure findings", "possible": "possible findings", "with_round_before": "findings together"}
+    for name, label in labels.items():
         share, bounds = fixed(100 * f[name]["value"], 0), f"{fixed(f[name]['low'], 2)} to {fixed(f[name]['high'], 2)}"
         yield page, f"{f[name]['genuine']} of {f[name]['n']} {label} ({share} %, interval {bounds})"
     sure = f["sure"]
