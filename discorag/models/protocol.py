@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from discorag.schema.errors import Usage
 from discorag.schema.values import Vectors
@@ -147,9 +147,3 @@ class LanguageModel(Protocol):
         Where the reply's text differs from the joined pieces it was repaired: show it in their place.
         """
         ...
-
-
-def schema_message(error: ValidationError) -> str:
-    """What is wrong with a reply that does not fit its schema, in words for the model that repairs it."""
-    problems = (f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors()[:3])
-    return "The reply is not a JSON object of the requested form. " + "; ".join(problems)

@@ -74,8 +74,7 @@ def load_named(name: str) -> SentenceTransformer:
     """Load a model by its folder, or by its name on the hub if it is on this machine.
 
     Raises:
-        ConfigError: It is not on this machine, or cannot be loaded.
-        ConfigError: sentence-transformers is not installed.
+        ConfigError: It is not on this machine, or cannot be loaded; or sentence-transformers is not installed.
     """
     with extra("torch"):
         from sentence_transformers import SentenceTransformer
