@@ -93,7 +93,7 @@ def language_warning(text: str, models: Sequence[str]) -> str:
         return ""
     return (
         f"The text is in a language (ISO code '{language}') that {' and '.join(unable)} cannot read: expect poor "
-        "search results. `disco-rag models list` names multilingual models."
+        "search results. docs/models.md says how to use another model."
     )
 
 
