@@ -48,7 +48,6 @@ class Home:
             "API__UPLOADS": str(self.folder / "uploads"),
             "API__KEYS": str(self.folder / "keys.toml"),
             "API__REQUESTS_PER_MINUTE": "1000000",
-            "API__QUOTA__QUESTIONS_PER_MINUTE": "1000000",
             "API__QUOTA__JOBS": "1000000",
         }
         return environment(self.folder / "store", own | dict(settings))

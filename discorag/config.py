@@ -29,7 +29,6 @@ from pydantic_settings import (
 
 from discorag.schema.errors import ConfigError
 
-CONFIG_FILE_VARIABLE = "DISCO_RAG_CONFIG"
 CONFIG_FILE = "disco-rag.toml"
 DATA_VARIABLE = "DISCO_RAG_DATA"
 """Folder of the benchmarks' data; read by the evaluation only."""
@@ -265,7 +264,6 @@ class QuotaSettings(_Section):
     documents: int = Field(default=100_000, ge=0, description="Uploaded documents of a tenant.")
     storage_mb: float = Field(default=50_000.0, ge=0, description="Size of all uploaded files of a tenant.")
     jobs: int = Field(default=1_000, ge=0, description="Ingest jobs of a tenant that have not ended.")
-    questions_per_minute: int = Field(default=3_000, ge=1, description="Questions per minute of all keys of a tenant.")
 
 
 class ApiSettings(_Section):
@@ -300,16 +298,6 @@ class ApiSettings(_Section):
     def url_host(self) -> str:
         """``host`` as part of a URL: an IPv6 address in brackets."""
         return f"[{self.host}]" if ":" in self.host else self.host
-
-    @property
-    def upload_bytes(self) -> int:
-        """``upload_mb`` in bytes."""
-        return int(self.upload_mb * 1_000_000)
-
-    @property
-    def body_bytes(self) -> int:
-        """``body_kb`` in bytes."""
-        return int(self.body_kb * 1_000)
 
 
 class Settings(BaseSettings):
@@ -403,33 +391,25 @@ def read_settings() -> Settings:
     """The settings of this process.
 
     Raises:
-        ConfigError: A value is impossible, a name is unknown, or a file that was named is missing or no TOML.
+        ConfigError: A value is impossible, a name is unknown, or the settings file is no TOML.
     """
-    known = {CONFIG_FILE_VARIABLE, DATA_VARIABLE, *(f"DISCO_RAG_{name.upper()}" for name in Settings.model_fields)}
+    known = {DATA_VARIABLE, *(f"DISCO_RAG_{name.upper()}" for name in Settings.model_fields)}
     unknown = [name for name in os.environ if name.startswith("DISCO_RAG_") and name.split("__")[0] not in known]
     if unknown:
         raise ConfigError(
             f"Unknown settings: {', '.join(sorted(unknown))}.", hint=f"Known settings: {', '.join(sorted(known))}."
         )
-    file = config_file()
-    if file.is_dir() or (CONFIG_FILE_VARIABLE in os.environ and not file.is_file()):
-        raise ConfigError(
-            f"{file} is not a settings file.", hint=f"Check {CONFIG_FILE_VARIABLE} and the current folder."
-        )
+    hint = f"Check DISCO_RAG_* variables and {config_file()}."
     try:
         return Settings()
     except ValidationError as error:
         lines = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise ConfigError(f"Settings: {lines}.", hint=f"Check DISCO_RAG_* variables and {file}.") from error
+        raise ConfigError(f"Settings: {lines}.", hint=hint) from error
     except (SettingsError, ValueError, OSError) as error:  # ValueError: broken TOML, bytes that are not UTF-8
-        raise ConfigError(
-            f"Settings cannot be read: {error}.", hint=f"Check DISCO_RAG_* variables and {file}."
-        ) from error
+        raise ConfigError(f"Settings cannot be read: {error}.", hint=hint) from error
 
 
 def config_file() -> Path:
-    """The settings file: the one that a variable names, or the nearest; it need not exist."""
-    if CONFIG_FILE_VARIABLE in os.environ:
-        return Path(os.environ[CONFIG_FILE_VARIABLE])
+    """The nearest settings file; it need not exist."""
     here = Path.cwd()
     return next((f for folder in (here, *here.parents) if (f := folder / CONFIG_FILE).exists()), here / CONFIG_FILE)

@@ -103,16 +103,7 @@ class Registry(Mapping[str, P]):
 
 @dataclass(frozen=True)
 class Named:
-    """Makes a string a name of a registry, or one of those that are known ``also``; its schema lists them all.
-
-    Example:
-        >>> from typing import Annotated
-        >>> from pydantic import TypeAdapter
-        >>> from discorag.registry import Named
-        >>> from discorag.discourse.parse.parser import PARSERS
-        >>> TypeAdapter(Annotated[str, Named(PARSERS, ("none",))]).json_schema()["enum"]
-        ['none', 'local', 'rules', 'paper']
-    """
+    """Makes a string a name of a registry, or one of those that are known ``also``; its schema lists them all."""
 
     registry: Registry[Any]
     also: tuple[str, ...] = ()

@@ -60,9 +60,7 @@ def test_a_bad_file_is_one_typed_error(
         read_settings()
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("DISCO_RAG_CONFIG", "nope.toml"), ("DISCO_RAG_KORPUS", "x"), ("DISCO_RAG_LLM", "no json")]
-)
+@pytest.mark.parametrize(("name", "value"), [("DISCO_RAG_KORPUS", "x"), ("DISCO_RAG_LLM", "no json")])
 def test_a_setting_that_would_be_ignored_is_an_error(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigError):

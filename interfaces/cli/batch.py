@@ -72,11 +72,7 @@ async def answer_file(
 
 
 class Replies:
-    """The open file of replies, without errors of an earlier run; replies that it already has are reported first.
-
-    Raises:
-        InputError, StoreError: As `answer_file`.
-    """
+    """The open file of replies, without errors of an earlier run; replies that it already has are reported first."""
 
     def __init__(self, out: Path, questions: Sequence[Question], on_reply: Callable[[Reply], None]) -> None:
         self._out, self._on_reply, self.failed = out, on_reply, 0
@@ -116,11 +112,7 @@ async def reply_to(rag: DiscoRAG, question: Question, options: Mapping[str, Any]
 
 
 def _answers(out: Path) -> dict[str, Reply]:
-    """The answers in a file, by id; errors, and a line that was cut off, are removed from it.
-
-    Raises:
-        InputError: It is a file of something else.
-    """
+    """The answers in a file, by id; errors, and a line that was cut off, are removed from it."""
     text = out.read_text("utf-8") if out.exists() else ""
     *lines, rest = text.split("\n")
     if rest and not rest.startswith(_BEGINNING):  # else a line that was cut off

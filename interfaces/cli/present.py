@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -127,26 +127,14 @@ def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     for s in ledger.stages:
         add_row(s.stage, s.engine, s.model, s.seconds, s.usage)
     add_row("wall time", "", "", seconds, ledger.usage)
-    notes = [Text(f"{s.stage}: {counted(s.counts)}", "dim") for s in ledger.stages if any(s.counts.values())]
-    notes += [
-        Text(f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}.") for f in ledger.failures
-    ]
-    if sum(s.seconds for s in ledger.stages) > seconds:
-        notes.append(
-            Text("Documents are read in parallel: the seconds of all add up, including waiting for the encoder.", "dim")
-        )
-    return Group(Text(""), table, *notes)
+    notes = (f"{f.stage}: {f.kind}: {f.message} Used instead: {f.fallback or 'nothing'}." for f in ledger.failures)
+    return Group(Text(""), table, *map(Text, notes))
 
 
 def plain_table(*texts: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
     """A table without lines: columns of text, then right-aligned columns of numbers."""
     columns = [*(Column(name) for name in texts), *(Column(name, justify="right") for name in numbers)]
     return Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
-
-
-def counted(counts: Mapping[str, int]) -> str:
-    """What was counted, in one line."""
-    return ", ".join(amount(n, name) for name, n in counts.items() if n)
 
 
 def tuning_table(found: Tuning) -> RenderableType:

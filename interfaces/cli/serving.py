@@ -4,9 +4,7 @@ import signal
 import sys
 import tomllib
 import webbrowser
-from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -37,11 +35,7 @@ def serve_page(
     workers: int = 1,
     opens: bool = False,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page.
-
-    Raises:
-        ConfigError: Several workers are to serve one folder.
-    """
+    """Serve until SIGTERM or Ctrl-C; with ``opens`` the browser shows the page."""
     from interfaces.http.app import create_app
     from interfaces.http.server import Server, Workers, prepare_process
 
@@ -93,19 +87,12 @@ def demo(
         serve_page(settings, port=port, opens=True)
 
 
-def mcp(
-    folder: Annotated[
-        list[Path] | None, typer.Option(help="Folder that ingest may read; repeatable (default: the current folder).")
-    ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Do not offer ingest.")] = False,
-    corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None,
-) -> None:
+def mcp(corpus: Annotated[str | None, typer.Option(help="Corpus (default: as configured).")] = None) -> None:
     """``disco-rag mcp``."""
     from interfaces.mcp.server import run
 
     settings = read_settings()
-    own = {"corpus": corpus or settings.corpus}
-    run(settings.model_copy(update=own), folder or [Path()], writable=not read_only)
+    run(settings.model_copy(update={"corpus": corpus or settings.corpus}))
 
 
 def _stop(*_: object) -> None:
@@ -116,7 +103,6 @@ def key(
     name: Annotated[str, typer.Argument(help="Name of the key, for logs.")],
     tenant: Annotated[str, typer.Option(help="Tenant whose documents it gives access to.")],
     role: Annotated[list[str] | None, typer.Option(help="read, write; repeatable.")] = None,
-    expires: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="First day it is refused.")] = None,
 ) -> None:
     """``disco-rag key``."""
     from interfaces.http.access import Role, new_key
@@ -124,6 +110,6 @@ def key(
     known = {str(r): r for r in Role}
     if unknown := [r for r in role or [] if r not in known]:
         raise ConfigError(f"--role {unknown[0]} is unknown.", hint=f"Known roles: {', '.join(known)}.")
-    secret, entry = new_key(name, tenant, [known[r] for r in role or ["read"]], expires.date() if expires else None)
+    secret, entry = new_key(name, tenant, [known[r] for r in role or ["read"]])
     err.print(secret)
     typer.echo(entry)

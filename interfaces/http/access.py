@@ -10,7 +10,6 @@ import math
 import secrets
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
@@ -59,10 +58,9 @@ class Principal(BaseModel):
 
 
 class Key(Principal):
-    """An entry of the file; the key is refused from the day ``expires`` on (UTC)."""
+    """An entry of the file."""
 
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
-    expires: date | None = None
 
 
 class _Entries(BaseModel):
@@ -81,11 +79,7 @@ class _Entries(BaseModel):
 
 
 class KeyFile:
-    """The keys as the file has them now. A file that cannot be read or parsed changes nothing, and is logged once.
-
-    Raises:
-        ConfigError: It cannot be read, or holds no key.
-    """
+    """The keys as the file has them now. A file that cannot be read or parsed changes nothing, and is logged once."""
 
     def __init__(self, file: Path) -> None:
         self._file, self._content = file, _content(file)
@@ -105,12 +99,11 @@ class KeyFile:
         return next((key for key in self._entries.key if key.sha256 == digest), None)
 
 
-def new_key(name: str, tenant: str, roles: Sequence[Role], expires: date | None = None) -> tuple[str, str]:
+def new_key(name: str, tenant: str, roles: Sequence[Role]) -> tuple[str, str]:
     """Return a new key, and its entry for the key file, which does not hold the key itself."""
     key = f"dr-{secrets.token_urlsafe(32)}"
     fields = {"name": name, "tenant": tenant, "roles": [*roles]}
     lines = [f"{field} = {json.dumps(value, ensure_ascii=False)}" for field, value in fields.items()]
-    lines += [f"expires = {expires.isoformat()}"] if expires else []
     return key, "\n".join(["[[key]]", *lines, f'sha256 = "{digest_of(key)}"', ""])
 
 
@@ -161,41 +154,30 @@ class Access:
         self._anyone = Principal(name="anyone", tenant=settings.tenant, roles=frozenset(Role))
         self._file = KeyFile(api.keys) if api.keys else None
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._per_minute, self._questions = api.requests_per_minute, api.quota.questions_per_minute
+        self._rate = RateLimitItemPerMinute(api.requests_per_minute)
 
     def who(self, key: str | None) -> Principal:
-        """Return the owner of a key. Raises `RefusedError` (401) if the key is unknown or has expired."""
+        """Return the owner of a key. Raises `RefusedError` (401) if the key is unknown."""
         if self._file is None:
             return self._anyone
         found = self._file.key(digest_of(key)) if key else None
         if found is None:
             message = "Not a key of this server." if key else "A key is needed."
-            raise _unauthorized("NoKeyError", message, "Send Authorization: Bearer KEY.")
-        if found.expires and datetime.now(UTC).date() >= found.expires:
-            raise _unauthorized(
-                "ExpiredKeyError", f"This key expired on {found.expires}.", "Ask the operator for a new one."
-            )
+            headers = {"WWW-Authenticate": "Bearer"}
+            raise RefusedError(401, "NoKeyError", message, hint="Send Authorization: Bearer KEY.", headers=headers)
         return found
 
     async def count(self, who: Principal) -> None:
         """Count a request. Raises `RefusedError` (429) if it is one too many."""
-        await self._check_rate(self._per_minute, "requests", who.name, "raise DISCO_RAG_API__REQUESTS_PER_MINUTE")
-
-    async def count_question(self, who: Principal) -> None:
-        """Count a question of a tenant. Raises `RefusedError` (429) if it is one too many."""
-        await self._check_rate(self._questions, "questions", who.tenant, "ask the operator for more")
-
-    async def _check_rate(self, most: int, what: str, name: str, remedy: str) -> None:
-        rate = RateLimitItemPerMinute(most)
-        if await self._limiter.hit(rate, what, name):
+        if await self._limiter.hit(self._rate, who.name):
             return
-        reset = (await self._limiter.get_window_stats(rate, what, name)).reset_time
+        reset = (await self._limiter.get_window_stats(self._rate, who.name)).reset_time
         wait = max(1, math.ceil(reset - time()))
         raise RefusedError(
             429,
             "TooManyRequestsError",
-            f"More than {most} {what} a minute.",
-            hint=f"Wait {wait} s, or {remedy}.",
+            f"More than {self._rate.amount} requests a minute.",
+            hint=f"Wait {wait} s, or raise DISCO_RAG_API__REQUESTS_PER_MINUTE.",
             headers={"Retry-After": str(wait)},
         )
 
@@ -215,10 +197,6 @@ def check_site(request: Request) -> None:
         is_local = False
     if not is_local:
         raise RefusedError(403, "ForeignSiteError", "Web pages of other sites may not use a server without keys.")
-
-
-def _unauthorized(kind: str, message: str, hint: str) -> RefusedError:
-    return RefusedError(401, kind, message, hint=hint, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _is_loopback(host: str) -> bool:

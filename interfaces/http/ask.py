@@ -22,7 +22,7 @@ from discorag.store.conversations import Thread, Turn
 from discorag.text.escaping import markdown
 from interfaces.http.access import Principal
 from interfaces.http.problems import COMMON, Problem, RefusedError, error_responses
-from interfaces.http.service import Asker, BodyCorpus, Keyed, Reader, Served, Service, StreamPart
+from interfaces.http.service import BodyCorpus, Keyed, Reader, Served, Service, StreamPart
 from interfaces.results import AskResult, NumberedAnswer
 
 router = APIRouter(tags=["questions"], responses=COMMON, route_class=Keyed)
@@ -93,7 +93,7 @@ _EVENTS = (
 async def ask(
     request: Request,
     body: AskRequest,
-    who: Asker,
+    who: Reader,
     served: Served,
     accept: Annotated[str, Header()] = "application/json",
 ) -> Reply | StreamingResponse:

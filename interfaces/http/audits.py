@@ -12,7 +12,7 @@ from interfaces.audit import AuditReport
 from interfaces.http.access import Principal, log_access
 from interfaces.http.ask import unless_gone
 from interfaces.http.problems import COMMON, error_responses
-from interfaces.http.service import Asker, BodyCorpus, Corpus, Keyed, Reader, Served, Writer
+from interfaces.http.service import BodyCorpus, Corpus, Keyed, Reader, Served, Writer
 
 router = APIRouter(tags=["audit"], responses=COMMON, route_class=Keyed)
 
@@ -52,7 +52,7 @@ class Settlement(BaseModel):
 
 
 @router.post("/audit", responses=error_responses(404, 502, 507))
-async def run_audit(request: Request, body: AuditRequest, who: Asker, served: Served) -> Audit:
+async def run_audit(request: Request, body: AuditRequest, who: Reader, served: Served) -> Audit:
     """Compare the documents of a corpus, those that changed since the last audit, and return all findings."""
     async with served.question():
         report = await unless_gone(request, served.rag.aaudit(corpus=body.corpus, tenant=who.tenant))

@@ -26,7 +26,7 @@ from discorag.schema.errors import InputError, NotFoundError
 from graphs.baselines import NEEDS_MODEL, PIPELINES, PRESET_NAMES
 from interfaces.http.ask import STREAM, Reply, answer_whole
 from interfaces.http.problems import COMMON, Problem, error_responses
-from interfaces.http.service import Asker, Keyed, Reader, Served, Service, StreamPart
+from interfaces.http.service import Keyed, Reader, Served, Service, StreamPart
 from interfaces.results import AskResult
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
@@ -55,14 +55,6 @@ class Turn(BaseModel):
         return "\n".join(part.text for part in self.content)
 
 
-class StreamOptions(BaseModel):
-    """What a stream has in addition to the answer."""
-
-    model_config = ConfigDict(strict=True)
-
-    include_usage: bool = False
-
-
 class ChatRequest(BaseModel):
     """A conversation: the last message is the question, ``system`` messages say how to answer."""
 
@@ -73,7 +65,6 @@ class ChatRequest(BaseModel):
     )
     messages: list[Turn] = Field(min_length=1, max_length=500)
     stream: bool = False
-    stream_options: StreamOptions | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, le=100_000)
     max_completion_tokens: int | None = Field(default=None, ge=1, le=100_000)
@@ -102,7 +93,7 @@ _SCHEMA: dict[str, Any] = {"application/json": {"schema": {"type": "object"}}}
     response_model=None,
     responses=error_responses(404, 502, 507) | {200: {"description": _REPLY, "content": _SCHEMA | STREAM}},
 )
-async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) -> dict[str, Any] | StreamingResponse:
+async def chat(request: Request, body: ChatRequest, who: Reader, served: Served) -> dict[str, Any] | StreamingResponse:
     """Answer the last message of a conversation."""
     preset, corpus = _pipeline(body.model, served)
     arguments = preset | _options(body) | conversation_of(body.messages)
@@ -110,8 +101,7 @@ async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) 
     is_unread = bool(arguments["history"]) and served.rag.backends.model is None
     if body.stream:
         served.check_load()
-        with_usage = body.stream_options is not None and body.stream_options.include_usage
-        return EventSourceResponse(_stream(served.events(who, arguments), body.model, is_unread, with_usage))
+        return EventSourceResponse(_stream(served.events(who, arguments), body.model, is_unread))
     reply = Reply.to(await answer_whole(request, who, served, arguments))
     message = {"role": "assistant", "content": "".join(_content(reply, is_unread))}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
@@ -119,9 +109,7 @@ async def chat(request: Request, body: ChatRequest, who: Asker, served: Served) 
     return {**head, "choices": [choice], "usage": _usage(reply), "disco_rag": answer}
 
 
-async def _stream(
-    events: AsyncGenerator[StreamPart], model: str, is_unread: bool, with_usage: bool
-) -> AsyncGenerator[bytes]:
+async def _stream(events: AsyncGenerator[StreamPart], model: str, is_unread: bool) -> AsyncGenerator[bytes]:
     head = _head("chat.completion.chunk", model)
 
     def chunk(delta: dict[str, str], finish: str | None = None, **more: Any) -> bytes:
@@ -139,9 +127,7 @@ async def _stream(
                     reply = Reply.to(event)
                     for piece in _content(reply, is_unread):
                         yield chunk({"content": piece})
-                    yield chunk({}, "stop", disco_rag=reply.model_dump(mode="json"))
-                    if with_usage:
-                        yield _event({**head, "choices": [], "usage": _usage(reply)})
+                    yield chunk({}, "stop", usage=_usage(reply), disco_rag=reply.model_dump(mode="json"))
                 case _:
                     yield format_sse_event(comment=f"{event['stage']} {event['event']}")
     yield format_sse_event(data_str="[DONE]")
@@ -163,11 +149,7 @@ def _usage(reply: Reply) -> dict[str, Any]:
 
 
 def conversation_of(turns: Sequence[Turn]) -> dict[str, Any]:
-    """The last turn as the question, system and developer turns as instructions, the other turns as history.
-
-    Raises:
-        InputError: The last turn is not the user's, or blank.
-    """
+    """The last turn as the question, system and developer turns as instructions, the other turns as history."""
     *before, last = turns
     if last.role != "user" or not last.text.strip():
         raise InputError("The last message is not a question.", hint="End the conversation with a message of the user.")

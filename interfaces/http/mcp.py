@@ -13,10 +13,7 @@ from starlette.types import Scope as AsgiScope
 
 from discorag.config import ApiSettings
 from discorag.schema.document import Scope
-from discorag.schema.errors import DiscoRagError
-from discorag.text.escaping import one_line
 from interfaces.http.access import Principal, Role, log_access
-from interfaces.http.problems import problem_of
 from interfaces.http.service import Guard, Service
 from interfaces.mcp.server import Caller, Server
 from interfaces.results import AskResult
@@ -32,7 +29,7 @@ def add_mcp(app: FastAPI, settings: ApiSettings) -> None:
         streamable_http_path=PATH,
         stateless_http=True,  # no session that another key could resume
         transport_security=_security((*LOOPBACK, settings.url_host, *settings.hosts)),
-        max_request_body_size=settings.body_bytes,
+        max_request_body_size=int(1e3 * settings.body_kb),
     )
     app.router.routes.append(_Keyed(PATH, StreamableHTTPASGIApp(server.session_manager), methods=["POST"]))
     served = app.router.lifespan_context
@@ -73,8 +70,7 @@ class KeyOwner(Caller):
 
     @asynccontextmanager
     async def question(self) -> AsyncGenerator[None]:
-        """Raises `RefusedError` (429, 503) and ``TimeoutError`` as the API does."""
-        await self.service.access.count_question(self.who)
+        """Raises `RefusedError` (503) and ``TimeoutError`` as the API does."""
         async with self.service.question():
             yield
 
@@ -93,10 +89,3 @@ class KeyedServer(Server):
     async def caller(self, request: Any) -> KeyOwner:
         """The owner of the request's key."""
         return KeyOwner(request)
-
-    def explain(self, error: BaseException | None) -> str | None:
-        """What the API would answer."""
-        if not isinstance(error, DiscoRagError | TimeoutError):
-            return None
-        _, problem = problem_of(error)
-        return one_line(f"{problem.error.type}: {problem.error.message} {problem.error.hint}", 2000)

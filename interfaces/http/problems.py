@@ -236,7 +236,7 @@ class RequestLimits:
         return None
 
     def _limit(self, path: str) -> int:
-        return self._settings.upload_bytes if path in self._uploads else self._settings.body_bytes
+        return int(1e6 * self._settings.upload_mb if path in self._uploads else 1e3 * self._settings.body_kb)
 
 
 def _too_large(limit: int) -> str:

@@ -34,13 +34,12 @@ _LIMIT = "DISCO_RAG_API__DEADLINE_S (language models get three quarters of it)"
 
 @dataclass(frozen=True)
 class Guard:
-    """What an endpoint requires: a role of the key, and room in the tenant's quota of questions or of uploads.
+    """What an endpoint requires: a role of the key, and for uploads room in the tenant's quotas.
 
     As a FastAPI dependency it returns the caller, whom `Keyed` has admitted.
     """
 
     role: Role
-    asks: bool = False
     uploads: bool = False
 
     async def __call__(
@@ -95,8 +94,6 @@ class Service:
                 check_site(request)
             await self.access.count(who)
             who.check(guard.role)
-            if guard.asks:
-                await self.access.count_question(who)
             if guard.uploads:
                 await asyncio.to_thread(self.quotas.check, who.tenant, jobs=1, size=content_length(request.scope))
         except RefusedError as error:
@@ -191,6 +188,5 @@ BodyCorpus = Annotated[Name | None, Field(description="None: as configured.")]
 """A field of a body."""
 Served = Annotated[Service, Depends(_service)]
 Reader = Annotated[Principal, Depends(Guard(Role.READ))]
-Asker = Annotated[Principal, Depends(Guard(Role.READ, asks=True))]
 Writer = Annotated[Principal, Depends(Guard(Role.WRITE))]
 Uploader = Annotated[Principal, Depends(Guard(Role.WRITE, uploads=True))]

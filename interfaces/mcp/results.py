@@ -1,6 +1,5 @@
 """What the tools return: data, and answers and audits also as Markdown, in which texts are escaped as in chat."""
 
-from pathlib import PurePath
 from typing import Self
 
 from langchain_core.documents import Document as LangChainDocument
@@ -9,12 +8,10 @@ from pydantic import BaseModel, Field
 
 from discorag.conflicts.verdicts import Finding
 from discorag.generation.views import answer_markdown
-from discorag.ingest.survey import Status
-from discorag.schema.document import Scope
 from discorag.schema.ledger import Failure
 from discorag.text.escaping import markdown
 from interfaces.audit import AuditReport
-from interfaces.results import AskResult, IngestResult, NumberedAnswer
+from interfaces.results import AskResult, NumberedAnswer
 from interfaces.views.audit import summary
 
 _SPAN = "Characters of the document's canonical text, which read_document gives."
@@ -67,32 +64,6 @@ class Hits(BaseModel):
     """What was found for a question, best first."""
 
     passages: list[Hit]
-
-
-class IngestedFile(BaseModel):
-    """What became of a file; ``note``: why it failed or was skipped, or how it had to be read."""
-
-    doc_id: str = Field(description="The id that the other tools take, if the file was stored.")
-    name: str
-    status: Status
-    chunks: int
-    note: str
-
-
-class IngestOutput(BaseModel):
-    """What became of every file."""
-
-    outcomes: list[IngestedFile]
-
-    @classmethod
-    def of(cls, result: IngestResult, scope: Scope) -> Self:
-        """What an ingest into this scope did."""
-        return cls(
-            outcomes=[
-                IngestedFile(doc_id=scope.id_of(o.uri), name=PurePath(o.uri).name, **o.model_dump(exclude={"uri"}))
-                for o in result.outcomes
-            ]
-        )
 
 
 def result(text: str, structured: BaseModel) -> CallToolResult:

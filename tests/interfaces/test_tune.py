@@ -86,7 +86,7 @@ def test_settings_are_written_into_their_section_and_used_where_a_question_choos
     written = tomllib.loads(file.read_text("utf-8"))
     assert written["answer"] == {"retriever": "sentences", "evidence_words": 30}
     assert (written["home"], written["reading"]) == ("x", {"chunk_tokens": 128})
-    monkeypatch.setenv("DISCO_RAG_CONFIG", str(file))
+    monkeypatch.chdir(tmp_path)
     settings = read_settings().model_copy(update={"store": StoreSettings(kind="memory")})
     with DiscoRAG(settings) as rag:
         rag.ingest(EXAMPLES / "tides", parser="rules", retriever="sentences")

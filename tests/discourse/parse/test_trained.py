@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from discorag.discourse.parse.parser import Unit
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.ingest.segment.chunks import whole_chunk
-from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.layout import WHOLE, is_mark
 from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from discorag.schema.document import Chunk, Document, Markup, UnitKind
 from discorag.schema.errors import InvariantError
 from discorag.text.sentences import language_of, sentence_spans
+from tests.inputs import whole_chunk
 from tests.strategies import chunk_over, shifted
 from tests.text.layouts import SAMPLES
 
@@ -148,7 +147,7 @@ class _Parsed:
 
 def _parsed(text: str, *, markdown: bool) -> _Parsed:
     document = Document(uri="u", title="t", text=text, markup=Markup.INLINE if markdown else Markup.NONE)
-    chunk = whole_chunk(document, build_hierarchy(document))
+    chunk = whole_chunk(document)
     tree = _PARSER.parse_text(chunk.text, chunk.sentences, chunk.paragraph_starts, chunk.kinds)
     return _Parsed(chunk, tree)
 

@@ -22,21 +22,19 @@ from tests.servers.scripted import Scripted, ScriptedServer
 HOSTILE = 'Tides <b>rise</b> twice [1] a day, says <a href="http://evil.example">the moon</a> in its ![report](x).'
 
 
-def over(rag: DiscoRAG, folder: Path, **options: Any) -> Server:
-    return LocalServer(lambda: rag, [folder], **options)
+def over(rag: DiscoRAG) -> Server:
+    return LocalServer(lambda: rag)
 
 
 @pytest.fixture
 def server(apps: Apps, uploads: Path) -> Server:
-    return over(apps.rag(uploads), uploads)
+    return over(apps.rag(uploads))
 
 
-async def test_what_reads_is_marked_so_and_ingest_is_there_unless_all_is_to_be_read_only(
-    apps: Apps, uploads: Path, server: Server
-) -> None:
+async def test_every_tool_only_reads_and_describes_all_that_it_takes(server: Server) -> None:
     async with Client(server) as client:
         tools = (await client.list_tools()).tools
-        assert {t.name for t in tools} == READING | {"ingest"}
+        assert {t.name for t in tools} == READING
         assert {t.name for t in tools if t.annotations and t.annotations.read_only_hint} == READING
         for tool in tools:
             fields = tool.input_schema["properties"]
@@ -45,9 +43,6 @@ async def test_what_reads_is_marked_so_and_ingest_is_there_unless_all_is_to_be_r
             assert all("description" in f or "enum" in f for f in fields.values()), tool.name
             integers = [f for f in fields.values() if f.get("type") == "integer"]
             assert all({"minimum", "maximum"} <= f.keys() for f in integers)
-        async with Client(over(apps.rag(uploads), uploads, writable=False)) as reader:
-            assert {t.name for t in (await reader.list_tools()).tools} == READING
-            assert (await reader.call_tool("ingest", {"path": "."})).is_error
 
 
 async def test_an_answer_is_what_the_pipeline_says_as_chat_shows_it_and_each_stage_is_told(
@@ -77,7 +72,7 @@ async def test_an_answer_is_what_the_pipeline_says_as_chat_shows_it_and_each_sta
 async def test_an_audit_lists_the_open_findings_of_a_corpus_surest_first(pipeline: Pipelines, tmp_path: Path) -> None:
     rag, folder = pipeline(), write(tmp_path / "shop", policy=POLICY, leaflet=LEAFLET)
     rag.ingest_for_audit(folder)
-    async with Client(over(rag, folder)) as client:
+    async with Client(over(rag)) as client:
         first = await client.call_tool("audit", {"corpus": "shop", "limit": 1})
         (finding,) = data_of(first)["findings"]
         assert (finding["verdict"], finding["tier"], data_of(first)["total"]) == ("contradicts", "sure", 3)
@@ -121,9 +116,6 @@ async def test_documents_are_listed_in_parts_and_read(server: Server) -> None:
         ("ask", {"question": QUERY, "retriever": "magic"}, "Known names: dense"),
         ("ask", {"question": QUERY, "corpus": "empty"}, "EmptyCorpusError"),
         ("ask", {"question": " "}, "QueryError"),
-        ("ingest", {"path": "../secret.txt"}, "outside of what this server may read"),
-        ("ingest", {"path": "/etc"}, "outside of what this server may read"),
-        ("ingest", {"path": "nowhere.txt"}, "MissingPathError"),
     ],
 )
 async def test_what_cannot_be_done_is_an_error_that_says_what_to_do(
@@ -149,34 +141,16 @@ async def test_what_was_not_raised_on_purpose_is_not_told(
         assert "Quillfeather" not in text_of(result)
 
 
-async def test_a_folder_is_ingested_and_what_sources_wrote_is_shown_as_text(
-    pipeline: Pipelines, tmp_path: Path
-) -> None:
-    folder, reports = tmp_path / "texts", list[tuple[float, float | None]]()
-    folder.mkdir()
-    (folder / "tides.txt").write_text(HOSTILE)
-    (folder / "empty.txt").write_text(" ")
-    (tmp_path / "secret.txt").write_text("Quillfeather.")
-    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
-
-    async def note_progress(progress: float, total: float | None, message: str | None) -> None:
-        reports.append((progress, total))
-
-    async with Client(over(pipeline(), folder)) as client:
-        failed = await client.call_tool("ingest", {"path": "."}, progress_callback=note_progress)
-        assert (await client.call_tool("ingest", {"path": "link.txt"})).is_error
-        stored = await client.call_tool("ingest", {"path": "tides.txt", "corpus": "one"})
-        answer = await client.call_tool("ask", {"question": "How often do tides rise?", "corpus": "one"})
-        found = await client.call_tool("search", {"question": "How often do tides rise?", "corpus": "one"})
-    assert {o["name"]: o["status"] for o in data_of(failed)["outcomes"]}["empty.txt"] == "failed"
-    assert reports
-    assert reports[-1][0] == reports[-1][1]
-    (outcome,), (passage, *_) = data_of(stored)["outcomes"], data_of(found)["passages"]
-    assert (outcome["status"], outcome["doc_id"]) == ("added", passage["doc_id"])
+async def test_what_sources_wrote_is_shown_as_text(pipeline: Pipelines) -> None:
+    rag = pipeline()
+    await rag.aadd_texts([HOSTILE])
+    async with Client(over(rag)) as client:
+        answer = await client.call_tool("ask", {"question": "How often do tides rise?"})
+        found = await client.call_tool("search", {"question": "How often do tides rise?"})
     assert "<b>" not in text_of(answer)
     assert "![report]" not in text_of(answer)
     assert "&#91;1] a day" in text_of(answer)
-    assert HOSTILE in passage["text"]
+    assert HOSTILE in data_of(found)["passages"][0]["text"]
 
 
 async def test_a_store_that_cannot_be_opened_is_tried_again_at_the_next_call(apps: Apps, uploads: Path) -> None:
@@ -188,7 +162,7 @@ async def test_a_store_that_cannot_be_opened_is_tried_again_at_the_next_call(app
             raise error
         return rag
 
-    async with Client(LocalServer(open_rag, [uploads])) as client:
+    async with Client(LocalServer(open_rag)) as client:
         first = await client.call_tool("list_documents", {})
         assert text_of(first) == "StoreError: Another process owns it. End it."
         assert data_of(await client.call_tool("list_documents", {}))["total"] == len(TEXTS)
@@ -196,7 +170,7 @@ async def test_a_store_that_cannot_be_opened_is_tried_again_at_the_next_call(app
 
 async def test_a_model_is_asked_no_more_when_the_client_gives_up(apps: Apps, uploads: Path) -> None:
     with ScriptedServer(lambda body: Scripted(str(model()(body)), delay_s=0.5)) as llm:
-        async with Client(over(apps.rag(uploads, llm=llm.base_url), uploads)) as client:
+        async with Client(over(apps.rag(uploads, llm=llm.base_url))) as client:
             with anyio.move_on_after(0.2):
                 await client.call_tool("ask", {"question": QUERY})
             await asyncio.sleep(1)

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from interfaces.http.access import Role
 from tests.interfaces.http.conftest import Served
-from tests.interfaces.http.parts import QUERY, Apps, ended, upload, write_keys
+from tests.interfaces.http.parts import Apps, ended, upload, write_keys
 
 CORPUS = "shared-name"
 SECRETS = {"north": "Quillfeather", "south": "Bramblewick"}
@@ -171,14 +171,3 @@ def test_a_tenant_may_have_so_many_jobs_that_have_not_ended(served: Served, keys
     (headers,) = write_keys(keys, ("one", "north", tuple(Role)))
     reply = upload(served(keys=keys, quota={"jobs": 0}), {"a.txt": PLAIN}, corpus="q4", headers=headers)
     assert (reply.status_code, "retry-after" in reply.headers) == (429, True)
-
-
-def test_the_questions_of_all_keys_of_a_tenant_count_together(served: Served, keys: Path) -> None:
-    entries = [("one", "alpha", tuple(Role)), ("two", "alpha", tuple(Role)), ("other", "default", tuple(Role))]
-    one, two, other = write_keys(keys, *entries)
-    client = served(keys=keys, quota={"questions_per_minute": 2})
-    body = {"query": QUERY, "switches": LOCAL}
-    replies = [client.post("/ask", json=body, headers=headers) for headers in (one, two, one, other)]
-    assert [reply.status_code for reply in replies] == [200, 200, 429, 200]
-    assert 1 <= int(replies[2].headers["retry-after"]) <= 60
-    assert client.get("/documents", headers=one).status_code == 200
