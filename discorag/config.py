@@ -211,10 +211,6 @@ class RerankerSettings(EndpointSettings):
 class NliSettings(_Section):
     """The model of natural language inference, in this process; none by default."""
 
-    kind: str = Field(
-        default="auto",
-        description="auto: cross-encoder where a model is named, else none; or one that a package adds.",
-    )
     model: str | None = Field(
         default=None,
         description="A sequence-classification model with a label 'entailment', or with one output: its name on the "

@@ -1,4 +1,4 @@
-"""Parts by name: parsers, retrievers, encoders, rerankers, NLI models.
+"""Parts by name: parsers, retrievers, encoders, rerankers.
 
 Users choose parts by these names. Our own parts are imported when they are asked for, so that listing the names is
 quick. Another package adds a part by an entry point of the registry's group, or by calling the kind's ``register_*``

@@ -9,18 +9,12 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from discorag.schema.ledger import STAGES
-from nodes.answer.abstain import abstain
-from nodes.answer.assess import assess
-from nodes.answer.generate import generate
-from nodes.answer.parse import parse
-from nodes.answer.plan import plan
+from nodes.answer.assess import abstain, assess
+from nodes.answer.generate import generate, quote
 from nodes.answer.prepare import ROUTES, prepare
-from nodes.answer.quote import quote
-from nodes.answer.refine import refine
-from nodes.answer.relate import relate
-from nodes.answer.rerank import rerank
-from nodes.answer.retrieve import read_all, retrieve_chunks, retrieve_sentence_tree
-from nodes.answer.verify import verify
+from nodes.answer.retrieve import read_all, rerank, retrieve_chunks, retrieve_sentence_tree
+from nodes.answer.structure import parse, plan, relate
+from nodes.answer.verify import refine, verify
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, AnswerOutput, AnswerState
 

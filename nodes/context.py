@@ -13,7 +13,6 @@ from langgraph.runtime import Runtime
 from pydantic import Field, PrivateAttr
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.discourse.parse.parser import Limits
 from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling, readable_chunks
 from discorag.generation.prompted.paper import PaperEngine
 from discorag.options import AnswerOptions, IngestOptions, Options
@@ -76,11 +75,6 @@ class AnswerContext(AnswerOptions, _Scoped):
             self._in_profile = self.with_profile(has_model=has_model)
         return self._in_profile
 
-    @property
-    def structured(self) -> bool:
-        """Whether trees, graph or plan are on; without any of them this is standard RAG."""
-        return self.use_tree or self.use_graph or self.use_plan
-
     async def readable(self, inputs: AnswerInputs) -> int:
         """How many of the chunks fit into the context of the language model that will read them in our conversation."""
         if self.profile == "verbatim" or self.preset == "paper" or self.retriever == "all":
@@ -100,11 +94,6 @@ class AnswerContext(AnswerOptions, _Scoped):
         if self.profile == "verbatim" or backends.model is None:
             return None
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
-
-    @property
-    def limits(self) -> Limits:
-        """Parameters of a language model's calls when it parses."""
-        return Limits(self.temperature, self.beam_width)
 
     async def llm(self, choice: str, stage: str = "generate") -> LlmEngine | PaperEngine | None:
         """The prompted engine if the option's value asks for it; None means the local engine.

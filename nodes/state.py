@@ -56,7 +56,7 @@ class AnswerState(AnswerInput, total=False):
         str | None, Field(description="The plan: one paragraph; edit it before 'generate' to steer the answer.")
     ]
     queries: Annotated[list[str], Field(description="What plan-and-retrieve searches for (graphs.baselines).")]
-    markers: Annotated[list[Json], Field(description="Discourse markers between the hits (graphs.baselines).")]
+    markers: Annotated[list[str], Field(description="Lines of discourse markers between the hits (graphs.baselines).")]
     turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
     written_by: Annotated[str, Field(description="The language model that wrote the draft; empty: the local engine.")]

@@ -24,7 +24,7 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.encoder import PackagedEncoder
 from discorag.models.gateway import Gateway
 from discorag.models.memo import MemoEncoder
-from discorag.models.nli import ENTAILMENT, CrossEncoderNli, NliModel
+from discorag.models.nli import ENTAILMENT, NliModel
 from discorag.models.protocol import Encoder, LanguageModel
 from discorag.models.reranker import reranker_from
 from discorag.models.tokens import PackagedTokens
@@ -123,7 +123,7 @@ def main(
 ) -> None:
     """Measure, write, show."""
     model = Gateway(Settings().llm.named(llm)) if llm else None
-    found = asyncio.run(measure(CrossEncoderNli(str(nli)) if nli else None, model, limit))
+    found = asyncio.run(measure(NliModel(str(nli)) if nli else None, model, limit))
     Console().print(report.table(report.write(out, found).figures))
 
 

@@ -1,14 +1,12 @@
 """The draft of an answer: by a language model or, without one or if it fails, from sentences of the sources."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import missing_references
 from discorag.generation.selection import Selector
 from discorag.ingest.segment.sentence_table import sentences_of
-from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.text.citations import steps, without_copied
@@ -31,55 +29,38 @@ class Progress(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Draft:
-    """A draft, the outcome that it was made from, and whether a language model wrote it."""
-
-    text: str
-    outcome: Outcome[str]
-    by_model: bool
-
-
 async def write_draft(
-    inputs: AnswerInputs,
-    selector: Selector,
-    encoder: Encoder,
-    progress: Progress,
-    write: Write | None,
-    verbatim: str | None = None,
-) -> Draft:
-    """Write the draft by a language model with ``write``; without it, or if it fails, of sentences of the sources.
+    inputs: AnswerInputs, selector: Selector, progress: Progress, write: Write | None, verbatim: str | None
+) -> tuple[Outcome[str], bool]:
+    """Return the draft, and whether a language model wrote it. Raises as `Selector.rank`.
 
-    ``progress`` receives the words of the draft and what failed. ``verbatim`` is the draft of the sources' sentences
-    that is used if ``write`` fails; None: it is then written.
-
-    Raises:
-        ModelError: The endpoint of the encoder or the reranker failed.
+    ``write`` calls the model; without it, or if it fails, the draft is made of sentences of the sources. ``progress``
+    receives the words of the draft and what failed. ``verbatim`` is used if ``write`` fails; None: it is then written.
     """
-    is_plan_usable = await _check_plan(inputs, encoder, progress)
+    is_plan_usable = await _check_plan(inputs, selector, progress)
     if write:
         try:
             outcome = await write(inputs)
-            return Draft(without_copied(outcome.value, [c.text for c in inputs.chunks]), outcome, by_model=True)
+            return outcome.holding(without_copied(outcome.value, [c.text for c in inputs.chunks])), True
         except ModelError as error:
             progress.failed(error, fallback=VERBATIM)
         void_tokens(progress)
         if verbatim is not None:
             emit_token(progress, verbatim)
-            return Draft(verbatim, Outcome(value=verbatim), by_model=False)
+            return Outcome(value=verbatim), False
     outcome = await extract_answer(inputs, selector)
     if not is_plan_usable:
         cause = InputError("The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3].")
         progress.failed(cause, fallback="sentences by relevance")
     emit_token(progress, outcome.value)
-    return Draft(outcome.value, outcome, by_model=False)
+    return outcome, False
 
 
-async def _check_plan(inputs: AnswerInputs, encoder: Encoder, progress: Progress) -> bool:
+async def _check_plan(inputs: AnswerInputs, selector: Selector, progress: Progress) -> bool:
     """Whether there is no plan, or one that cites existing passages. Citations that do not exist are reported."""
     if inputs.plan is None:
         return True
-    absent = missing_references(inputs.plan, inputs, await sentences_of(inputs, encoder))
+    absent = missing_references(inputs.plan, inputs, await sentences_of(inputs, selector.encoder))
     for message in absent.values():
         progress.failed(InputError(message), fallback="the rest of the plan", of="plan")
     return any(r not in absent for step in steps(inputs.plan) for r in step.references)

@@ -95,11 +95,7 @@ MAX_NEAREST = 3
 
 
 async def abstain_from(inputs: AnswerInputs, selector: Selector, reason: str) -> Answer:
-    """An answer without sentences, for this reason, with the sentences that come closest to the question.
-
-    Raises:
-        ModelError: The endpoint of the encoder or the reranker failed.
-    """
+    """An answer without sentences, for this reason, with those closest to the question. Raises as `Selector.rank`."""
     table, relevance = await selector.rank(inputs)
     closest = [
         EvidenceSpan.of(inputs.chunks[unit.chunk - 1], unit.span)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from discorag.generation.selection import Role, SelectedSentence, Selection, Selector
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation
-from discorag.schema.document import Chunk, UnitKind
-from discorag.schema.values import Span
+from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation, RstTree
+from discorag.schema.document import UnitKind
 from discorag.text.citations import escape_references, format_reference, steps, unknown_passages
 from discorag.text.escaping import one_line
 
@@ -55,30 +54,6 @@ def quoted_name(title: str) -> str:
 def gist_of(sentence: str, citation: str) -> str:
     """What a sentence says, shortened, with its citation."""
     return f"{escape_references(shorten(sentence, _GIST))} {citation}"
-
-
-def first_point(name: str, gist: str) -> str:
-    """The first step of a plan. In all steps an empty ``name`` is left out."""
-    return f"{' '.join(filter(None, ('Start with', name)))}: {gist}"
-
-
-def other_side(name: str, gist: str, *, contradicts: bool) -> str:
-    """A step that contradicts the one before it, or says that things are different elsewhere."""
-    if contradicts:
-        return f"set against it {name}, which contradicts it: {gist}" if name else f"set against it: {gist}"
-    return f"compare it with {name}, where it is different: {gist}" if name else f"compare it with this: {gist}"
-
-
-def companion(relation: str, name: str, gist: str) -> str:
-    """A step that belongs to the one before it, with its relation to it."""
-    return f"then {relation}{f', in {name}' if name else ''}: {gist}"
-
-
-def next_point(relation: str, name: str, gist: str, *, turn: int) -> str:
-    """A further main point; ``turn`` counts them, so that no two in a row begin alike."""
-    what = " in ".join(filter(None, (relation + "," * bool(relation and name), name)))
-    opener = ("Then", "Next", "After that")[turn % 3]
-    return f"{opener}{',' if what and opener != 'Then' else ''}{f' {what}' if what else ''}: {gist}"
 
 
 def shorten(text: str, length: int, *, at_clause: str = "…") -> str:
@@ -148,18 +123,27 @@ class _Writer:
     def _main_point(self, selected: SelectedSentence, before: SelectedSentence | None) -> str:
         name, said = self._name_and_gist(selected)
         if before is None:
-            return first_point(name, said)
+            return f"{' '.join(filter(None, ('Start with', name)))}: {said}"
         last, self.relation = self.relation, self._relation(selected.index, before.index)
         self.turn += 1
         relation = "" if self.relation == last else self.relation
-        return next_point(relation, name, said, turn=self.turn)
+        what = " in ".join(filter(None, (relation + "," * bool(relation and name), name)))
+        opener = ("Then", "Next", "After that")[self.turn % 3]  # no two in a row begin alike
+        return f"{opener}{',' if what and opener != 'Then' else ''}{f' {what}' if what else ''}: {said}"
 
     def _companion(self, selected: SelectedSentence) -> str:
         name, said = self._name_and_gist(selected)
         if selected.role is Role.OPPOSES:
-            return other_side(name, said, contradicts=self._contradicts(selected))
+            return self._other_side(selected, name, said)
         relation = "" if selected.of is None else self._relation(selected.index, selected.of)
-        return companion(relation or SUPPORT, name, said)
+        return f"then {relation or SUPPORT}{f', in {name}' if name else ''}: {said}"
+
+    def _other_side(self, selected: SelectedSentence, name: str, said: str) -> str:
+        if selected.of is not None:
+            a, b = self.table.sentences[selected.index].chunk, self.table.sentences[selected.of].chunk
+            if ChunkRelation.CONTRADICTS in self._edges(a, b):
+                return f"set against it {name}, which contradicts it: {said}" if name else f"set against it: {said}"
+        return f"compare it with {name}, where it is different: {said}" if name else f"compare it with this: {said}"
 
     def _name_and_gist(self, selected: SelectedSentence) -> tuple[str, str]:
         """The source, or the section of the source named last, and what the sentence says."""
@@ -177,15 +161,10 @@ class _Writer:
         """What the new sentence is to the old one, by their chunk's tree or by the graph."""
         a, b = self.table.sentences[new], self.table.sentences[old]
         if a.chunk == b.chunk:
-            return _in_tree(self.inputs.chunks[a.chunk - 1], a, b)
+            tree = self.inputs.chunks[a.chunk - 1].tree
+            return _in_tree(tree, a, b) if tree else ""
         to, back = self._edges(a.chunk, b.chunk)
         return AS_SOURCE.get(to) or AS_TARGET.get(back, "")
-
-    def _contradicts(self, selected: SelectedSentence) -> bool:
-        if selected.of is None:
-            return False
-        a, b = self.table.sentences[selected.index].chunk, self.table.sentences[selected.of].chunk
-        return ChunkRelation.CONTRADICTS in self._edges(a, b)
 
     def _edges(self, a: int, b: int) -> tuple[ChunkRelation, ChunkRelation]:
         """The relations from chunk ``a`` to chunk ``b`` and back."""
@@ -194,18 +173,12 @@ class _Writer:
         return found.get((a, b), ChunkRelation.UNRELATED), found.get((b, a), ChunkRelation.UNRELATED)
 
 
-def _in_tree(chunk: Chunk, new: Sentence, old: Sentence) -> str:
+def _in_tree(tree: RstTree, new: Sentence, old: Sentence) -> str:
     """By the split whose nucleus is about the old unit and whose satellite, or second nucleus, is about the new one."""
-    for split in chunk.tree.splits if chunk.tree else ():
-        sides = [_head_of(chunk, *side) for side in ((split.start, split.mid), (split.mid, split.end))]
+    for split in tree.splits:
+        heads = [tree.edus[tree.head(*side)] for side in ((split.start, split.mid), (split.mid, split.end))]
         if split.nuclearity is Nuclearity.SN:
-            sides.reverse()
-        if old.span.contains(sides[0]) and new.span.contains(sides[1]):
+            heads.reverse()
+        if old.span.contains(heads[0]) and new.span.contains(heads[1]):
             return WITHIN.get(split.relation, "")
     return ""
-
-
-def _head_of(chunk: Chunk, start: int, end: int) -> Span:
-    """The head EDU of a constituent of the chunk's tree."""
-    assert chunk.tree
-    return chunk.tree.edus[chunk.tree.head(start, end)]

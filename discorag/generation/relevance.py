@@ -58,10 +58,8 @@ class Relevance:
 async def rank_sentences(inputs: AnswerInputs, table: SentenceTable, query: Vectors, reranker: Reranker) -> Relevance:
     """Score the most promising sentences with the reranker; computed once for all stages of a question.
 
-    The question's vector has shape (d,). The reranker reads each sentence under its title and headings.
-
-    Raises:
-        ModelError: The reranker is an endpoint and fails.
+    The question's vector has shape (d,). The reranker reads each sentence under its title and headings. Raises as
+    `Reranker.scores`.
     """
     name = f"relevance to {inputs.query}"
     chunks, known = inputs.known.get(name, (None, None))
@@ -108,10 +106,7 @@ async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: R
 
     The reranker reads both without title and headings: under a title that names the question's subject, any sentence
     looks like an answer. Only a heading that is a question is read with its sentence. There is at least one chunk;
-    without a statement, the first chunk's logit counts alone.
-
-    Raises:
-        ModelError: The reranker is an endpoint and fails.
+    without a statement, the first chunk's logit counts alone. Raises as `Reranker.scores`.
     """
     best = [table.sentences[i] for i in relevance.ranked[:SENTENCES]]
     passage = inputs.chunks[best[0].chunk - 1 if best else 0].text

@@ -39,7 +39,8 @@ class Draft:
 
     def add(self, message: AIMessage) -> str:
         """Append a message, or a chunk of one; return the text that was appended."""
-        whole, before = self.text + _encodable(message.text), len(self.text)
+        encodable = message.text.encode("utf-8", "replace").decode()  # nothing stores lone surrogates; JSON writes them
+        whole, before = self.text + encodable, len(self.text)
         self.text = whole[: self.max_characters]
         self.is_full = self.text != whole
         self.finish_reason = "length" if self.is_full else _finish_reason(message) or self.finish_reason
@@ -73,24 +74,19 @@ class ChatClient:
         return (await self._connection()).context_tokens
 
     async def send(self, request: Request[Any]) -> Draft:
-        """Make one call and return its whole output. It ends at the run's deadline (`discorag.models.deadline`).
-
-        Raises:
-            ModelError: The server timed out, answered 429 or 5xx to the end, refused the request, or is not an
-                OpenAI-compatible endpoint.
-            ConfigError: There is no such provider.
-        """
+        """Make one call and return its whole output. Raises as `stream`."""
         async with aclosing(self.stream(request, in_pieces=False)) as parts:
             return [part async for part in parts if isinstance(part, Draft)][-1]
 
     async def stream(self, request: Request[Any], *, in_pieces: bool = True) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text as they come, or (always under beam search) all in one; at last the whole draft.
 
-        ``settings.timeout_s`` limits each wait for a piece, and the run's deadline the whole. The call's slot is held
-        until the iterator ends.
+        ``settings.timeout_s`` limits each wait for a piece, and the run's deadline (`discorag.models.deadline`) the
+        whole. The call's slot is held until the iterator ends.
 
         Raises:
-            ModelError: As `send`; with ``usage`` of one call if it broke off after the first piece.
+            ModelError: As `Endpoint.call`; with ``usage`` of one call if it broke off after the first piece.
+            ConfigError: There is no such provider.
         """
         async with self._slot() as connection:
             refused = dict(self.refused)
@@ -169,8 +165,3 @@ def _finish_reason(message: AIMessage) -> str:
     reasons = (message.response_metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))
     reason = next((str(r).lower() for r in reasons if r), "")
     return _REASONS.get(reason, reason)
-
-
-def _encodable(text: str) -> str:
-    """``text`` with "?" for lone surrogates, which JSON can write and nothing can store."""
-    return text.encode("utf-8", "replace").decode()

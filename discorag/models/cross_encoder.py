@@ -125,12 +125,7 @@ class TorchCrossEncoder:
         return list(configuration.id2label.values())
 
     def logits(self, pairs: Sequence[Pair]) -> Logits:
-        """Return the logits of one or more pairs, without the library's sigmoid, shape (len(pairs), labels); blocks.
-
-        Raises:
-            ConfigError: The model cannot be loaded.
-            CancelledError: The run that this thread works for has ended.
-        """
+        """See `OnnxCrossEncoder.logits`; the library's sigmoid is left out."""
         with extra("torch"):
             from torch.nn import Identity
 

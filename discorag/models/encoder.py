@@ -54,31 +54,17 @@ class BaseEncoder(ABC):
         self.version, self.tokens, self.dimension, self._prefixes = version, tokens, dimension, prefixes
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors, shape (len(texts), d), float32.
-
-        Raises:
-            InvariantError: A text is longer than the window of a model in this process, which would cut it silently.
-            ModelError: An endpoint failed, or gave vectors that cannot be used.
-        """
+        """See `Encoder`. A text that a model in this process would cut silently raises `InvariantError`."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return await self._embed(texts, self._prefixes.passage, InvariantError)
 
     async def encode_query(self, text: str) -> Vectors:
-        """Return the unit vector of a query, shape (d,), float32.
-
-        Raises:
-            QueryError: The query is longer than the window of a model in this process.
-            ModelError: As `encode_documents`.
-        """
+        """See `Encoder`. A query that a model in this process would cut silently raises `QueryError`."""
         return (await self._embed([text], self._prefixes.query, QueryError))[0]
 
     @abstractmethod
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors: ...
-
-
-_AT_ONCE = 4096
-"""Texts that are tokenized at once: their tokens take far more memory than their vectors."""
 
 
 class LocalEncoder(BaseEncoder):
@@ -89,11 +75,7 @@ class LocalEncoder(BaseEncoder):
         self._lock = FairLock()
 
     async def _embed(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
-        vectors = np.empty((len(texts), self.dimension), np.float32)
-        for i in range(0, len(texts), _AT_ONCE):
-            some = texts[i : i + _AT_ONCE]
-            vectors[i : i + _AT_ONCE] = await asyncio.to_thread(self._checked_vectors, some, prefix, too_long)
-        return vectors
+        return await asyncio.to_thread(self._checked_vectors, texts, prefix, too_long)
 
     def _checked_vectors(self, texts: Sequence[str], prefix: str, too_long: type[DiscoRagError]) -> Vectors:
         with self._lock:
@@ -185,13 +167,7 @@ ENCODERS.offer("endpoint", "discorag.models.served:ServerEncoder.connect", "an O
 
 
 async def encoder_from(settings: Settings) -> Encoder:
-    """The configured encoder; asks an endpoint once for its dimension.
-
-    Raises:
-        UnknownNameError: There is no encoder of this kind.
-        ConfigError: A model other than the packaged one is named, and cannot be loaded.
-        ModelError: The endpoint does not answer.
-    """
+    """The configured encoder. Raises `ConfigError` if it cannot be loaded, `ModelError` if its endpoint is silent."""
     chosen = settings.encoder
     named = "packaged" if chosen.model == MINILM.name else "sentence-transformers"
     auto = named if chosen.base_url is None else "endpoint"

@@ -6,6 +6,7 @@ Only ``disco-rag models pull`` downloads; a question or an ingest never does.
 # huggingface_hub is typed in part only.
 # pyright: reportUnknownVariableType=false
 import hashlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -32,28 +33,17 @@ def local_model(name: str, files: tuple[str, ...] = MODEL_FILES) -> Path:
         return folder
     if folder.is_absolute() or name.startswith((".", "~")):
         raise ConfigError(f"The model folder '{name}' does not exist.", hint="Name a folder, or a model of the hub.")
-    found = _cached_folder(name, files)
-    if found is None:
-        option = " --tokenizer" if files == TOKENIZER_FILES else ""
-        raise ConfigError(
-            f"The model '{name}' is not on this machine.",
-            hint=f"Download it with `disco-rag models pull {name}{option}`.",
-        )
-    return found
-
-
-def _cached_folder(name: str, files: tuple[str, ...]) -> Path | None:
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
-    try:
+    with suppress(HFValidationError):
         for file in files:
-            path = try_to_load_from_cache(name, file)
-            if isinstance(path, str):
-                return Path(path).parents[len(Path(file).parts) - 1]
-    except HFValidationError:
-        return None
-    return None
+            if isinstance(path := try_to_load_from_cache(name, file), str):
+                return Path(path).parent
+    option = " --tokenizer" if files == TOKENIZER_FILES else ""
+    raise ConfigError(
+        f"The model '{name}' is not on this machine.", hint=f"Download it with `disco-rag models pull {name}{option}`."
+    )
 
 
 def model_version(name: str) -> str:

@@ -5,78 +5,24 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from discorag.config import NliSettings
 from discorag.models.cross_encoder import Logits, OnnxCrossEncoder, Pair, TorchCrossEncoder, is_onnx_folder
 from discorag.models.hub import local_model, model_version
-from discorag.registry import Registry
 from discorag.schema.errors import ConfigError
 
-VARIABLES = "DISCO_RAG_NLI"
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 """Columns of `Probabilities`."""
 Probabilities = NDArray[np.float32]
 """Shape (pairs, 3): entailment, neutral, contradiction; rows add up to 1."""
 
 
-class NliModel(Protocol):
-    """Judges pairs of premise and hypothesis."""
-
-    @property
-    def version(self) -> str:
-        """Model and revision. Numbers that were fitted on its probabilities name it."""
-        ...
-
-    async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
-        """Return the probabilities of each (premise, hypothesis), shape (len(pairs), 3).
-
-        Raises:
-            ConfigError: The model cannot be loaded, or has no label of entailment.
-        """
-        ...
-
-
-MakeNliModel = Callable[[NliSettings], NliModel]
-
-NLI_MODELS = Registry[MakeNliModel]("NLI model", "disco_rag.nli_models")
-"""NLI models by name, as ``DISCO_RAG_NLI__KIND`` knows them."""
-
-register_nli_model = NLI_MODELS.register
-
-NLI_MODELS.offer("cross-encoder", "discorag.models.nli:named_nli", "a classifier by name or folder")
-
-
-def nli_from(settings: NliSettings) -> NliModel | None:
-    """Return the configured model, the same one for every question; None by default.
-
-    Raises:
-        UnknownNameError: There is no NLI model of this kind.
-        ConfigError: As the kind's own.
-    """
-    return _make(settings)  # pyright: ignore[reportArgumentType]: settings are frozen, which pydantic hashes
-
-
-@cache
-def _make(settings: NliSettings) -> NliModel | None:
-    if settings.kind == "auto" and settings.model is None:
-        return None
-    return NLI_MODELS["cross-encoder" if settings.kind == "auto" else settings.kind](settings)
-
-
-def named_nli(settings: NliSettings) -> NliModel:
-    """The NLI model ``cross-encoder``. Raises `ConfigError` if no model is named."""
-    if settings.model is None:
-        raise ConfigError("No NLI model is named.", hint=f"Set {VARIABLES}__MODEL.")
-    return CrossEncoderNli(settings.model)
-
-
-class CrossEncoderNli:
-    """An `NliModel` in this process: a classifier with labels that begin with "entail", "neutral", "contradict".
+class NliModel:
+    """Judges pairs of premise and hypothesis: a classifier with labels that begin with "entail", "neutral",
+    "contradict".
 
     Where no label is called neutral or contradiction, and for a classifier with one output, what is not entailed counts
     as neutral. A premise that is too long is cut. A folder with ``model.onnx`` is read without torch.
@@ -96,10 +42,10 @@ class CrossEncoderNli:
         return model_version(self._name)
 
     async def probabilities(self, pairs: Sequence[Pair]) -> Probabilities:
-        """Return the probabilities of each pair; the model is loaded at the first call.
+        """Return the probabilities of each (premise, hypothesis), shape (len(pairs), 3).
 
         Raises:
-            ConfigError: It cannot be loaded, or names no label of entailment.
+            ConfigError: The model cannot be loaded, which the first call does, or has no label of entailment.
         """
         if not pairs:
             return np.zeros((0, 3), np.float32)
@@ -109,18 +55,27 @@ class CrossEncoderNli:
         with self._lock:
             logits_of, labels = self._loaded = self._loaded or self._load()
             logits = logits_of(pairs)
+        found = np.zeros((len(pairs), 3), np.float32)
         if logits.shape[1] == 1:
-            likely = 1 / (1 + np.exp(-logits[:, 0].astype(np.float64)))
-            return in_columns([[("entailment", share)] for share in likely.tolist()])
-        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        try:
-            return in_columns([list(zip(labels, row, strict=True)) for row in shares.tolist()])
-        except ValueError as error:
+            found[:, ENTAILMENT] = 1 / (1 + np.exp(-logits[:, 0].astype(np.float64)))
+        else:
+            shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+            shares /= shares.sum(axis=1, keepdims=True)
+            found[:, ENTAILMENT] = shares[:, self._entailment(labels)]
+            contradicts = [i for i, label in enumerate(labels) if label.lower().startswith("contradict")]
+            found[:, CONTRADICTION] = shares[:, contradicts].sum(axis=1)
+        found[:, NEUTRAL] = np.clip(1 - found[:, ENTAILMENT] - found[:, CONTRADICTION], 0, 1)
+        return found
+
+    def _entailment(self, labels: Sequence[str]) -> int:
+        """The column of the label that says entailment."""
+        columns = [i for i, label in enumerate(labels) if label.lower().startswith("entail")]
+        if len(columns) != 1:
             raise ConfigError(
-                f"'{self._name}' has the labels {', '.join(labels)}, none of which says entailment.",
-                hint="Name a model whose configuration calls a label 'entailment'.",
-            ) from error
+                f"'{self._name}' has the labels {', '.join(labels)}; not exactly one of them says entailment.",
+                hint="Name a model whose configuration calls one label 'entailment'.",
+            )
+        return columns[0]
 
     def _load(self) -> tuple[Callable[[Sequence[Pair]], Logits], Sequence[str]]:
         folder = local_model(self._name)
@@ -128,6 +83,12 @@ class CrossEncoderNli:
             return _load_onnx(folder)
         classifier = TorchCrossEncoder(self._name)
         return classifier.logits, classifier.labels
+
+
+@cache
+def opened(name: str) -> NliModel:
+    """Return the model of this name, the same one for every question."""
+    return NliModel(name)
 
 
 class _OnnxConfig(BaseModel):
@@ -151,18 +112,3 @@ def _load_onnx(folder: Path) -> tuple[Callable[[Sequence[Pair]], Logits], Sequen
         return model.logits(ordered) / np.float32(config.temperature)
 
     return logits, [label for _, label in sorted(config.id2label.items())]
-
-
-def in_columns(rows: Sequence[Sequence[tuple[str, float]]]) -> Probabilities:
-    """Convert the labels and probabilities of each pair; the rest up to 1 is neutral.
-
-    Raises:
-        ValueError: A pair does not have exactly one label that begins with "entail".
-    """
-    result = np.zeros((len(rows), 3), np.float32)
-    for i, row in enumerate(rows):
-        [entailed] = (share for label, share in row if label.lower().startswith("entail"))
-        result[i, ENTAILMENT] = entailed
-        result[i, CONTRADICTION] = sum(share for label, share in row if label.lower().startswith("contradict"))
-    result[:, NEUTRAL] = np.clip(1 - result[:, ENTAILMENT] - result[:, CONTRADICTION], 0, 1)
-    return result

@@ -61,11 +61,7 @@ def connect(settings: LlmSettings) -> Connection:
 
 def own_model(chat: BaseChatModel, context_tokens: int) -> Connection:
     """A chat model that keeps its own settings: no limit and no schema is sent; replies are only checked."""
-    return Connection(chat, context_tokens, _own_parameters, says_why_it_ends=False)
-
-
-def _own_parameters(_request: Request[Any], _stream: bool) -> dict[str, Any]:
-    return {}
+    return Connection(chat, context_tokens, lambda _request, _stream: {}, says_why_it_ends=False)
 
 
 def _compatible_server(settings: LlmSettings, base_url: str) -> Connection:

@@ -55,12 +55,7 @@ RERANKERS.offer("endpoint", "discorag.models.served:ServerReranker", "a server's
 
 
 def reranker_from(settings: RerankerSettings) -> Reranker:
-    """Return the configured reranker; a model in this process is loaded at its first use.
-
-    Raises:
-        UnknownNameError: There is no reranker of this kind.
-        ConfigError: As the kind's own.
-    """
+    """Return the configured reranker, loaded at its first use. Raises `ConfigError`, also as the kind's own factory."""
     is_packaged = settings.model is None or settings.model in PACKAGED
     auto = "endpoint" if settings.base_url else "packaged" if is_packaged else "cross-encoder"
     return RERANKERS[auto if settings.kind == "auto" else settings.kind](settings)
@@ -83,11 +78,7 @@ def _packaged_model() -> OnnxCrossEncoder:
 
 
 def named_reranker(settings: RerankerSettings) -> Reranker:
-    """The reranker ``cross-encoder``; a folder with ``model.onnx`` is read without torch.
-
-    Raises:
-        ConfigError: No model is named, or it is not on this machine.
-    """
+    """The reranker ``cross-encoder``. Raises `ConfigError` if no model is named, or it is not on this machine."""
     if settings.model is None:
         raise ConfigError("No cross-encoder is named.", hint=f"Set {VARIABLES}__MODEL.")
     folder = Path(settings.model).expanduser()
@@ -116,12 +107,7 @@ class CrossEncoderReranker:
         self._model, self.version = model, version
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return the logit of each text; of the packaged model about -11 (off topic) to 11.
-
-        Raises:
-            ConfigError: The model cannot be loaded, or gives several numbers for a pair.
-            InvalidOutputError: A score is not a finite number.
-        """
+        """See `Reranker`; the packaged model's logits are about -11 (off topic) to 11."""
         if not texts:
             return ()
         logits = await asyncio.to_thread(self._model.logits, [(query, text) for text in texts])

@@ -32,10 +32,7 @@ class SentenceEncoder(LocalEncoder):
     """The model of sentence-transformers that ``settings.model`` names, loaded from this machine.
 
     A prefix that is not configured is the prompt that the model names for queries or documents, if it names one; the
-    version has a digest of those that are configured.
-
-    Raises:
-        ConfigError: It is not on this machine, cannot be loaded, or has no window or no fast tokenizer.
+    version has a digest of those that are configured. Raises `ConfigError` if the model cannot be used.
     """
 
     def __init__(self, settings: EncoderSettings) -> None:
@@ -71,11 +68,7 @@ class SentenceEncoder(LocalEncoder):
 
 
 def load_named(name: str) -> SentenceTransformer:
-    """Load a model by its folder, or by its name on the hub if it is on this machine.
-
-    Raises:
-        ConfigError: It is not on this machine, or cannot be loaded; or sentence-transformers is not installed.
-    """
+    """Load a model by its folder, or by its name on the hub. Raises `ConfigError` if that fails."""
     with extra("torch"):
         from sentence_transformers import SentenceTransformer
 

@@ -33,15 +33,7 @@ class ServerEncoder(BaseEncoder):
 
     @classmethod
     async def connect(cls, settings: EncoderSettings) -> Self:
-        """Ask the endpoint for one vector, to learn the dimension.
-
-        Args:
-            settings: Address, model and limits.
-
-        Raises:
-            ModelError: As `Endpoint.call`.
-            ConfigError: There is no address, no tokenizer of this name, or no window.
-        """
+        """Ask the endpoint for one vector, to learn the dimension. Raises `ModelError`, and `ConfigError`."""
         endpoint = Endpoint(settings, ENCODER)
         [probe] = await _vectors(endpoint, settings, ["dimension"])
         return cls(endpoint, settings, len(probe), await _tokens(endpoint, settings))
@@ -129,12 +121,6 @@ class _RerankReply(BaseModel):
 class ServerReranker:
     """A `Reranker` over an endpoint's ``/rerank``, as Cohere, Jina and vLLM have it.
 
-    Args:
-        settings: Address, model and limits.
-
-    Raises:
-        ConfigError: No address is configured.
-
     Source: vLLM documentation, "Re-rank API".
     """
 
@@ -144,11 +130,7 @@ class ServerReranker:
         self.version = f"{self._model}@server"
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        """Return the scores as the server gives them.
-
-        Raises:
-            ModelError: As `Endpoint.call`; InvalidOutputError unless there is one finite score for each text.
-        """
+        """See `discorag.models.reranker.Reranker`; the scores are returned as the server gives them."""
         batches = [await self._batch(query, texts[i : i + _RERANK_BATCH]) for i in range(0, len(texts), _RERANK_BATCH)]
         return tuple(score for batch in batches for score in batch)
 

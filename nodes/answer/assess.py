@@ -1,4 +1,4 @@
-"""assess: whether the evidence answers the question, before anything is written from it."""
+"""assess and abstain: whether the evidence answers the question, and the end of a run where it does not."""
 
 import asyncio
 from typing import Literal
@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from discorag.generation.calibration import Assessment, asks_about_the_whole, assess_evidence
+from discorag.generation.extractive import abstain_from
 from discorag.generation.relevance import read_evidence
 from discorag.models.packaged import language_warning
 from discorag.options import PAPERS
@@ -15,7 +16,7 @@ from discorag.schema.errors import ConfigError, InputError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
-from nodes.state import AnswerState
+from nodes.state import AnswerState, Json
 
 Next = Literal["quote", "abstain"]
 NO_EVIDENCE = "No evidence is left: what was found was deleted or removed."
@@ -68,3 +69,12 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
     table, relevance = await backends.selector.rank(inputs)
     logit = await read_evidence(inputs, table, relevance, backends.reranker)
     return assess_evidence(inputs, logit, calibration)
+
+
+async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """An answer without sentences that says why; the draft, if there was one, stays in the state."""
+    context, stage = await answer_context(runtime), Stage("abstain")
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
+    answer = stage.with_notes(await abstain_from(inputs, backends.selector, state.get("because", "")), state)
+    ledger = stage.done(engine="local", model=backends.reranker.version, preview=answer.abstained)
+    return {"answer": answer.model_dump(mode="json"), "ledger": ledger}

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.generation.draft import emit_token
-from discorag.generation.prompted.paper import Link, PaperEngine, without_structure
+from discorag.generation.prompted.paper import PaperEngine, without_structure
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError
 from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
@@ -90,15 +90,14 @@ async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
     except ModelError as error:
         stage.failed(error, fallback="no markers")
         return {"markers": [], "ledger": stage.done(engine="llm", model=engine.model.name)}
-    preview = ", ".join(f"{inputs.number(li.source)} {li.marker} {inputs.number(li.target)}" for li in outcome.value)
-    ledger = stage.done(engine="llm", model=engine.model.name, outcome=outcome, preview=preview)
-    return {"markers": [link.model_dump() for link in outcome.value], "ledger": ledger}
+    ledger = stage.done(engine="llm", model=engine.model.name, outcome=outcome, preview="; ".join(outcome.value))
+    return {"markers": outcome.value, "ledger": ledger}
 
 
 async def answer_with_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """generate: standard RAG, with the discourse markers listed after the chunks."""
-    links = [Link.model_validate(m) for m in state.get("markers", [])]
-    return await _write_draft(state, runtime, partial(PaperEngine.answer_with_markers, links=links))
+    lines = state.get("markers", [])
+    return await _write_draft(state, runtime, partial(PaperEngine.answer_with_markers, lines=lines))
 
 
 async def _write_draft(

@@ -52,14 +52,12 @@ async def _self_contained(query: str, state: AnswerState, context: AnswerContext
     backends, turns = await context.open_backends(), state.get("history") or []
     if not turns or backends.model is None:
         return Outcome(value=query)
-    history = [Message(role=_role(turn), content=turn["content"]) for turn in turns]
+    history = [
+        Message(role="assistant" if turn["role"] == "assistant" else "user", content=turn["content"]) for turn in turns
+    ]
     try:
         reply = await standalone(query, history, backends.model, backends.template("standalone"))
     except ModelError as error:
         stage.failed(error, fallback="the question as it stands")
         return Outcome(value=query)
     return Outcome(value=reply.value, usage=reply.usage, prompt_hash=reply.prompt_hash)
-
-
-def _role(turn: dict[str, str]) -> Any:
-    return "assistant" if turn["role"] == "assistant" else "user"

@@ -1,4 +1,4 @@
-"""The ways to find evidence: the best chunks, the evidence that a retriever over trees selects, or every chunk."""
+"""retrieve and rerank: the best chunks, the evidence that a retriever over trees selects, or every chunk, in order."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,14 @@ from langgraph.types import Command
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import passages_with, search_chunks, search_trees
 from discorag.schema.document import Chunk
-from discorag.schema.errors import ReadOnlyStoreError
+from discorag.schema.errors import ContextTooLongError, ReadOnlyStoreError
 from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, everything, nothing_in
 from nodes.context import AnswerContext, EvidenceCache, answer_context
-from nodes.inputs import question_of
+from nodes.inputs import load_inputs, question_of
 from nodes.stage import Stage
-from nodes.state import AnswerState
+from nodes.state import AnswerState, Json
 
 Found = Literal["rerank", "abstain"]
 NOTHING = "Nothing in the documents matches the question and its filters."
@@ -112,3 +112,33 @@ async def _finish(
     ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]
     update = {"hits": ranked, "copies": found.copies, "evidence": evidence, "because": because, "ledger": ledger}
     return Command(goto=goes, update=update)
+
+
+async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Order the chunks by how well they answer.
+
+    Chunks that do not fit into the context of the language model that will read them are left out, and the result says
+    so.
+    """
+    context, stage = await answer_context(runtime), Stage("rerank")
+    ranked = await _rerank(state, context) if context.rerank else state
+    inputs = await load_inputs(ranked, context)
+    hits = ranked.get("hits", [])[: await context.readable(inputs)]
+    if len(hits) < len(inputs.chunks):
+        tokens = await (await context.open_backends()).context_tokens()
+        error = ContextTooLongError(
+            f"A context of {tokens} tokens (DISCO_RAG_LLM__CONTEXT_TOKENS) holds {len(hits)} of the "
+            f"{len(inputs.chunks)} chunks that were found."
+        )
+        stage.failed(error, fallback=f"the best {len(hits)}")
+    if not context.rerank:
+        return {"hits": hits, "ledger": stage.done(engine="off")}
+    model = (await context.open_backends()).reranker.version
+    return {"hits": hits, "ledger": stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")}
+
+
+async def _rerank(state: AnswerState, context: AnswerContext) -> AnswerState:
+    inputs, reranker = await load_inputs(state, context), (await context.open_backends()).reranker
+    scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])
+    ranked = sorted(zip(scores, inputs.chunks, strict=True), key=lambda pair: -pair[0])
+    return {**state, "hits": [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]}

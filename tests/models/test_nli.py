@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discorag.config import NliSettings
-from discorag.models.nli import CrossEncoderNli, nli_from
+from discorag.models.nli import NliModel
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
-from discorag.schema.errors import ConfigError, UnknownNameError
+from discorag.schema.errors import ConfigError
 from tests.models.test_reranker import cross_encoder
 
 PAIRS = [("Tides rise.", "The tide rises."), ("Bees dance.", "The tide rises."), ("a", "b")]
@@ -26,8 +25,8 @@ def labelled(folder: Path, *labels: str) -> str:
 
 
 async def test_labels_are_put_into_their_columns_whatever_their_order(tmp_path: Path) -> None:
-    first = CrossEncoderNli(labelled(tmp_path / "a", "contradiction", "neutral", "entailment"))
-    other = CrossEncoderNli(labelled(tmp_path / "b", "Entailment", "Neutral", "Contradiction"))
+    first = NliModel(labelled(tmp_path / "a", "contradiction", "neutral", "entailment"))
+    other = NliModel(labelled(tmp_path / "b", "Entailment", "Neutral", "Contradiction"))
     found, mirrored = await first.probabilities(PAIRS), await other.probabilities(PAIRS)
     assert np.allclose(found.sum(axis=1), 1, atol=1e-6)
     assert np.allclose(found, mirrored[:, ::-1], atol=1e-5)
@@ -36,16 +35,16 @@ async def test_labels_are_put_into_their_columns_whatever_their_order(tmp_path: 
 
 
 async def test_what_is_not_entailed_is_neutral_where_nothing_else_is_said(tmp_path: Path) -> None:
-    two = CrossEncoderNli(labelled(tmp_path / "two", "entailment", "not_entailment"))
-    one = CrossEncoderNli(os.fspath(cross_encoder(tmp_path / "one", labels=1, bias=30.0)))
+    two = NliModel(labelled(tmp_path / "two", "entailment", "not_entailment"))
+    one = NliModel(os.fspath(cross_encoder(tmp_path / "one", labels=1, bias=30.0)))
     assert (await two.probabilities(PAIRS))[:, 2].tolist() == [0, 0, 0]
     assert (await one.probabilities(PAIRS[:1])).tolist() == [[1, 0, 0]]
     assert (await one.probabilities([])).shape == (0, 3)
 
 
 async def test_a_classifier_without_a_label_of_entailment_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="none of which says entailment"):
-        await CrossEncoderNli(os.fspath(cross_encoder(tmp_path, labels=2))).probabilities(PAIRS)
+    with pytest.raises(ConfigError, match="not exactly one of them says entailment"):
+        await NliModel(os.fspath(cross_encoder(tmp_path, labels=2))).probabilities(PAIRS)
 
 
 async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_path: Path) -> None:
@@ -59,13 +58,5 @@ async def test_an_onnx_folder_says_in_which_order_its_model_reads_a_pair(tmp_pat
             (folder / name).symlink_to(packaged_folder(MS_MARCO_MINILM.name) / name)
         config = {"id2label": {"0": "entailment"}, "hypothesis_first": hypothesis_first, "temperature": 4.0}
         (folder / "config.json").write_text(json.dumps(config))
-        found.append(float((await CrossEncoderNli(str(folder)).probabilities([pair]))[0, 0]))
+        found.append(float((await NliModel(str(folder)).probabilities([pair]))[0, 0]))
     assert found[0] == found[1] != found[2]
-
-
-def test_there_is_none_by_default() -> None:
-    assert nli_from(NliSettings()) is None
-    with pytest.raises(UnknownNameError, match="Known names: cross-encoder"):
-        nli_from(NliSettings(kind="oracle"))
-    with pytest.raises(ConfigError, match="is named"):
-        nli_from(NliSettings(kind="cross-encoder"))

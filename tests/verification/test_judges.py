@@ -14,7 +14,7 @@ import prompts
 from discorag.config import LlmSettings, Settings
 from discorag.models.chat import Draft
 from discorag.models.gateway import Gateway
-from discorag.models.nli import Probabilities
+from discorag.models.nli import NliModel, Probabilities
 from discorag.models.protocol import Request
 from discorag.schema.answer import Support
 from discorag.schema.errors import ModelError
@@ -79,10 +79,8 @@ async def test_what_breaks_the_form_is_asked_for_again_and_then_fails(bad: str) 
         await judge(Says(bad, bad)).judge([TIDE, DANCE])
 
 
-class Table:
+class Table(NliModel):
     """Entailment by a table of hypotheses and premises."""
-
-    version = "table"
 
     async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
         known = {("Tide", "The "), ("Bees", "Bees")}
@@ -91,7 +89,7 @@ class Table:
 
 
 async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figures() -> None:
-    tide, dance = (await NliJudge(Table()).judge([TIDE, DANCE])).value
+    tide, dance = (await NliJudge(Table("table")).judge([TIDE, DANCE])).value
     assert (tide.support, tide.place, tide.probability) == (Support.SUPPORTED, 0, 0.75)
     assert (dance.support, "20 minutes" in dance.reason) == (Support.NOT_SUPPORTED, True)
 

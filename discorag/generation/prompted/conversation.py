@@ -149,7 +149,8 @@ def messages_for(
         layout: How trees are shown.
     """
     if not structured:
-        return _plain(inputs, templates)
+        plain = _with_evidence(inputs, templates, [_user(templates.answer_plain.render())], "plain")
+        return (Message(role="system", content=templates.system_plain.render()), *plain)
     turns: list[Message] = []
     if stage != "graph" and inputs.graph is not None:
         graph = inputs.turns.get("graph") or graph_json(inputs, inputs.graph)
@@ -166,11 +167,6 @@ def conversation(
     """System text and evidence before ``turns``, the first of which is the user's."""
     system = templates.system.render(reading=templates.reading(layout))
     return (Message(role="system", content=system), *_with_evidence(inputs, templates, turns, layout))
-
-
-def _plain(inputs: AnswerInputs, templates: Templates) -> tuple[Message, ...]:
-    turns = _with_evidence(inputs, templates, [_user(templates.answer_plain.render())], "plain")
-    return (Message(role="system", content=templates.system_plain.render()), *turns)
 
 
 def _with_evidence(inputs: AnswerInputs, templates: Templates, turns: list[Message], layout: Layout) -> list[Message]:

@@ -15,8 +15,6 @@ from functools import cache, partial
 from itertools import groupby, pairwise, permutations
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from discorag.discourse.parse.inline import code_table, escape
 from discorag.generation.narrowing import shown_text
 from discorag.generation.prompted.conversation import chunk_text
@@ -94,16 +92,6 @@ NONE = "NONE"
 _BULLET = re.compile(r"\s*(?:[-*•]\s*|\d{1,2}[.)]\s+)?(.*?)\s*$")
 MAX_QUERIES = 10
 _LONGEST_QUERY = 200  # characters, which fit into the window of every encoder
-
-
-class Link(BaseModel):
-    """A connective that leads from chunk ``source`` to chunk ``target`` (chunk ids)."""
-
-    model_config = ConfigDict(frozen=True)
-
-    source: str
-    target: str
-    marker: str
 
 
 T = TypeVar("T")
@@ -226,18 +214,18 @@ class PaperEngine:
         before = (first, Message(role="assistant", content=hint))
         return await self._answer(self.templates.retrieved.render(material=material(inputs)), inputs, before)
 
-    async def find_markers(self, inputs: AnswerInputs) -> Outcome[tuple[Link, ...]]:
-        """A connective or NONE for every ordered pair, in one call (fig. 17)."""
-        ids = [c.id for c in inputs.chunks]
-        if len(ids) < 2:
-            return Outcome(value=())
+    async def find_markers(self, inputs: AnswerInputs) -> Outcome[list[str]]:
+        """A line for each ordered pair that a connective joins, in one call (fig. 17)."""
+        k = len(inputs.chunks)
+        if k < 2:
+            return Outcome(value=[])
         prompt = self.templates.markers.render(markers=", ".join(MARKERS), chunks=chunk_list(inputs))
-        outcome = await self.pairs(prompt, len(ids), frozenset({*MARKERS, NONE}))
-        return outcome.holding(links_of(ids, outcome.value))
+        outcome = await self.pairs(prompt, k, frozenset({*MARKERS, NONE}))
+        found = ((pair, marker) for pair, marker in outcome.value.items() if marker != NONE)
+        return outcome.holding([f"CHUNK[{i}] -> CHUNK[{j}]: {marker}" for (i, j), marker in found])
 
-    async def answer_with_markers(self, inputs: AnswerInputs, links: Sequence[Link]) -> Outcome[str]:
+    async def answer_with_markers(self, inputs: AnswerInputs, lines: Sequence[str]) -> Outcome[str]:
         """Answer as in standard RAG (fig. 14), the connectives after the chunks (appendix F)."""
-        lines = [f"CHUNK[{inputs.number(li.source)}] -> CHUNK[{inputs.number(li.target)}]: {li.marker}" for li in links]
         text = material(inputs) + "\n\n" + sections({"DISCOURSE MARKERS": "\n".join(lines) or NONE})
         return await self._answer(self.templates.standard.render(material=text), inputs)
 
@@ -376,9 +364,3 @@ def hint_of(text: str) -> tuple[Plan, tuple[str, ...]]:
     if "PLAN" not in parts or not queries:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
     return Plan(paragraph=_saying(parts["PLAN"])), queries[:MAX_QUERIES]
-
-
-def links_of(ids: Sequence[str], labels: Labels) -> tuple[Link, ...]:
-    """The links that the labels of pairs make; NONE is not a link, nor is a pair without a label."""
-    found = ((ids[i - 1], ids[j - 1], marker) for (i, j), marker in labels.items() if marker != NONE)
-    return tuple(Link(source=a, target=b, marker=marker) for a, b, marker in found)

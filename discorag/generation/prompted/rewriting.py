@@ -28,25 +28,18 @@ class _Question(BaseModel):
 async def standalone(question: str, history: Sequence[Message], model: LanguageModel, template: Template) -> Reply[str]:
     """The question, rewritten so that it can be understood without the conversation before it.
 
-    The prompt's variables are ``history``, in order, and ``question``.
-
-    Raises:
-        ModelError: As `LanguageModel.complete`.
+    The prompt's variables are ``history``, in order, and ``question``. Raises as `LanguageModel.complete`.
     """
     conversation = "\n".join(f"{m.role}: {_shortened(m.content)}" for m in history[-TURNS:])
     prompt = template.render(history=escape(conversation), question=escape(question))
     request = Request(
         stage="standalone",
         messages=(Message(role="user", content=prompt),),
-        parse=_parsed,
+        parse=lambda text: unescape(_Question.model_validate_json(text).question.strip()),
         schema=_Question.model_json_schema(),
         max_tokens=_SPARE + len(question.encode()),
     )
     return await model.complete(request)
-
-
-def _parsed(text: str) -> str:
-    return unescape(_Question.model_validate_json(text).question.strip())
 
 
 def _shortened(text: str) -> str:
