@@ -90,5 +90,5 @@ def pull_model(name: str, *, tokenizer_only: bool = False) -> tuple[str, str]:
     except Exception as error:  # the hub's own errors, and those of its HTTP client
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         hint = "Check the name and the network, and unset HF_HUB_OFFLINE; or copy the hub's cache from another machine."
-        raise ConfigError(f"The model '{name}' cannot be downloaded: {reason}", hint=hint) from error
+        raise ConfigError(f"The model '{name}' cannot be downloaded: {reason.rstrip('.')}.", hint=hint) from error
     return str(getattr(info.card_data, "license", None) or ""), str(info.sha)

@@ -79,9 +79,10 @@ class LiveIndex:
             if index := self._usable(rebuild=True):
                 self._catch_up(index, wait_s=0.0)
                 if index.is_worn:
-                    with self._locked():
-                        self._release(damaged=False)
-                        self._fill()
+                    with self._database.place.lock(_FEEDER, 0.0) as is_taken:
+                        if is_taken:  # else a later change does it
+                            self._release(damaged=False)
+                            self._fill()
 
     def rebuild(self) -> int:
         """Build the index again from the database; how many documents it has.

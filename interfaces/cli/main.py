@@ -61,7 +61,7 @@ app = new_app()
 show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
-OPTIONS = AnswerContext.model_fields.keys() - {"backends"}
+OPTIONS = AnswerContext.model_fields.keys() - {"backends", "corpus", "tenant"}
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names

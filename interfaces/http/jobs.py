@@ -257,6 +257,7 @@ class Jobs:
         self._ingest = ingest
         self._at_once = at_once
         self._at_work: dict[QueuedFile, asyncio.Task[JobFile | None]] = {}
+        self._turns: Counter[str] = Counter()  # tenant -> when a file of it was last taken, counted up
         self._ending = set[asyncio.Task[None]]()
         self._go = asyncio.Event()
 
@@ -326,6 +327,7 @@ class Jobs:
     async def _next(self) -> tuple[QueuedFile, Hold] | None:
         """Take the next file, if there is a place: of the tenant with the fewest at work, of the least advanced job.
 
+        Tenants with as many at work take turns: else those that send single files without end would always be first.
         The place beyond ``at_once`` is for a tenant that has no file at work: slow files delay only their own tenant.
         """
         at_work = Counter(file.scope.tenant for file in self._at_work)
@@ -336,8 +338,11 @@ class Jobs:
         free = [f for f in waiting if (f.scope, f.name) not in names]
         if at_work.total() == self._at_once:  # the last place
             free = [f for f in free if not at_work[f.scope.tenant]]
-        for file in sorted(free, key=lambda f: (at_work[f.scope.tenant], f.position, f.number)):
+        for file in sorted(
+            free, key=lambda f: (at_work[f.scope.tenant], self._turns[f.scope.tenant], f.position, f.number)
+        ):
             if hold := await self._claim(file):
+                self._turns[file.scope.tenant] = 1 + max(self._turns.values(), default=0)
                 return file, hold
         return None
 

@@ -159,6 +159,7 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["ingest", "nowhere"], "MissingPathError"),
         (["ask", ""], "QueryError"),
         (["ask", "x", "--set", "nonsense"], "name=value"),
+        (["ask", "x", "--set", "corpus=none"], "no option 'corpus'"),
         (["ask", "x\udcff"], "UTF-8"),
         (["ingest", ""], "No path"),
         (["delete", ""], "0 documents match"),

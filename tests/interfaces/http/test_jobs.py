@@ -163,7 +163,7 @@ async def test_jobs_take_turns_so_that_a_short_one_need_not_wait_for_a_long_one(
     assert reader.read == ["l1", "s1", "l2", "l3", "l4"]
 
 
-NORTH, SOUTH = Scope(tenant="north"), Scope(tenant="south")
+NORTH, SOUTH, EAST = (Scope(tenant=name) for name in ("north", "south", "east"))
 
 
 async def test_a_tenant_with_few_files_need_not_wait_for_one_with_many_jobs(opening: Opening) -> None:
@@ -175,6 +175,18 @@ async def test_a_tenant_with_few_files_need_not_wait_for_one_with_many_jobs(open
         reader.go.set()
         await wait_for(jobs, small)
     assert sum(name.startswith("n") for name in reader.read) < 10
+
+
+async def test_a_tenant_need_not_wait_for_the_single_files_of_two_others(opening: Opening) -> None:
+    reader = Reader()
+    async with working(opening, reader) as jobs:
+        for i in range(25):
+            await jobs.accept(NORTH, {f"n{i}": 1}, nothing)
+            await jobs.accept(SOUTH, {f"s{i}": 1}, nothing)
+        small = await jobs.accept(EAST, {"e1": 1, "e2": 1}, nothing)
+        reader.go.set()
+        await wait_for(jobs, small)
+    assert len(reader.read) < 12
 
 
 class Slow(Reader):
