@@ -21,9 +21,9 @@ import numpy as np
 
 from discorag.discourse.parse.parser import Unit, UnitParser, embedded_version, join_texts
 from discorag.retrieval.builders.base import Builder, Built, Source, paragraph_leaves, sentence_leaves
-from discorag.retrieval.builders.baselines import Cut, build_binary_tree, cut_splits
+from discorag.retrieval.builders.baselines import BisectionBuilder, Cut, cut_splits
 from discorag.retrieval.builders.discourse import graft, section_branches
-from discorag.retrieval.builders.node_text import Concat, Growth
+from discorag.retrieval.builders.node_text import Branch, Concat, Growth, binary
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, window_tree
 from discorag.retrieval.registry import (
     RETRIEVERS,
@@ -38,6 +38,7 @@ from discorag.retrieval.selectors import Floats, Ints, Nodes, leaf_ranking, with
 from discorag.schema.discourse import RstTree
 from discorag.schema.values import digest
 from discorag.store.outline import TreeArrays
+from eval.retrievers import register_windows
 
 
 def random_cut(seed: str) -> Cut:
@@ -51,8 +52,7 @@ def right_branching_cut(_seed: str) -> Cut:
     return lambda start, _end: start + 1
 
 
-@dataclass(frozen=True)
-class ShapedBuilder:
+class ShapedBuilder(BisectionBuilder):
     """A binary tree over all sentences of a document, cut from the root downwards without reading them.
 
     Args:
@@ -60,17 +60,13 @@ class ShapedBuilder:
         cut: Makes the cuts of one document; its argument is a digest of the document's text.
     """
 
-    name: str
-    cut: Callable[[str], Cut]
+    def __init__(self, name: str, cut: Callable[[str], Cut]) -> None:
+        self.name, self._cut = name, cut
+        super().__init__(Concat())
 
-    @property
-    def version(self) -> str:
-        """Name and node text."""
-        return f"{self.name}-1/{Concat().version}"
-
-    async def build(self, source: Source) -> Built:
-        """A tree of n leaves and n - 1 inner nodes over n sentences."""
-        return await build_binary_tree(self.name, source, Concat(), self.cut(source.document.content_hash))
+    def branches(self, source: Source, leaves: int) -> list[Branch]:
+        """The n - 1 inner nodes over n sentences."""
+        return binary(cut_splits(leaves, self._cut(source.document.content_hash)), range(leaves), leaves)
 
 
 class RandomUnits:
@@ -205,6 +201,7 @@ def register_controls() -> None:
     }
     for name, (base, build, help) in builders.items():
         register_retriever(name, replace(base, builder=name, build=build), help=f"a control: {help}")
+    register_windows()
     for name, selector, help in (
         ("expand", expand, "a control: the best sentences with their neighbours"),
         ("smoothed", smoothed, "a control: sentences scored with their neighbours"),

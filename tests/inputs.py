@@ -16,7 +16,6 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import survey
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import reranker_from
-from discorag.models.tokens import PackagedTokens
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk, Document, Scope
 from discorag.schema.ledger import Ledger, StageRecord
@@ -27,16 +26,6 @@ async def chunks_of(document: Document, encoder: Encoder) -> list[Chunk]:
     hierarchy = build_hierarchy(document)
     chunks = cut_chunks(document, hierarchy, scope=Scope(), fingerprint="test", counter=encoder.tokens)
     return [c.model_copy(update={"tree": (await RuleParser().parse(c)).value}) for c in chunks]
-
-
-def whole_chunk(document: Document) -> Chunk:
-    """The document as one chunk, however long."""
-    counter = PackagedTokens().less(-(10**6))  # a window for any document
-    hierarchy = build_hierarchy(document)
-    (chunk,) = cut_chunks(
-        document, hierarchy, scope=Scope(), fingerprint="test", counter=counter, chunk_tokens=counter.max_tokens
-    )
-    return chunk
 
 
 async def load_inputs(corpus: str, query: str, encoder: Encoder, *, k: int = 10) -> AnswerInputs:

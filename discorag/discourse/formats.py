@@ -22,6 +22,12 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Constituent = tuple[int, int]
 
 
+def check_format(name: str) -> None:
+    """Raises `InputError` if there is no such format."""
+    if name not in MEDIA_TYPES:
+        raise InputError(f"There is no tree format {name!r}.", hint=f"Known formats: {', '.join(MEDIA_TYPES)}.")
+
+
 def write_trees(chunks: Sequence[Chunk], name: str) -> str:
     """The trees of the chunks in this format; if there are several, each is headed by the number of its chunk.
 
@@ -29,8 +35,7 @@ def write_trees(chunks: Sequence[Chunk], name: str) -> str:
         InputError: There is no such format, or there are several chunks and it is not ``text``.
         InvariantError: A chunk has no tree.
     """
-    if name not in MEDIA_TYPES:
-        raise InputError(f"There is no tree format {name!r}.", hint=f"Known formats: {', '.join(MEDIA_TYPES)}.")
+    check_format(name)
     if len(chunks) > 1 and name != "text":
         raise InputError(f"{name} holds one tree, these are {len(chunks)}.", hint="Name one chunk, counted from 0.")
     write = {"text": _write_text, "rs3": _write_rs3, "json": _write_json}[name]

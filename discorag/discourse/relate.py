@@ -24,10 +24,7 @@ async def relate_chunks(inputs: AnswerInputs, encoder: Encoder) -> Outcome[Rheto
     """The graph over ``inputs.chunks``, with at most one edge between two chunks.
 
     The edge is a conflict, else what one of the chunks states of the other. The encoder makes the vectors of sentences
-    that the ingest did not store.
-
-    Raises:
-        ModelError: The encoder is an endpoint and fails.
+    that the ingest did not store. Raises as `sentences_of`.
     """
     table = await sentences_of(inputs, encoder)
     return Outcome(value=await asyncio.to_thread(_graph, inputs, table))
@@ -145,7 +142,7 @@ _stems = lru_cache(maxsize=4096)(stems)
 
 @lru_cache(maxsize=4096)
 def _claims(sentence: str) -> tuple[tuple[ChunkRelation, frozenset[str]], ...]:
-    """The relations that cues in a sentence name, each with the stems of the words that the cue governs."""
+    """The relations that cues in a sentence name, each with the stems that the cue governs."""
     matches = ((relation, cue.search(sentence)) for relation, cue in CUES.items())
     return tuple((relation, _about(sentence, match)) for relation, match in matches if match)
 

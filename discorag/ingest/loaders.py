@@ -18,8 +18,6 @@ from discorag.ingest.convert.formats import LIBRARIES, convert
 from discorag.ingest.segment.blocks import title_of
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
-    DocumentTooLargeError,
-    EmptyDocumentError,
     InputError,
     MissingPathError,
     UnknownFormatError,
@@ -70,11 +68,9 @@ def load(path: Path, *, max_bytes: int) -> Document:
     Nested values are left out. Front matter that is not a YAML mapping stays text.
 
     Raises:
-        DocumentTooLargeError: The file is larger; it is not read.
         DecodingError: It has another encoding, is damaged or locked, or is not of the format that its suffix names.
-        EmptyDocumentError: It holds nothing but white space or pictures of text.
-        InputError: It cannot be opened (`MissingPathError` if it is gone, `UnknownFormatError` for its suffix,
-            `InputError` if it is being written).
+        InputError: It is too large, holds no text, is being written, or cannot be opened (`MissingPathError` if it is
+            gone, `UnknownFormatError` for its suffix).
     """
     data = bytes_of(path, max_bytes=max_bytes)
     file = convert(data, path, max_bytes=max_bytes) if is_converted(path) else read_text(data, path)
@@ -104,7 +100,7 @@ def _check(found: os.stat_result, path: Path, max_bytes: int) -> None:
     if not S_ISREG(found.st_mode):
         raise InputError(f"{path} is not a regular file.", hint="Copy what it holds into a file.")
     if found.st_size > max_bytes:
-        raise DocumentTooLargeError(
+        raise InputError(
             f"{path} has {found.st_size / 1e6:.1f} MB; the limit is {max_bytes / 1e6:.1f} MB.",
             hint="Split the file, or raise DISCO_RAG_READING__MAX_DOCUMENT_MB.",
         )
@@ -121,9 +117,9 @@ def read_text(data: bytes, path: Path) -> Converted:
 
 
 def document_of(path: Path, data: bytes, file: Converted) -> Document:
-    """The document of a file with these bytes and this text. Raises `EmptyDocumentError` if the text is white space."""
+    """The document of a file with these bytes and this text. Raises `InputError` if the text is white space."""
     if not file.text.strip():
-        raise EmptyDocumentError(f"{path} holds no text.", hint="Remove the file or fill it.")
+        raise InputError(f"{path} holds no text.", hint="Remove the file or fill it.")
     markup = _TEXTS.get(path.suffix.lower(), Markup.BLOCKS)
     heading = title_of(file.text) if markup is not Markup.NONE else ""
     return Document(

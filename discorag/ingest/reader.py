@@ -178,7 +178,6 @@ def _command() -> list[str]:
 
 
 def _error_of(reply: Reply, request: Request) -> DiscoRagError:
-    """The error that a child reports."""
     match reply.error:
         case worker.MEMORY:
             return _failed(request, f"it takes more than {MEMORY_MB} MB of memory", hint=_SIMPLER)

@@ -23,11 +23,6 @@ class GivenText:
     name: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
 
-    @property
-    def file(self) -> str:
-        """The file's name."""
-        return f"{digest(self.name or self.text)[:16]}.md"
-
 
 def write_texts(texts: Iterable[GivenText], folder: Path) -> list[Path]:
     """Write each into ``folder``, which is created.
@@ -42,7 +37,7 @@ def write_texts(texts: Iterable[GivenText], folder: Path) -> list[Path]:
             raise InputError(f"Text {number} is empty.", hint="Leave it out.")
         metadata = {key: str(value) for key, value in given.metadata.items() if value is not None}
         header = json.dumps(metadata, ensure_ascii=False)  # YAML too
-        file = folder / given.file
+        file = folder / f"{digest(given.name or given.text)[:16]}.md"
         file.write_text(f"---\n{header}\n---\n{given.text}", "utf-8")
         files[file] = None
     return list(files)

@@ -8,13 +8,12 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discorag.models.protocol import Encoder
+from discorag.models.protocol import Encoder, TokenCounter
 from discorag.retrieval.builders.base import encode_cut
 from discorag.retrieval.selectors import Floats
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors
 from discorag.store.outline import TreeArrays
-from discorag.text.tokens import TokenCounter
 
 S = TypeVar("S", bound=np.generic)
 NodeVectors = Literal["mean", "text"]
@@ -47,10 +46,6 @@ class Forest:
     def node(self, number: int) -> RetrievalNode:
         """The node of a document's tree at this index of `tree`; only if texts were read."""
         return self.of(int(self.owners[number])).nodes[self.local(number)]
-
-    def text(self, node: int) -> str:
-        """The text of a node of `tree`; only if texts were read."""
-        return self.node(node).text
 
     def of(self, document: int) -> RetrievalTree:
         """The tree of the document at this index; only if texts were read."""
@@ -91,7 +86,7 @@ class Scores:
 
 def in_tokens(scores: Scores, counter: TokenCounter) -> Scores:
     """The same with sizes in tokens, without special ones; the nodes must have texts (`TreeIndex.scores`)."""
-    offsets = counter.token_offsets([scores.forest.text(node) for node in range(len(scores.sizes))])
+    offsets = counter.token_offsets([scores.forest.node(node).text for node in range(len(scores.sizes))])
     return replace(scores, sizes=np.array([len(found) for found in offsets], np.int64))
 
 

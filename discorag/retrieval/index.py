@@ -82,14 +82,11 @@ class TreeIndex:
                 await self._build(doc_id)
 
     async def _build(self, doc_id: str) -> None:
-        built = await self._builder.build(await asyncio.to_thread(self._source, doc_id))
+        document = await asyncio.to_thread(self._store.document, self._scope, doc_id)
+        built = await self._builder.build(Source(document, await asyncio.to_thread(build_hierarchy, document)))
         vectors = await node_vectors(built.tree, self._encoder, self._vectors)
         await asyncio.to_thread(self._store.put_tree, self._scope, doc_id, built.tree, vectors, version=self.version)
         self.built.append(built)
-
-    def _source(self, doc_id: str) -> Source:
-        document = self._store.document(self._scope, doc_id)
-        return Source(document, build_hierarchy(document))
 
     async def scores(self, query: SearchQuery, doc_ids: Sequence[str], *, by: NodeScores, texts: bool) -> Scores:
         """The scores of all nodes of these documents, whose trees exist, in the order in which they are read.

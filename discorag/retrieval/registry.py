@@ -114,7 +114,6 @@ for _name, _help in {
     "chunks": "chunks of 100 words (a baseline of DISRetrieval)",
     "snapped": "ours: runs of sentences whose borders follow the author's paragraphs and headings",
     "bisection": "halves of halves of the sentences (a baseline of DISRetrieval)",
-    "windows": "seven neighbours at a time (a baseline of RAPTOR)",
     "discourse": "DISRetrieval: RST over the sentences of each paragraph, then over the paragraphs",
     "raptor": "RAPTOR: clusters and their summaries, the best nodes of all layers",
     "raptor-traversal": "RAPTOR: the same from the roots down, layer by layer",

@@ -1,12 +1,13 @@
 """The retrievers: for chunks, how they are searched; for trees, which builder makes them and how nodes are selected."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from discorag.retrieval.builders.baselines import FLAT_CHUNKS, FLAT_SENTENCES, BisectionBuilder, WindowBuilder
+from discorag.retrieval.builders.baselines import FLAT_CHUNKS, FLAT_SENTENCES, BisectionBuilder
 from discorag.retrieval.builders.clusters import ClusterBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder
 from discorag.retrieval.builders.headings import HeadingBuilder
@@ -15,7 +16,7 @@ from discorag.retrieval.builders.sections import SectionBuilder, SectionSizes
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, LlmSummariser, Summariser
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder
 from discorag.retrieval.registry import Choose, ChunkRetriever, SelectedNodes, TreeQuery, TreeRetriever, TreeTools
-from discorag.retrieval.routers.walk import STAGE, Walk, WalkRules
+from discorag.retrieval.routers.walk import STAGE, Walk
 from discorag.retrieval.selectors import (
     Nodes,
     algorithm1,
@@ -29,6 +30,7 @@ from discorag.retrieval.selectors import (
 from discorag.schema.document import Scope
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
+from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store
 
@@ -57,6 +59,10 @@ HYBRID = ChunkRetriever(partial(_search, retrieval="hybrid"))
 ALL = ChunkRetriever(None)
 
 
+Begin = Callable[[RetrievalTree, Sequence[int]], Walk]
+"""Starts a walk through a document from the leaves that were retrieved."""
+
+
 async def select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
     """Selects by scores alone; ``k`` is the number of the selector's paper, None for a selector without k."""
     s, own = query.scores, {} if k is None else {"k": query.k or k}
@@ -67,18 +73,18 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     """HTSIR section 4: a reranker orders the best nodes of all layers; the first k that fit are selected."""
     s, k = query.scores, query.k or RERANKED
     found = ranking(s.forest.tree, s.nodes)[: max(k, query.pool)]
-    ranks = await query.reranker.scores(query.question, [s.forest.text(node) for node in found])
+    ranks = await query.reranker.scores(query.question, [s.forest.node(node).text for node in found])
     best: list[int] = np.argsort(-np.array(ranks), kind="stable").tolist()
     return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 
 
-async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
+async def select_routed(query: TreeQuery, begin: Begin) -> SelectedNodes:
     """RDR² section 3.1: the passages that a router selects in each document, as far as they fit.
 
     If the router refuses every document, the result is refused. If it selects nothing because it failed, the best
     passages are used instead, and a failure says so.
     """
-    walks, forest, sizes, router = begin_walks(query, rules), query.scores.forest, query.scores.sizes, query.router
+    walks, forest, sizes, router = begin_walks(query, begin), query.scores.forest, query.scores.sizes, query.router
     assert router is not None  # `search_trees` has one for retrievers that route
     await asyncio.gather(*(walk.run(query.question, router, query.unfold) for walk in walks.values()))
     usage = sum((walk.usage for walk in walks.values()), Usage())
@@ -90,29 +96,17 @@ async def _select_routed(query: TreeQuery, rules: WalkRules) -> SelectedNodes:
     return SelectedNodes(nearest, usage, (*failures, _UNROUTED) if failures else (), refused=not failures)
 
 
-def begin_walks(query: TreeQuery, rules: WalkRules) -> dict[int, Walk]:
+def begin_walks(query: TreeQuery, begin: Begin = Walk.begin) -> dict[int, Walk]:
     """A walk through each document that holds one of the best passages, by the document's index in the forest."""
     forest, retrieved = query.scores.forest, dict[int, list[int]]()
     for leaf in _best_passages(query):
         retrieved.setdefault(int(forest.owners[leaf]), []).append(forest.local(leaf))
-    return {place: Walk.begin(forest.of(place), own, rules, query.question) for place, own in retrieved.items()}
+    return {place: begin(forest.of(place), own) for place, own in retrieved.items()}
 
 
 def _best_passages(query: TreeQuery) -> list[int]:
     scores = query.scores
     return leaf_ranking(scores.nodes[: scores.forest.tree.leaves])[: query.k or PASSAGES]
-
-
-def by_router(rules: WalkRules) -> TreeRetriever:
-    """RDR² with these rules; all such retrievers share their trees."""
-    return TreeRetriever(
-        "headings",
-        lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
-        partial(_select_routed, rules=rules),
-        "text",
-        reads=True,
-        routed=True,
-    )
 
 
 def _clusters(tools: TreeTools) -> ClusterBuilder:
@@ -135,14 +129,20 @@ DISCOURSE = TreeRetriever(
     "discourse", lambda tools: DiscourseBuilder(tools.parser, text_of(tools)), _ALGORITHM_1, summaries=True
 )
 _COLLAPSED: Choose = partial(select_by_score, selector=collapsed_tree)
-WINDOWS = TreeRetriever("windows", lambda tools: WindowBuilder(text_of(tools)), _COLLAPSED, "text", True)
 RAPTOR = TreeRetriever("clusters", _clusters, _COLLAPSED, "text", True)
 RAPTOR_TRAVERSAL = TreeRetriever(
     "clusters", _clusters, partial(select_by_score, selector=traversal, k=NODES_OF_A_LAYER), "text", True
 )
 HTSIR = TreeRetriever("sections", _sections, _select_reranked, "text", summaries=True, reads=True)
-RDR2 = by_router(WalkRules())
-RDR2_PASSAGES = by_router(WalkRules(by_passage=True))
+RDR2 = TreeRetriever(
+    "headings",
+    lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
+    partial(select_routed, begin=Walk.begin),
+    "text",
+    reads=True,
+    routed=True,
+)
+RDR2_PASSAGES = replace(RDR2, choose=partial(select_routed, begin=partial(Walk.begin, by_passage=True)))
 
 
 def text_of(tools: TreeTools) -> NodeText:

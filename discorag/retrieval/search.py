@@ -51,12 +51,9 @@ class TreeOptions:
 async def search_chunks(
     store: Store, encoder: Encoder, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """The ``top_k`` best chunks, each text once, and the chunks by id.
+    """The ``top_k`` best chunks, each text once, and the chunks by id. Raises as `Encoder.encode_query`.
 
     A retriever that is not one over chunks means ``dense``.
-
-    Raises:
-        QueryError: The question is longer than the encoder's window.
     """
     found = RETRIEVERS[retriever]
     search = (found.search if isinstance(found, ChunkRetriever) else None) or DENSE.search

@@ -60,10 +60,7 @@ def algorithm1(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: 
 
 
 def ranking(tree: TreeArrays, scores: Floats) -> list[int]:
-    """The nodes of all layers, best first; nodes with equal scores in text order, a child before its parent.
-
-    HTSIR's collapsed set ("Collapsed Tree Search Strategy") is the beginning of this list.
-    """
+    """The nodes of all layers, best first; nodes with equal scores in text order, a child before its parent."""
     return np.lexsort((tree.first_leaf, -scores)).tolist()
 
 

@@ -73,9 +73,6 @@ class InvariantError(DiscoRagError, ValueError):
     """
 
 
-# --- input: what the user gave us -----------------------------------------------------------------
-
-
 class InputError(DiscoRagError):
     """The user's input cannot be used as it is."""
 
@@ -92,14 +89,6 @@ class DecodingError(InputError):
     """A file cannot be read as what it claims to be: not UTF-8, damaged, or locked by a password."""
 
 
-class EmptyDocumentError(InputError):
-    """A document holds no text."""
-
-
-class DocumentTooLargeError(InputError):
-    """A document exceeds the configured size."""
-
-
 class ConversionError(InputError):
     """Converting a file took too much time, memory or text, or ended the process that converted it."""
 
@@ -110,9 +99,6 @@ class QueryError(InputError):
 
 class EmptyCorpusError(InputError):
     """There is nothing to retrieve from in this scope."""
-
-
-# --- store ----------------------------------------------------------------------------------------
 
 
 class StoreError(DiscoRagError):
@@ -133,9 +119,6 @@ class StoreDamagedError(StoreError):
 
 class NotFoundError(StoreError):
     """A document or node id is not in this scope."""
-
-
-# --- models ---------------------------------------------------------------------------------------
 
 
 class ModelError(DiscoRagError):

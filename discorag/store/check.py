@@ -65,17 +65,11 @@ def _damages(db: Connection) -> Iterator[Difference]:
         query = select(*_OWNER, *(c for c in table.c if isinstance(c.type, LargeBinary)))
         query = query if table is D else query.join(table)
         for row in db.execute(query.execution_options(yield_per=100)):
-            if _is_damaged(row[len(_OWNER) :]):
+            try:
+                for value in row[len(_OWNER) :]:
+                    unpack(value)
+            except (StoreDamagedError, TypeError):
                 yield _difference(row, part, "not as it was written")
-
-
-def _is_damaged(values: tuple[Any, ...]) -> bool:
-    try:
-        for value in values:
-            unpack(value)
-    except (StoreDamagedError, TypeError):
-        return True
-    return False
 
 
 def _miscounted(db: Connection) -> Iterator[Difference]:

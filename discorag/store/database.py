@@ -90,16 +90,6 @@ class Database:
         """The database's file; None if the database is a server."""
         return self.place.file if isinstance(self.place, SqliteFile) else None
 
-    @property
-    def is_nearly_full(self) -> bool:
-        """Whether its disk is nearly full; the disk of a server is not checked."""
-        return isinstance(self.place, SqliteFile) and self.place.room < 0
-
-    def check_room(self) -> None:
-        """Raise `StoreFullError` if the disk is nearly full."""
-        if isinstance(self.place, SqliteFile):
-            self.place.check_room()
-
     @contextmanager
     def read(self) -> Generator[Connection]:
         """A connection that sees one state of the database; inside `write` or another `read`, the connection of that

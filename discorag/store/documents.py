@@ -53,7 +53,7 @@ class Documents:
             InvariantError: These are not unit vectors of this shape.
             StoreFullError: The disk is nearly full.
         """
-        self.database.check_room()
+        self.database.place.check_room()
         check_vectors(vectors, len(chunks), self.database.identity.dimension, document.uri)
         terms = [sparse("\n".join(filter(None, (c.title, *c.headings, c.columns, c.text)))) for c in chunks]
         content = {
@@ -145,7 +145,7 @@ class Documents:
                 known, rows = dict[str, str](), db.execute(query).all()
         if rows:
             known = known | {row.uri: manifest_from(row.manifest).title for row in rows}
-            self._titles[scope.folder] = known, max(row.number for row in rows)
+            self._titles.put(scope.folder, (known, max(row.number for row in rows)))
         return name_sources(titles, known)
 
     def manifest(self, scope: Scope, doc_id: str) -> Manifest | None:

@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -99,19 +99,15 @@ class EdgeIndex:
         self._intact = self._intact and self._shard.info().points_count == before + len(added)
         self._slots += len(added)
 
-    def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
+    def nearest(
+        self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int, *, space: str = DENSE
+    ) -> list[Hit]:
         """See `discorag.store.index.Searcher.nearest`."""
         needed = self._needed(filter_conditions(scope, filters))
         if isinstance(vector, tuple):
             query = qe.Query.Nearest(qe.SparseVector(*vector), using=BM25)
             return self._query(query, needed, self._frequencies(scope), limit)
-        query = qe.Query.Nearest(vector.tolist(), using=DENSE)
-        return self._query(query, needed, _EXACT, limit)
-
-    def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
-        """See `discorag.store.index.Searcher.nearest_documents`."""
-        query = qe.Query.Nearest(vector.tolist(), using=DOCUMENT)
-        return self._query(query, self._needed(filter_conditions(scope, filters)), _EXACT, limit)
+        return self._query(qe.Query.Nearest(vector.tolist(), using=space), needed, _EXACT, limit)
 
     def _query(self, query: qe.Query, where: Conditions, params: qe.SearchParams | None, limit: int) -> list[Hit]:
         where_filter = qe.Filter(must=_conditions(where)) if where else None
@@ -258,7 +254,6 @@ def _load(folder: Path) -> qe.EdgeShard:
 
 
 def _create(folder: Path, dimension: int) -> None:
-    """Make an empty shard."""
     dense = {name: qe.EdgeVectorParams(size=dimension, distance=qe.Distance.Cosine) for name in (DENSE, DOCUMENT)}
     bm25 = {BM25: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf)}
     shard = qe.EdgeShard.create(str(folder), qe.EdgeConfig(vectors=dense, sparse_vectors=bm25, wal_enabled=True))
@@ -282,10 +277,8 @@ def _point(point: Point) -> qe.Point:
 
 
 def _conditions(where: Conditions) -> list[qe.ConditionType]:
-    return [_condition(field, values) for field, values in where]
-
-
-def _condition(field: str, values: Sequence[str]) -> qe.FieldCondition:
-    """One value is compared faster than a list of one."""
-    match = qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))
-    return qe.FieldCondition(field, match=match)
+    found: list[qe.ConditionType] = []
+    for field, values in where:  # one value is compared faster than a list of one
+        match = qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))
+        found.append(qe.FieldCondition(field, match=match))
+    return found

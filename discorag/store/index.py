@@ -20,6 +20,8 @@ from discorag.text.terms import SparseVector
 
 Filters = Mapping[str, Sequence[str]]
 """Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document."""
+DENSE, BM25, DOCUMENT = "dense", "bm25", "document"
+"""Names of the vectors: a chunk's, its terms, a document's. A search by one of them finds only points that have it."""
 
 
 class IndexUnusableError(Exception):
@@ -70,15 +72,14 @@ class IndexedDocument:
 class Searcher(Protocol):
     """Ranks the chunks, or the documents, of a scope that match filters."""
 
-    def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
+    def nearest(
+        self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int, *, space: str = DENSE
+    ) -> list[Hit]:
         """The best chunks, best first: by cosine to a dense vector, or by BM25 with a sparse one.
 
-        Inverse document frequencies are those of the scope.
+        Inverse document frequencies are those of the scope. In the space `DOCUMENT` these are the documents whose mean
+        vectors are nearest; a hit's ``chunk_id`` is then the document's id.
         """
-        ...
-
-    def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
-        """The documents whose mean vectors are nearest, best first; a hit's ``chunk_id`` is the document's id."""
         ...
 
 
@@ -128,8 +129,6 @@ class IndexPlace:
     dimension: int
 
 
-DENSE, BM25, DOCUMENT = "dense", "bm25", "document"
-"""Names of the vectors: a chunk's, its terms, a document's. A search by one of them finds only points that have it."""
 KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta")
 """Payload fields that filters compare; each has a keyword index."""
 Conditions: TypeAlias = list[tuple[str, tuple[str, ...]]]

@@ -269,7 +269,7 @@ class LiveIndex:
         return count + (chunks or 0)
 
     def _is_full(self) -> bool:
-        return self._in_folder and self._database.is_nearly_full
+        return self._in_folder and self._database.place.room < 0
 
     @contextmanager
     def _given_up_on_error(self) -> Generator[None]:

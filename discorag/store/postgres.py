@@ -64,6 +64,8 @@ class PostgresServer:
 
     read_only = ""
     is_shared = True
+    room = 0
+    """The server knows how full its disk is, and says so when it is full (`StoreFullError`)."""
 
     def __init__(self, url: SecretStr) -> None:
         try:
@@ -158,6 +160,9 @@ class PostgresServer:
         if state == _READ_ONLY:
             return ReadOnlyStoreError(f"{self.name} is read-only.", hint="Connect to the primary server.")
         return StoreError(f"{self.name} cannot be used: {message}.", hint="Check that the server runs, and its log.")
+
+    def check_room(self) -> None:
+        """Does nothing: see `room`."""
 
     def integrity(self, connection: Connection) -> list[str]:
         """Always empty: PostgreSQL checks its pages (data checksums) and foreign keys itself."""

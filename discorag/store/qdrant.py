@@ -81,21 +81,19 @@ class ServerIndex:
         old = models.Filter(must=_conditions([("doc_id", (doc_id,))]), must_not=others)
         _completed(self._client.delete(self._name, models.FilterSelector(filter=old), wait=True))
 
-    def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
+    def nearest(
+        self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int, *, space: str = DENSE
+    ) -> list[Hit]:
         """See `discorag.store.index.Searcher.nearest`."""
         where = filter_conditions(scope, filters)
         if not isinstance(vector, tuple):
-            return self._query(vector.tolist(), DENSE, where, limit)
+            return self._query(vector.tolist(), space, where, limit)
         corpus = models.Filter(
             must=[*_conditions(filter_conditions(scope, {})), models.HasVectorCondition(has_vector=BM25)]
         )
         terms = models.SparseVector(indices=vector[0], values=vector[1])
         params = models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
         return self._query(terms, BM25, where, limit, params)
-
-    def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
-        """See `discorag.store.index.Searcher.nearest_documents`."""
-        return self._query(vector.tolist(), DOCUMENT, filter_conditions(scope, filters), limit)
 
     def _query(
         self,

@@ -14,13 +14,10 @@ class Recent(dict[str, T]):
         self._size = size
         self._lock = Lock()
 
-    def __setitem__(self, key: str, value: T) -> None:
-        with self._lock:
-            super().__setitem__(key, value)
-            if len(self) > self._size:
-                del self[next(iter(self))]
-
     def put(self, key: str, value: T) -> T:
         """Put it in; the value again."""
-        self[key] = value
+        with self._lock:
+            self[key] = value
+            if len(self) > self._size:
+                del self[next(iter(self))]
         return value

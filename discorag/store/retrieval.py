@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from discorag.models.protocol import TokenCounter
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import EmptyCorpusError, QueryError
 from discorag.schema.values import amount
 from discorag.store.records import Hit
 from discorag.store.search import find_enough
 from discorag.store.store import Store
-from discorag.text.tokens import TokenCounter
 
 T = TypeVar("T")
 FENCE = 20

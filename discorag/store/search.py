@@ -16,7 +16,7 @@ from discorag.schema.values import Vectors
 from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.documents import indexed_documents
-from discorag.store.index import Filters, IndexedDocument, Searcher
+from discorag.store.index import DENSE, DOCUMENT, Filters, IndexedDocument, Searcher
 from discorag.store.records import Hit, SearchQuery
 from discorag.store.tables import DAMAGED
 from discorag.text.terms import SparseVector, sparse_query
@@ -46,7 +46,7 @@ def best(query: SearchQuery, searcher: Searcher, scope: Scope) -> list[Hit]:
 
 def nearest_documents(query: SearchQuery, searcher: Searcher, scope: Scope, count: int) -> list[Hit]:
     """The documents of a scope that are nearest to a query's vector, as many as ``count``."""
-    return ranked(lambda limit: searcher.nearest_documents(scope, query.vector, query.filters, limit), count)
+    return ranked(lambda limit: searcher.nearest(scope, query.vector, query.filters, limit, space=DOCUMENT), count)
 
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:
@@ -168,7 +168,9 @@ class ExactSearch:
         self._known: dict[Scope, _Corpus] = {}
         self._lock = Lock()
 
-    def nearest(self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int) -> list[Hit]:
+    def nearest(
+        self, scope: Scope, vector: Vectors | SparseVector, filters: Filters, limit: int, *, space: str = DENSE
+    ) -> list[Hit]:
         """See `discorag.store.index.Searcher.nearest`.
 
         Raises:
@@ -177,21 +179,13 @@ class ExactSearch:
         corpus = self._corpus(scope)
         if corpus is None:
             return []
-        wanted = corpus.matching(filters)[corpus.owners]
+        wanted = corpus.matching(filters)
         if isinstance(vector, tuple):
             scores = corpus.bm25(vector)
-            wanted &= scores > 0
-        else:
-            scores = corpus.vectors @ vector
-        return _top_hits(corpus.chunk_ids, scores, wanted, limit)
-
-    def nearest_documents(self, scope: Scope, vector: Vectors, filters: Filters, limit: int) -> list[Hit]:
-        """See `discorag.store.index.Searcher.nearest_documents`. Raises as `nearest`."""
-        corpus = self._corpus(scope)
-        if corpus is None:
-            return []
-        doc_ids = [d.doc_id for d in corpus.documents.values()]
-        return _top_hits(doc_ids, corpus.means @ vector, corpus.matching(filters), limit)
+            return _top_hits(corpus.chunk_ids, scores, wanted[corpus.owners] & (scores > 0), limit)
+        if space == DOCUMENT:
+            return _top_hits([d.doc_id for d in corpus.documents.values()], corpus.means @ vector, wanted, limit)
+        return _top_hits(corpus.chunk_ids, corpus.vectors @ vector, wanted[corpus.owners], limit)
 
     def _corpus(self, scope: Scope) -> _Corpus | None:
         """The scope as it is now, None if it is empty.

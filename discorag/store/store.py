@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
+from sqlalchemy import Column
+
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
-from discorag.schema.errors import ConfigError, InputError, NotFoundError
+from discorag.schema.errors import ConfigError, InputError, InvariantError, NotFoundError
 from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.postgres import PostgresServer
-from discorag.store.records import Hit, SearchQuery, check_vector
+from discorag.store.records import Hit, SearchQuery
 from discorag.store.search import best, find_enough, nearest_documents
 from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
@@ -90,7 +91,7 @@ class Store(DocumentTrees):
             wanted = query.model_copy(update={"top_k": count})
             return self.index.search(lambda searcher: best(wanted, searcher, scope))
 
-        return self._current(find, partial(self._known_ids, scope, tables.chunks.c.id), query.top_k)
+        return self._current(find, scope, tables.chunks.c.id, query.top_k)
 
     def search_documents(self, scope: Scope, query: SearchQuery, limit: int) -> list[tuple[str, float]]:
         """The best documents with their scores, best first: cosine of the query to the mean of a document's chunks.
@@ -102,22 +103,21 @@ class Store(DocumentTrees):
         def find(count: int) -> list[Hit]:
             return self.index.search(lambda searcher: nearest_documents(query, searcher, scope, count))
 
-        hits = self._current(find, partial(self._known_ids, scope, tables.documents.c.doc_id), limit)
+        hits = self._current(find, scope, tables.documents.c.doc_id, limit)
         return [(hit.chunk_id, hit.score) for hit in hits]
 
     def _check(self, query: SearchQuery, limit: int) -> None:
         if limit < 1:
             raise InputError(f"top_k is {limit}.", hint="Ask for at least 1.")
-        check_vector(query.vector, self.database.identity.dimension)
+        if query.vector.shape != (shape := (self.database.identity.dimension,)):
+            raise InvariantError(f"The query vector has shape {query.vector.shape}, expected {shape}.")
 
-    def _current(
-        self, find: Callable[[int], list[Hit]], known_ids: Callable[[Sequence[str]], set[str]], wanted: int
-    ) -> list[Hit]:
+    def _current(self, find: Callable[[int], list[Hit]], scope: Scope, column: Column[str], wanted: int) -> list[Hit]:
         """The first hits that are in the database: a shared index may hold what was replaced a moment ago."""
 
         def current(hits: Sequence[Hit]) -> list[Hit]:
             ids = [hit.chunk_id for hit in hits]
-            known = set(ids) if self.index.is_exact else known_ids(ids)
+            known = set(ids) if self.index.is_exact else self._known_ids(scope, column, ids)
             return [hit for hit in hits if hit.chunk_id in known]
 
         return find_enough(find, current, wanted)

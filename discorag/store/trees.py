@@ -20,7 +20,7 @@ from discorag.store.database import STALE, Database, is_in, named, no_document
 from discorag.store.documents import Documents, in_parts, manifest_from
 from discorag.store.outline import Outline, node_id
 from discorag.store.recent import Recent
-from discorag.store.records import Manifest, check_tree, check_vector
+from discorag.store.records import Manifest, check_tree
 from discorag.store.tables import pack_text, pack_vectors, unpack_text, unpack_vectors
 from discorag.text.sentences import sentence_spans
 
@@ -49,7 +49,7 @@ class DocumentTrees(Documents):
             InvariantError: A leaf is not the document's text, a node lies outside of it, or the vectors are not unit
                 vectors of this shape.
         """
-        self.database.check_room()
+        self.database.place.check_room()
         document, manifest = self.document(scope, doc_id), self.manifest(scope, doc_id)
         check_tree(document, tree, vectors, self.database.identity.dimension)
         raise_if_cancelled()
@@ -104,11 +104,7 @@ class DocumentTrees(Documents):
         """The cosine of every node to a unit vector of shape (d,), by document: shape (nodes,), in the nodes' order.
 
         DISRetrieval's algorithm 1 starts from these. Trees that were replaced since `outlines` read them are left out.
-
-        Raises:
-            InvariantError: ``vector`` has not shape (d,).
         """
-        check_vector(vector, self.database.identity.dimension)
         found: dict[str, Vectors] = {}
         with self.database.read() as db:
             for part in in_parts([outline.key for outline in outlines.values()]):

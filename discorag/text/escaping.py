@@ -46,11 +46,6 @@ def _word(word: str) -> str:
 
 def code_span(text: str) -> str:
     """A code span of Markdown: the one place where no renderer looks for addresses."""
-    fence = "`" * (1 + _longest_run(text))
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def _longest_run(text: str) -> int:
-    """Length of the longest run of backticks."""
-    return max(map(len, re.findall("`+", text)), default=0)

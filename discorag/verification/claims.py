@@ -58,12 +58,8 @@ def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Ver
 
 
 class Judge(Protocol):
-    """Decides claims."""
+    """Decides claims, each of which has at least one place."""
 
     async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
-        """A verdict for each claim, in order; every claim has at least one place.
-
-        Raises:
-            ModelError: A model failed.
-        """
+        """A verdict for each claim, in order. Raises `ModelError` if a model failed."""
         ...

@@ -12,7 +12,6 @@ _HASHES = re.compile(r"^\s*#{1,6}\s+")
 _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
 
 Next = Literal["refine", "abstain", "end"]
-UNSUPPORTED = "The documents support no sentence of the answer that was written."
 
 
 def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
@@ -25,7 +24,7 @@ def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> 
     if done < requested:
         return "refine", f"round {done + 1} of {requested}"
     if may_abstain and len(answer.unsupported) == len(answer.sentences):
-        return "abstain", UNSUPPORTED
+        return "abstain", "The documents support no sentence of the answer that was written."
     return "end", "the answer is verified"
 
 
@@ -33,9 +32,8 @@ def unverified_answer(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
     """The draft as an answer in which no sentence is verified, for the same ``reason``."""
     k = len(inputs.chunks)
     texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
-    return Answer(
-        query=inputs.query, sentences=tuple(AnswerSentence(text=t, reason=reason) for t in texts), plan=inputs.plan
-    )
+    sentences = tuple(AnswerSentence(text=t, reason=reason) for t in texts)
+    return Answer(query=inputs.query, sentences=sentences, plan=inputs.plan)
 
 
 def is_heading(sentence: str, inputs: AnswerInputs) -> bool:

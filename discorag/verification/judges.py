@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from discorag.discourse.parse.inline import escape
 from discorag.models.nli import ENTAILMENT, NliModel, opened
@@ -19,11 +19,7 @@ _NLI_UNSAID = "The NLI model finds no passage that says so."
 
 
 def verifier_of(tools: Toolbox, judge: JudgeName) -> TracingVerifier:
-    """The verifier with this judge; without an NLI model ``auto`` judges nothing.
-
-    Raises:
-        ConfigError: The judge is ``llm``, and no language model is configured.
-    """
+    """The verifier with this judge; ``auto`` is the NLI model if there is one. Raises as `Toolbox.require_model`."""
     if judge == "llm":
         model = LlmJudge(tools.require_model("judge"), tools.template("support"))
         return TracingVerifier(tools.encoder, tools.reranker, model)
@@ -64,17 +60,13 @@ _SAID = "The language model finds a passage that says so."
 _UNSAID = "The language model finds no passage that says so."
 
 
-class _Verdict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Verdict(BaseModel, extra="forbid"):
     sentence: int = Field(ge=1)
     passage: int = Field(ge=0)
     confidence: int = Field(ge=0, le=100)
 
 
-class _Verdicts(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Verdicts(BaseModel, extra="forbid"):
     verdicts: list[_Verdict]
 
 

@@ -83,7 +83,6 @@ _BETWEEN = 20
 
 
 def _continues(table: SentenceTable, i: int) -> bool:
-    """Whether the unit after ``i`` continues its sentence."""
     unit, then = table.sentences[i], table.sentences[i + 1]
     is_heading_like = unit.kind is UnitKind.HEADING or unit.text.isupper()  # in a PDF a heading may be a plain line
     is_open = not unit.statement and not is_heading_like
@@ -136,10 +135,7 @@ class TracingVerifier:
     judge: Judge | None = None
 
     async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
-        """The draft's sentences, each with its state, its evidence and the reason.
-
-        The draft was made from the chunks, graph and plan of the inputs, and cites chunks as ``[2]`` or units as
-        ``[2.3]``.
+        """The sentences of a draft that cites chunks of the inputs as ``[2]`` or their units as ``[2.3]``.
 
         Raises:
             ModelError: The encoder or the judge is an endpoint and fails.
@@ -162,7 +158,6 @@ class TracingVerifier:
     async def _claims(
         self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _Drafted]
     ) -> dict[int, Claim]:
-        """Each sentence with the places that may support it."""
         texts = within_window([d.bare for d in drafts.values()], self.encoder)
         vectors = await self.encoder.encode_documents(texts)
         claims: dict[int, Claim] = {}
@@ -211,10 +206,7 @@ def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
 
 
 def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
-    """Trace a sentence without a model, if possible.
-
-    If several units have its words, a cited unit is preferred, then a unit of a cited chunk.
-    """
+    """What needs no model. If several units have the words, a cited one is best, then one of a cited chunk."""
     found = copies.get(folded(sentence.bare), ())
     same = [(table.sentences[i], passage) for i, passage in found if whole_sentence(i, table) == (i, i)]
     is_item = any(unit.kind is UnitKind.ITEM for unit, _ in same)  # "* `README`" also if a document is called so
@@ -286,19 +278,13 @@ def _step(planned: Sequence[PlanStep], sentence: _Drafted, units: tuple[Sentence
     """The plan step that cites the sentence's evidence; if there are several, the first one not yet passed."""
     exact = {(u.chunk, u.number) for u in units}
     chunks = {u.chunk for u in units} or sentence.cited
-    scores: list[tuple[int, bool, int]] = []
+    scores: list[tuple[bool, bool, int]] = []
     for i, step in enumerate(planned):
-        hit = max((_match(r.chunk, r.first, r.last, exact, chunks) for r in step.references), default=0)
-        if hit:
-            scores.append((hit, i > passed, -i))
+        ranges = [(r.chunk, r.first, r.last) for r in step.references if r.first and r.last]
+        is_exact = any(c == chunk and first <= n <= last for chunk, first, last in ranges for c, n in exact)
+        if is_exact or any(r.chunk in chunks for r in step.references if not r.first):
+            scores.append((is_exact, i > passed, -i))
     return -max(scores)[2] if scores else None
-
-
-def _match(chunk: int, first: int | None, last: int | None, exact: set[tuple[int, int]], chunks: set[int]) -> int:
-    """2 for a cited unit, 1 for a cited chunk, 0 for neither."""
-    if first is not None and last is not None:
-        return 2 if any(c == chunk and first <= n <= last for c, n in exact) else 0
-    return 1 if chunk in chunks else 0
 
 
 def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -> tuple[Disagreement, ...]:

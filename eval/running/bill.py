@@ -11,10 +11,9 @@ from pydantic import BaseModel
 
 from discorag.config import LlmSettings
 from discorag.discourse.parse.inline import unescape
-from discorag.models.protocol import LanguageModel, Message, Reply, Request
+from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
-from discorag.text.tokens import TokenCounter
 
 T = TypeVar("T")
 EDU_TOKENS = 11

@@ -18,6 +18,7 @@ COMMANDS = {
     "corpora": "List the corpora that hold documents.",
     "tune": "Find the settings that serve your own questions best, and what gain to expect from them.",
     "delete": "Delete a document from the store.",
+    "parse": "Print the RST tree of a whole document without storing it.",
     "serve": "Serve the page, the HTTP API and MCP until SIGTERM or Ctrl-C.",
     "mcp": "Serve tools to one client of the Model Context Protocol, over standard input and output.",
     "key": "Create an API key. It is shown once, on standard error; its entry for the key file is on standard output.",

@@ -14,11 +14,14 @@ import typer
 from rich.text import Text
 from typer.models import OptionInfo
 
-from discorag.config import config_file, read_settings
-from discorag.discourse.formats import MEDIA_TYPES, write_trees
+from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, config_file, read_settings
+from discorag.discourse.formats import MEDIA_TYPES, check_format, write_trees
+from discorag.discourse.parse.parser import PARSERS, PROMPTED
+from discorag.ingest.segment.chunks import whole_chunk
+from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
-from discorag.schema.document import Scope
+from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import DiscoRagError, InputError
 from discorag.schema.values import amount
 from discorag.store.records import Manifest
@@ -51,6 +54,7 @@ from interfaces.questions import Question, read_questions
 from interfaces.tune import Example, candidates, find_settings, write_settings
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
 from interfaces.views.terminal import answer_text
+from nodes.backends import Backends
 from nodes.context import AnswerContext
 
 app = new_app()
@@ -264,8 +268,18 @@ def audit(
         raise typer.Exit(1)
 
 
+def parse(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A document.")],
+    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(MEDIA_TYPES)}.")] = "text",
+    parser: Annotated[str, typer.Option(help=f"auto: as configured; {PARSERS.described()}.")] = "auto",
+) -> None:
+    """``disco-rag parse``."""
+    check_format(format_)
+    typer.echo(write_trees([_parse_document(path, parser)], format_), nl=False)
+
+
 _ELSEWHERE = (demo, serve, mcp, key, check, reindex, backup, restore)
-for command in (ingest, ask, audit, status, corpora, tune, delete, *_ELSEWHERE):
+for command in (ingest, ask, audit, status, corpora, tune, delete, parse, *_ELSEWHERE):
     app.command(help=COMMANDS[command.__name__])(command)
 
 
@@ -360,3 +374,26 @@ def _find_document(rag: DiscoRAG, scope: Scope, name: str) -> Manifest:
 
 def _is_named(document: Manifest, part: str) -> bool:
     return part in document.title.casefold() or part in Path(document.uri).name.casefold()
+
+
+def _parse_document(path: Path, parser: str) -> Chunk:
+    """The document as one chunk with its tree."""
+    settings = read_settings()
+    name = settings.parser.kind if parser == "auto" else parser
+    PARSERS.check(name)
+    with err.status("Parsing ..."), DiscoRAG(_without_store(settings, name)) as rag:
+        return rag.run(partial(_with_tree, rag.backends, path, name))
+
+
+def _without_store(settings: Settings, parser: str) -> Settings:
+    """Nothing is stored, and no language model started that does not parse."""
+    without = {} if parser == PROMPTED else {"model": None, "models": ModelRoles(), "llm": LlmSettings()}
+    return settings.model_copy(update={"store": StoreSettings(kind="memory"), **without})
+
+
+async def _with_tree(backends: Backends, path: Path, parser: str) -> Chunk:
+    document = await backends.reader.read(path)
+    hierarchy = await asyncio.to_thread(build_hierarchy, document, backends.settings.reading.max_sentences)
+    chunk = whole_chunk(document, hierarchy)
+    parsed = await backends.parser(parser).parse(chunk)
+    return chunk.model_copy(update={"tree": parsed.value})

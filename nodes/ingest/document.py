@@ -25,7 +25,6 @@ from discorag.retrieval.search import tree_index
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import (
     DiscoRagError,
-    DocumentTooLargeError,
     InputError,
     ModelError,
     StoreError,
@@ -113,7 +112,7 @@ async def store_document(run: Run) -> str:
     if stored and stored.fingerprint == key and not run.context.refresh:
         run.settle(Status.UNCHANGED)
         return doc_id
-    with run.step("structure", DocumentTooLargeError):  # each sentence costs time and memory, however short
+    with run.step("structure", InputError):  # each sentence costs time and memory, however short
         hierarchy = await asyncio.to_thread(build_hierarchy, document, reading.max_sentences)
     with run.step("segment"):
         chunks = await asyncio.to_thread(

@@ -125,7 +125,7 @@ def test_one_bad_file_fails_alone_and_keeps_what_was_stored_of_it(rag: DiscoRAG,
         "e.odp": "skipped",
         "f.pdf": "failed",
     }
-    assert {f.kind for f in result.ledger.failures} == {DecodingError.__name__, "EmptyDocumentError"}
+    assert {f.kind for f in result.ledger.failures} == {DecodingError.__name__, "InputError"}
     assert any(
         "The Moon pulls" in c.text for m in rag.documents() for c in rag.backends.store.chunks_of(rag.scope(), m.doc_id)
     )

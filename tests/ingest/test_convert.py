@@ -18,7 +18,7 @@ from discorag.ingest.loaders import load
 from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Document, Kind, Markup
-from discorag.schema.errors import DecodingError, DocumentTooLargeError, EmptyDocumentError, InputError
+from discorag.schema.errors import DecodingError, InputError
 
 PATH = Path("page.html")
 
@@ -215,7 +215,7 @@ def test_a_broken_table_is_an_error_that_names_the_row(text: str, says: str) -> 
 
 def test_a_table_that_says_nothing_is_refused_as_empty(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("\n,\n", encoding="utf-8")
-    with pytest.raises(EmptyDocumentError):
+    with pytest.raises(InputError):
         load(tmp_path / "a.csv", max_bytes=1000)
 
 
@@ -296,7 +296,7 @@ def with_part(name: str, content: bytes) -> bytes:
 
 
 def test_every_part_counts_towards_the_size() -> None:
-    with pytest.raises(DocumentTooLargeError, match=r"notes\.docx has 12\.\d MB when it is unpacked; the limit is 10"):
+    with pytest.raises(InputError, match=r"notes\.docx has 12\.\d MB when it is unpacked; the limit is 10"):
         convert(with_part("word/media/image1.png", bytes(12_000_000)), WORD, max_bytes=LIMIT)
 
 

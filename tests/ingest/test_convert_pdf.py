@@ -12,7 +12,7 @@ from fpdf.enums import AccessPermission
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.pdf import from_pdf
 from discorag.ingest.convert.unwrap import join_pages
-from discorag.schema.errors import DecodingError, EmptyDocumentError, InputError
+from discorag.schema.errors import DecodingError, InputError
 
 PATH = Path("paper.pdf")
 PROSE = (
@@ -189,7 +189,7 @@ def test_a_locked_file_and_a_scan_say_what_they_need() -> None:
     document = pdf()
     document.rect(10, 10, 50, 50)
     document.add_page()
-    with pytest.raises(EmptyDocumentError, match=r"2 pages without text.*OCR"):
+    with pytest.raises(InputError, match=r"2 pages without text.*OCR"):
         converted(document)
 
 

@@ -12,7 +12,7 @@ from discorag.ingest.reader import Reader
 from discorag.ingest.segment.blocks import title_of
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.schema.document import Document, Markup
-from discorag.schema.errors import ConversionError, DocumentTooLargeError
+from discorag.schema.errors import ConversionError, InputError
 
 TEXTS = {
     "rows of a table": "| a | 1 |\n" * 10_000,
@@ -41,7 +41,7 @@ def test_a_wide_table_with_short_rows_is_not_filled() -> None:
 def test_too_many_headings_are_refused_before_all_are_read_and_none_is_the_title() -> None:
     text = "# Heading\n\n" * 3000
     assert title_of(text) == ""
-    with pytest.raises(DocumentTooLargeError, match=r"more than 10 sentences\. Split the file"):
+    with pytest.raises(InputError, match=r"more than 10 sentences\. Split the file"):
         build_hierarchy(Document(uri="u", title="t", text=text, markup=Markup.INLINE), 10)
 
 

@@ -10,8 +10,6 @@ from discorag.ingest.survey import Survey, survey
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
     DecodingError,
-    DocumentTooLargeError,
-    EmptyDocumentError,
     InputError,
     MissingPathError,
     UnknownFormatError,
@@ -118,10 +116,10 @@ def test_a_name_that_is_not_utf8_is_reported_even_if_there_is_no_other_file(tmp_
         (b"a\xed\xa0\x80", DecodingError, "byte 1"),
         ("text".encode("utf-16-le"), DecodingError, r"a\.md is not text: a NUL byte at byte \d"),
         (b"PK\x03\x04\x00\x00", DecodingError, r"a\.md is not text: a NUL byte at byte \d"),
-        (b" \n\t\r\n", EmptyDocumentError, r"a\.md"),
-        (codecs.BOM_UTF8, EmptyDocumentError, r"a\.md"),
-        ("\u3000\n".encode(), EmptyDocumentError, r"a\.md"),
-        (b"---\ntitle: x\n---\n\n", EmptyDocumentError, r"a\.md"),
+        (b" \n\t\r\n", InputError, r"a\.md"),
+        (codecs.BOM_UTF8, InputError, r"a\.md"),
+        ("\u3000\n".encode(), InputError, r"a\.md"),
+        (b"---\ntitle: x\n---\n\n", InputError, r"a\.md"),
     ],
 )
 def test_what_is_not_text_or_holds_none_is_refused(
@@ -159,7 +157,7 @@ def test_large_file_is_refused_by_its_size_before_it_is_read(tmp_path: Path) -> 
     with path.open("wb") as file:
         file.truncate(50_000_000)
     tracemalloc.start()
-    with pytest.raises(DocumentTooLargeError, match=r"50\.0 MB; the limit is 20\.0 MB.*MAX_DOCUMENT_MB"):
+    with pytest.raises(InputError, match=r"50\.0 MB; the limit is 20\.0 MB.*MAX_DOCUMENT_MB"):
         read(path, max_bytes=20_000_000)
     assert tracemalloc.get_traced_memory()[1] < 1_000_000
     tracemalloc.stop()
@@ -241,7 +239,7 @@ def test_aliases_cannot_blow_up_metadata_and_front_matter_of_plain_text_is_text(
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_an_empty_file_of_any_format_is_refused(tmp_path: Path, suffix: str) -> None:
-    with pytest.raises(EmptyDocumentError, match=rf"a\{suffix}"):
+    with pytest.raises(InputError, match=rf"a\{suffix}"):
         read(write(tmp_path, f"a{suffix}", b""))
 
 

@@ -17,7 +17,7 @@ from blockbuster import blockbuster_ctx
 
 from discorag.config import ReadingSettings
 from discorag.ingest.reader import Reader
-from discorag.schema.errors import ConversionError, DecodingError, EmptyDocumentError
+from discorag.schema.errors import ConversionError, DecodingError, InputError
 from tests.ingest.pdfs import endless_pdf
 
 PAGE = b"<title>Tides</title><h1>Tides</h1><p>They rise twice a day.</p>"
@@ -79,7 +79,7 @@ async def test_a_file_is_converted_as_in_this_process_by_a_child_that_is_used_ag
     ("data", "path", "error", "says"),
     [
         (b"no PDF", PDF, DecodingError, r"endless\.pdf is damaged or not a PDF\. Open it"),
-        (b"", HTML, EmptyDocumentError, r"page\.html is empty"),
+        (b"", HTML, InputError, r"page\.html is empty"),
         (b'a,"b', Path("a.csv"), DecodingError, r"a\.csv is not a valid CSV table: unexpected end of data"),
         (b"caf\xe9", HTML, DecodingError, r"page\.html is not text.*<meta charset>"),
     ],

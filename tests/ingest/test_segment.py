@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from discorag.ingest.loaders import load
 from discorag.ingest.segment.blocks import blocks
+from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.segment.layout import lines_of, speakers
 from discorag.ingest.segment.reading import quote, quote_row, strip_markdown
@@ -17,7 +18,6 @@ from discorag.ingest.segment.sentence_table import sentences_in
 from discorag.ingest.segment.verbs import has_verb
 from discorag.schema.document import Document, Hierarchy, Kind, Markup, UnitKind
 from discorag.text.sentences import evenly_wrapped
-from tests.inputs import whole_chunk
 from tests.text.layouts import SAMPLES, Sample
 
 
@@ -243,7 +243,7 @@ def quotes(path: Path, text: str) -> list[str]:
     """The units of a document as an answer shows them."""
     path.write_text(text, encoding="utf-8")
     document = load(path, max_bytes=10**6)
-    return [unit.body for unit in sentences_in([whole_chunk(document)])]
+    return [unit.body for unit in sentences_in([whole_chunk(document, build_hierarchy(document))])]
 
 
 def test_lines_are_joined_markup_of_a_model_goes_and_code_keeps_its_backticks() -> None:

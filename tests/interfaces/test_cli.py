@@ -65,6 +65,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("cli")
     ingested = run_json(home, "ingest", str(EXAMPLES / "vitamin-d"))
     assert {o["status"] for o in ingested["outcomes"]} == {"added"}
+    (home / "t.tune").write_text("la", encoding="utf-8")
+    (home / "t.md").write_text("Tides.", encoding="utf-8")
     return home
 
 
@@ -84,6 +86,15 @@ def test_ask_as_json_holds_the_whole_result(home: Path) -> None:
     assert len(result["hits"]) == 4
     assert result["answer"]["plan"] is None
     assert result["answer"]["sentences"][0]["evidence"][0]["span"]["end"] > 0
+
+
+@pytest.mark.parametrize("parser", ["local", "rules"])
+def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser: str) -> None:
+    source = [str(EXAMPLES / "vitamin-d" / "pooled-analysis.md"), "--parser", parser]
+    shown = run(tmp_path, "parse", *source)
+    assert len(set(re.findall(r"\b(\d+): ", shown))) > 10
+    assert run(tmp_path, "parse", *source, "--format", "rs3").startswith("<rst>")
+    assert not (tmp_path / "s").exists()
 
 
 def test_status_tells_what_is_stored(home: Path) -> None:
@@ -154,7 +165,10 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["delete", "vitamin"], "documents match 'vitamin': "),
         (["show", "tree", "analysis", "--corpus", "none"], "Corpora with documents: default (6 documents). Name"),
         (["show", "tree", "pooled-analysis.md", "--chunk", "99"], "no chunk 99"),
-        (["show", "tree", "pooled-analysis.md", "--chunk", "0", "--format", "pdf"], "text, rs3, json"),
+        (["parse", "gone.md"], "does not exist"),
+        (["parse", "t.tune"], "unknown format"),
+        (["parse", "t.md", "--format", "pdf"], "text, rs3, json"),
+        (["parse", "t.md", "--parser", "paper"], "DISCO_RAG_MODEL"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do_and_exit_code_2(home: Path, arguments: list[str], said: str) -> None:

@@ -134,7 +134,7 @@ async def test_a_budget_in_tokens_counts_the_tokens_of_the_nodes_own_texts() -> 
 async def test_a_summary_that_was_chosen_stands_for_its_best_leaves_as_many_as_are_no_longer() -> None:
     forest = under_one_heading("Iron rusts.", "Gold does not.", "Rings last.", "So they say of it.")
     scores = Scores(forest, np.array([0.1, 0.2, 0.5, 0.4, 0.9], np.float32), forest.tree.words)
-    assert count_words(forest.text(4)) == 6
+    assert count_words(forest.node(4).text) == 6
     # By cosine: leaf 2 (two words), then leaf 3 (five), which would make seven.
     assert evidence_of(scores, [4], 100) == {"d": [forest.place(2)[1]]}
 

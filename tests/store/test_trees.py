@@ -137,8 +137,6 @@ def test_what_does_not_fit_is_refused(store: Store) -> None:
     assert_no_tree(store, PIECE.doc_id)
     with pytest.raises(InputError):
         store.search_documents(SCOPE, SearchQuery(vector=QUERY), 0)
-    with pytest.raises(InvariantError, match="shape"):
-        scores_of(store, SCOPE, "discourse", [PIECE.doc_id], QUERY[:3])
 
 
 def test_documents_are_ranked_by_the_mean_of_their_chunks_and_filtered(store: Store) -> None:

@@ -12,8 +12,8 @@ import prompts
 from discorag import DiscoRAG
 from discorag.options import AnswerOptions
 from discorag.retrieval.retrievers import RDR2, begin_walks
-from discorag.retrieval.routers.prompted import LlmRouter, route_prompt, write_decision
-from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
+from discorag.retrieval.routers.prompted import REFUSAL, LlmRouter, route_prompt
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk
 from discorag.retrieval.search import search_trees
 from discorag.schema.errors import ModelError
 from discorag.schema.values import Span
@@ -22,6 +22,7 @@ from eval.sample import Benchmark, Sample
 
 Action = Literal["answer", "expand", "refuse"]
 LABEL = Path(__file__).parent / "label.md"
+_PREFIX_WORDS = 3
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ async def steps(rag: DiscoRAG, benchmark: Benchmark, home: Path, passages: int) 
         if search.query is None:
             continue
         documents = search.query.scores.forest.documents
-        for place, walk in begin_walks(search.query, WalkRules()).items():
+        for place, walk in begin_walks(search.query).items():
             gold = tuple(_places(sample, corpus.known[documents[place]]))
-            starts = (Walk.begin(walk.tree, [leaf], WalkRules()).subtree for leaf in walk.retrieved)
+            starts = (Walk.begin(walk.tree, [leaf]).subtree for leaf in walk.retrieved)
             found += [Example(sample.query, s, gold) for s in {s.passages: s for s in starts}.values()]
     return found
 
@@ -90,6 +91,13 @@ async def label(rag: DiscoRAG, found: Iterable[Example], *, by_a_model: bool) ->
             action = await router.decide(example.question, example.subtree) if router else by_answers(example)
             labelled.append(replace(example, action=action))
     return labelled
+
+
+def write_decision(decision: Decision, subtree: RetrievalSubtree) -> str:
+    """A decision as a trained router writes it: ``[ANSWER] 8: first words``, ``[EXPAND] 7: heading``, or `REFUSAL`."""
+    chosen = {"ANSWER": decision.answer, "EXPAND": decision.expand}
+    lines = {line.node: f"{line.id}: {' '.join(line.text.split()[:_PREFIX_WORDS])}" for line in subtree.lines}
+    return "\n".join(f"[{tag}] {lines[node]}" for tag, nodes in chosen.items() for node in nodes) or REFUSAL
 
 
 def write(examples: Sequence[Example], file: Path) -> Counter[Action]:

@@ -25,7 +25,7 @@ from itertools import product
 
 from discorag.discourse.parse.alignment import align_edus
 from discorag.discourse.parse.inline import escape
-from discorag.discourse.parse.parser import Limits, reply_tokens
+from discorag.discourse.parse.parser import Limits
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import Outcome
@@ -222,10 +222,7 @@ def _split(left: Node, right: Node, named: Mapping[_Range, str]) -> Split:
 
 @dataclass(frozen=True)
 class PaperParser:
-    """The parser ``paper``: a `TreeParser` that calls a language model once for each chunk.
-
-    Source: Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10.
-    """
+    """Calls a language model once for each chunk (Disco-RAG section 3, "Intra-Chunk RST Tree", and fig. 10)."""
 
     model: LanguageModel
     template: Template
@@ -242,17 +239,13 @@ class PaperParser:
         return f"paper:{self.model.name}:{self.template.hash[:8]}"
 
     async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
-        """The tree that the model gives to ``chunk``.
-
-        Raises:
-            ModelError: The call failed, or the reply is not a tree over the chunk's text even after one repair.
-        """
+        """See `TreeParser.parse`. Raises as `LanguageModel.complete`."""
         prompt = self.template.render(relations=", ".join(PAPER_RELATIONS), chunk=escape(chunk.text))
         request = Request(
             stage="parse",
             messages=(Message(role="user", content=prompt),),
             parse=lambda reply: read(reply, chunk.text, chunk.span.start),
-            max_tokens=reply_tokens(chunk.text),
+            max_tokens=256 + 2 * len(chunk.text.encode()),  # a copy and its nodes take less than two tokens a byte
             temperature=self.limits.temperature,
             beam_width=self.limits.beam_width,
         )
@@ -261,5 +254,5 @@ class PaperParser:
 
 
 def paper_parser(tools: Toolbox, limits: Limits) -> PaperParser:
-    """Makes it. Raises `ConfigError` if no language model is configured."""
+    """The parser ``paper``. Raises as `Toolbox.require_model`."""
     return PaperParser(tools.require_model("parser"), tools.template("paper-tree"), limits)

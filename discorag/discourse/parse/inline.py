@@ -6,16 +6,14 @@ the code of the relation. In the text itself ``&``, ``<``, ``>`` and ``|`` becom
 imitate a marker or close a fence.
 """
 
-import re
 from typing import Literal
 from xml.sax import saxutils
 
-from discorag.schema.discourse import BY_CODE, Nuclearity, Relation, RstTree, Split
+from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 
 _BAR = {"|": "&#124;"}
 _UNBAR = {entity: char for char, entity in _BAR.items()}
 _ARROWS = {Nuclearity.NS: "<", Nuclearity.SN: ">", Nuclearity.NN: "="}
-MARK = re.compile(rf"\|([1-9][0-9]{{0,4}})([<>=])({'|'.join(BY_CODE)})\|")
 
 
 def escape(text: str) -> str:

@@ -27,9 +27,7 @@ class TreeParser(Protocol):
         ...
 
     async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
-        """The tree over the whole text of ``chunk``, in document offsets.
-
-        Its EDUs hold every character that is not white space.
+        """The tree over the text of ``chunk``, in document offsets. Its EDUs hold all characters but white space.
 
         Raises:
             ModelError: From parsers that call a model.
@@ -45,14 +43,7 @@ class Limits:
     beam_width: int = 3
 
 
-def reply_tokens(text: str) -> int:
-    """Output limit of a tree over ``text``: a copy of it and its nodes take less than two tokens a byte."""
-    return 256 + 2 * len(text.encode())
-
-
-MakeParser = Callable[[Toolbox, Limits], TreeParser]
-
-PARSERS = Registry[MakeParser]("parser", "disco_rag.parsers")
+PARSERS = Registry[Callable[[Toolbox, Limits], TreeParser]]("parser", "disco_rag.parsers")
 """Parsers by name, as ``parser=`` knows them."""
 
 register_parser = PARSERS.register

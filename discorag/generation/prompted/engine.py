@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from discorag.discourse.parse.inline import Layout, unescape
 from discorag.generation.narrowing import GAP
 from discorag.generation.prompted.conversation import Templates, evidence_block, graph_of, graph_schema, messages_for
-from discorag.models.protocol import AskAgainError, LanguageModel, Reply, Request
+from discorag.models.protocol import AskAgainError, LanguageModel, Reply, Request, TokenCounter
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import BY_CODE, Plan, RhetoricalGraph
 from discorag.schema.errors import InvalidOutputError, OutputTruncatedError, Usage
@@ -31,7 +31,6 @@ from discorag.text.citations import (
 )
 from discorag.text.replies import whole_sentences
 from discorag.text.sentences import sentence_spans
-from discorag.text.tokens import TokenCounter
 
 LINK_TOKENS = 12  # "10":"BACKGROUND_FOR",
 ROW_TOKENS = 8  # "c10":{},

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
-from discorag.schema.errors import DecodingError, DocumentTooLargeError
+from discorag.schema.errors import DecodingError, InputError
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -21,7 +21,7 @@ def unpack(data: bytes, path: Path, max_bytes: int) -> dict[str, bytes]:
 
     Raises:
         DecodingError: It is locked by a password.
-        DocumentTooLargeError: Its parts together are larger than ``max_bytes``.
+        InputError: Its parts together are larger than ``max_bytes``.
         BadZipFile: It is damaged, or a part is longer than it claims to be. A damaged zip raises other errors too.
     """
     if data.startswith(_OLE):
@@ -33,7 +33,7 @@ def unpack(data: bytes, path: Path, max_bytes: int) -> dict[str, bytes]:
         parts = {part.filename: part for part in archive.infolist()}
         size = sum(part.file_size for part in archive.infolist())
         if size > max_bytes:
-            raise DocumentTooLargeError(
+            raise InputError(
                 f"{path} has {size / 1e6:.1f} MB when it is unpacked; the limit is {max_bytes / 1e6:.1f} MB.",
                 hint="Split the file, or raise DISCO_RAG_READING__MAX_DOCUMENT_MB.",
             )

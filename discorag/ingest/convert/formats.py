@@ -6,28 +6,20 @@ from pathlib import Path
 from discorag.ingest.convert import delimited, docx, epub, html, pdf, pptx, xlsx
 from discorag.ingest.convert.archive import unpack
 from discorag.ingest.convert.converted import Converted
-from discorag.schema.errors import DecodingError, DiscoRagError, EmptyDocumentError
+from discorag.schema.errors import DecodingError, DiscoRagError, InputError
 
-_HTML = (".html", ".htm", ".xhtml")
-_PLAIN: Mapping[str, Callable[[bytes, Path], Converted]] = {
-    **dict.fromkeys(_HTML, html.from_html),
-    ".pdf": pdf.from_pdf,
-    **dict.fromkeys((".csv", ".tsv"), delimited.from_delimited),
+_PLAIN: Mapping[str, tuple[Callable[[bytes, Path], Converted], tuple[str, ...]]] = {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), (html.from_html, html.LIBRARIES)),
+    ".pdf": (pdf.from_pdf, pdf.LIBRARIES),
+    **dict.fromkeys((".csv", ".tsv"), (delimited.from_delimited, ())),
 }
-_PACKED: Mapping[str, tuple[str, Callable[[Mapping[str, bytes], Path], Converted]]] = {
-    ".docx": ("a Word document", docx.from_docx),
-    ".pptx": ("a PowerPoint presentation", pptx.from_pptx),
-    ".xlsx": ("an Excel workbook", xlsx.from_xlsx),
-    ".epub": ("an EPUB book", epub.from_epub),
+_PACKED: Mapping[str, tuple[str, Callable[[Mapping[str, bytes], Path], Converted], tuple[str, ...]]] = {
+    ".docx": ("a Word document", docx.from_docx, docx.LIBRARIES),
+    ".pptx": ("a PowerPoint presentation", pptx.from_pptx, pptx.LIBRARIES),
+    ".xlsx": ("an Excel workbook", xlsx.from_xlsx, xlsx.LIBRARIES),
+    ".epub": ("an EPUB book", epub.from_epub, epub.LIBRARIES),
 }
-LIBRARIES = dict.fromkeys(_PLAIN, ()) | {
-    **dict.fromkeys(_HTML, html.LIBRARIES),
-    ".pdf": pdf.LIBRARIES,
-    ".docx": docx.LIBRARIES,
-    ".pptx": pptx.LIBRARIES,
-    ".xlsx": xlsx.LIBRARIES,
-    ".epub": epub.LIBRARIES,
-}
+LIBRARIES = {suffix: reader[-1] for suffix, reader in (*_PLAIN.items(), *_PACKED.items())}
 """By suffix, the distributions that shape what is made of such a file; none where Python's own modules do."""
 
 
@@ -37,11 +29,11 @@ def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
     Raises as `discorag.ingest.loaders.load`.
     """
     if not data:
-        raise EmptyDocumentError(f"{path} is empty.", hint="Remove the file or fill it.")
+        raise InputError(f"{path} is empty.", hint="Remove the file or fill it.")
     suffix = path.suffix.lower()
     if suffix in _PLAIN:
-        return _PLAIN[suffix](data, path)
-    name, read = _PACKED[suffix]
+        return _PLAIN[suffix][0](data, path)
+    name, read, _ = _PACKED[suffix]
     try:
         return read(unpack(data, path, max_bytes), path)
     except (DiscoRagError, MemoryError):

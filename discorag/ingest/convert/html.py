@@ -57,7 +57,6 @@ def _is_hidden(tag: Tag, rules: Sequence[_Rule]) -> bool:
 
 
 def _style_rules(tag: Tag) -> list[_Rule]:
-    """The rules in its ``style``."""
     from tinycss2 import parse_blocks_contents
 
     declared = _hiding(parse_blocks_contents(str(tag.get("style", ""))))

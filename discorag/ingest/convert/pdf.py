@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from discorag.ingest.convert.converted import Converted, stated_title
 from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
 from discorag.ingest.convert.unwrap import join_pages, without_running_lines
-from discorag.schema.errors import DecodingError, EmptyDocumentError
+from discorag.schema.errors import DecodingError, InputError
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page
@@ -35,7 +35,7 @@ def from_pdf(data: bytes, path: Path) -> Converted:
 
     Raises:
         DecodingError: It is locked by a password, damaged, or not a PDF.
-        EmptyDocumentError: No page holds text, as in a scan.
+        InputError: No page holds text, as in a scan.
     """
     from pypdfium2 import PdfiumError
 
@@ -50,7 +50,7 @@ def from_pdf(data: bytes, path: Path) -> Converted:
         ) from error
     text, starts = join_pages(without_running_lines(pages))
     if not text.strip():
-        raise EmptyDocumentError(
+        raise InputError(
             f"{path} has {len(pages)} pages without text.", hint="If it is a scan, run OCR over it first (ocrmypdf)."
         )
     return Converted(text=text, title=title, pages=starts)

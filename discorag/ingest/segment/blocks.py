@@ -353,11 +353,7 @@ def _is_code(paragraph: Sequence[Line], before: Block | None, text: str) -> bool
 def _is_full_of_signs(lines: Sequence[Line]) -> bool:
     """Whether every line has signs of code, none ends a sentence, and none is a term with its explanation."""
     ends = any(line.text.endswith((".", "!", "?", "。")) and not line.text.endswith("...") for line in lines)
-    return not ends and not _hangs(lines) and all(map(_has_signs, lines))
-
-
-def _has_signs(line: Line) -> bool:
-    return bool(_CODE_MARK.search(line.text)) and not ITEM.match(line.text)
+    return not ends and not _hangs(lines) and all(_CODE_MARK.search(x.text) and not ITEM.match(x.text) for x in lines)
 
 
 def _heading(lines: Sequence[Line], who: frozenset[str], *, alone: bool) -> tuple[int, Part, str, UnitKind] | None:

@@ -8,11 +8,11 @@ from importlib.metadata import version
 from itertools import chain, groupby
 
 from discorag.ingest.segment.layout import speaker_of
+from discorag.models.protocol import TokenCounter
 from discorag.schema.document import Chunk, Document, Hierarchy, Kind, Node, Scope, UnitKind
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Span, stable_id
 from discorag.text.sentences import stripped
-from discorag.text.tokens import TokenCounter
 
 SPLITTER_VERSION = f"10+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
@@ -73,6 +73,12 @@ def cut_chunks(
     return [_chunk(document, hierarchy, scope, fingerprint, i, group) for i, group in enumerate(groups)]
 
 
+def whole_chunk(document: Document, hierarchy: Hierarchy) -> Chunk:
+    """The document as one chunk of any length, to be parsed and not stored; arguments as of `cut_chunks`."""
+    units = [_unit(hierarchy, index, node, 0) for index, node in hierarchy.of_kind(Kind.SENTENCE)]
+    return _chunk(document, hierarchy, Scope(), "", 0, units)
+
+
 def chunk_id(doc_id: str, fingerprint: str, order: int) -> str:
     """The id of a document's chunk; it changes with the fingerprint."""
     return stable_id(doc_id, fingerprint, "flat_chunk", order)
@@ -93,7 +99,7 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
     sentences = hierarchy.of_kind(Kind.SENTENCE)
     texts = (node.span.of(document.text) for _, node in sentences)
     for (index, node), offsets in zip(sentences, _token_offsets(counter, texts), strict=True):
-        unit = _Unit(node.span, len(offsets), index, node, hierarchy.nodes[node.parent or 0].by_line)
+        unit = _unit(hierarchy, index, node, len(offsets))
         if _fits([unit], len(offsets), budget):
             yield unit
             continue
@@ -102,6 +108,10 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
         counts = map(len, _token_offsets(counter, [p.of(text) for p in pieces]))
         for piece, tokens in zip(pieces, counts, strict=True):
             yield replace(unit, span=piece.shifted(node.span.start), tokens=tokens)
+
+
+def _unit(hierarchy: Hierarchy, index: int, node: Node, tokens: int) -> _Unit:
+    return _Unit(node.span, tokens, index, node, hierarchy.nodes[node.parent or 0].by_line)
 
 
 def _token_offsets(counter: TokenCounter, texts: Iterable[str]) -> Iterator[list[tuple[int, int]]]:

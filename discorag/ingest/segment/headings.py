@@ -6,7 +6,7 @@ from typing import Any
 from discorag.ingest.segment.blocks import blocks
 from discorag.ingest.segment.layout import Block, Part, sentences_of
 from discorag.schema.document import Document, Hierarchy, Kind, Node, UnitKind
-from discorag.schema.errors import DocumentTooLargeError
+from discorag.schema.errors import InputError
 from discorag.schema.values import Span
 
 _SAYS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
@@ -84,7 +84,7 @@ def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
     exactly one sentence.
 
     Raises:
-        DocumentTooLargeError: There are more than ``most`` sentences.
+        InputError: There are more than ``most`` sentences.
 
     Source: RDR² section 3.1, the document structure tree of headings and passages.
     """
@@ -92,7 +92,7 @@ def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
     for block in blocks(document):
         tree.add(block, document.text)
         if most is not None and tree.sentences > most:
-            raise DocumentTooLargeError(
+            raise InputError(
                 f"{document.uri} has more than {most:,} sentences.",
                 hint="Split the file, or raise DISCO_RAG_READING__MAX_SENTENCES.",
             )

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from discorag.ingest.segment.sentence_table import within_window
-from discorag.models.protocol import Encoder
+from discorag.models.protocol import Encoder, TokenCounter
 from discorag.schema.document import Document, Hierarchy, Kind, Node, UnitKind
-from discorag.schema.errors import EmptyDocumentError, Usage
+from discorag.schema.errors import InputError, Usage
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors, count_words
-from discorag.text.tokens import TokenCounter
 
 NO_LIMIT = float("inf")
 
@@ -50,7 +49,7 @@ class Builder(Protocol):
         """The tree of a document.
 
         Raises:
-            EmptyDocumentError: The document holds no sentence.
+            InputError: The document holds no sentence.
             ModelError: The encoder's endpoint failed. What a summariser cannot do is in the result's ``failures``.
         """
         ...
@@ -80,11 +79,7 @@ def inner(
 
 
 def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
-    """Every sentence of the document (headings, rows and lines of code too) under its headings, in text order.
-
-    Raises:
-        EmptyDocumentError: There is none.
-    """
+    """Every sentence (headings, rows and lines of code too) in text order. Raises `InputError` if there is none."""
     text, title, hierarchy = source.document.text, source.document.title, source.hierarchy
     leaves: list[RetrievalNode] = []
     for i, node in _sentences(source):
@@ -96,7 +91,7 @@ def sentence_leaves(source: Source) -> tuple[RetrievalNode, ...]:
 def _sentences(source: Source) -> tuple[tuple[int, Node], ...]:
     sentences = source.hierarchy.of_kind(Kind.SENTENCE)
     if not sentences:
-        raise EmptyDocumentError(f"{source.document.uri} holds no sentence.", hint="Leave blank documents out.")
+        raise InputError(f"{source.document.uri} holds no sentence.", hint="Leave blank documents out.")
     return sentences
 
 
@@ -131,12 +126,9 @@ class Unit:
 def units_of(
     source: Source, counter: TokenCounter | None = None, sentences: Sequence[tuple[int, Node]] = ()
 ) -> list[Unit]:
-    """The document's sentences in text order, or the given units.
+    """The document's sentences in text order, or the given units. Raises `InputError` if there are none.
 
     With a counter, a sentence that exceeds its window is cut into pieces that do not.
-
-    Raises:
-        EmptyDocumentError: There is none.
     """
     text, hierarchy, sentences = source.document.text, source.hierarchy, sentences or _sentences(source)
     counted: list[list[tuple[int, int]]] = [[]] * len(sentences)

@@ -1,9 +1,8 @@
-"""The papers' baselines, which ignore what the text says: no tree, halves of halves, windows upon windows."""
+"""DISRetrieval's baselines, which ignore what the text says: no tree, and halves of halves."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, sentence_leaves, units_of
 from discorag.retrieval.builders.node_text import Branch, Growth, NodeText, binary
@@ -12,8 +11,6 @@ from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 
 CHUNK_WORDS = 100
 """DISRetrieval section 4.1; RAPTOR has 100 tokens."""
-WINDOW = 7
-"""Nodes that are joined, RAPTOR table 9."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +27,12 @@ class FlatBuilder:
         return Built(RetrievalTree(builder=self.name, nodes=tuple(leaves)))
 
 
-def _chunks(source: Source, words: int) -> list[RetrievalNode]:
-    return chunk_leaves(source, units_of(source), words=words)
+def _chunks(source: Source) -> list[RetrievalNode]:
+    return chunk_leaves(source, units_of(source), words=CHUNK_WORDS)
 
 
 FLAT_SENTENCES = FlatBuilder("flat-sentences", "flat-sentences-1", sentence_leaves)
-FLAT_CHUNKS = FlatBuilder("flat-chunks", f"flat-chunks-1/{CHUNK_WORDS}", partial(_chunks, words=CHUNK_WORDS))
+FLAT_CHUNKS = FlatBuilder("flat-chunks", f"flat-chunks-1/{CHUNK_WORDS}", _chunks)
 """Whole sentences, up to `CHUNK_WORDS` words together."""
 
 
@@ -53,21 +50,19 @@ class BisectionBuilder:
         self.version = f"{self.name}-1/{text.version}"
 
     async def build(self, source: Source) -> Built:
-        """A tree of one root and n - 1 inner nodes over n sentences."""
-        return await build_binary_tree(self.name, source, self._text, halve)
+        """A tree of one root over all sentences."""
+        growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
+        await growth.add(await asyncio.to_thread(self.branches, source, len(growth.nodes)))
+        return await growth.finish(self.name)
+
+    def branches(self, source: Source, leaves: int) -> list[Branch]:
+        """The nodes above the sentences, of which there are this many."""
+        return binary(cut_splits(leaves, halve), range(leaves), leaves)
 
 
 def halve(start: int, end: int) -> int:
     """Split a span in the middle."""
     return (start + end + 1) // 2
-
-
-async def build_binary_tree(name: str, source: Source, text: NodeText, cut: Cut) -> Built:
-    """The binary tree over all sentences that ``cut`` makes from the root downwards."""
-    growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), text)
-    n = len(growth.nodes)
-    await growth.add(await asyncio.to_thread(lambda: binary(cut_splits(n, cut), range(n), n)))
-    return await growth.finish(name)
 
 
 def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
@@ -81,28 +76,3 @@ def cut_splits(n: int, cut: Cut) -> tuple[Split, ...]:
             splits.append(Split(start=start, mid=mid, end=end, relation=Relation.JOINT, nuclearity=Nuclearity.NN))
             spans += [(mid, end), (start, mid)]
     return tuple(splits)
-
-
-class WindowBuilder:
-    """Neighbouring nodes joined ``width`` at a time until there is one; the leaves have up to ``chunk_words`` words.
-
-    A window of a single node passes it to the next layer. With one word per chunk, every sentence is a leaf.
-
-    Source: RAPTOR appendix B, table 9 ("recency-based tree", windows of 7 over chunks of 100 tokens).
-    """
-
-    name = "windows"
-
-    def __init__(self, text: NodeText, *, chunk_words: int = CHUNK_WORDS, width: int = WINDOW) -> None:
-        self._text, self._words, self._width = text, chunk_words, width
-        self.version = f"windows-2/{width}/{chunk_words}/{text.version}"
-
-    async def build(self, source: Source) -> Built:
-        """A tree of one root."""
-        growth = Growth(await asyncio.to_thread(_chunks, source, self._words), self._text)
-        layer = list(range(len(growth.nodes)))
-        while len(layer) > 1:
-            windows = [tuple(layer[i : i + self._width]) for i in range(0, len(layer), self._width)]
-            joined = await growth.add([Branch(window) for window in windows if len(window) > 1])
-            layer = joined + [node for window in windows if len(window) == 1 for node in window]
-        return await growth.finish(self.name)

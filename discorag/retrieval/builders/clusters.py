@@ -27,8 +27,6 @@ from discorag.retrieval.builders.node_text import Branch, Growth, Tau
 from discorag.retrieval.builders.summaries import Summariser
 from discorag.schema.values import Vectors
 
-Members = tuple[int, ...]
-
 _LOCAL_NEIGHBORS = 10
 # How many more components than in the best mixture are tried. After its first minimum, BIC falls again only where
 # components have shrunk to a few points each.
@@ -98,7 +96,7 @@ class ClusterBuilder:
         return await growth.finish(self.name)
 
 
-def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[Members]:
+def clusters_of(vectors: Vectors, tokens: Sequence[int], sizes: ClusterSizes) -> list[tuple[int, ...]]:
     """Which texts belong together: global clusters, local ones inside each, and none too long to be summarised.
 
     ``vectors`` are unit vectors, shape (n, d); ``tokens`` are the lengths of the texts.

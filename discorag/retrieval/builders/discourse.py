@@ -75,19 +75,11 @@ class ParagraphBuilder(BisectionBuilder):
 
     name = "paragraphs"
 
-    async def build(self, source: Source) -> Built:
-        """A tree of one root over all sentences."""
-        growth = Growth(list(await asyncio.to_thread(sentence_leaves, source)), self._text)
-        await growth.add(await asyncio.to_thread(_halves_and_sections, source, len(growth.nodes)))
-        return await growth.finish(self.name)
-
-
-def _halves_and_sections(source: Source, first: int) -> list[Branch]:
-    """The nodes of every paragraph's halves, then those above the paragraphs."""
-    groups = paragraph_leaves(source)
-    branches, roots = _branches_over((cut_splits(len(group), halve) for group in groups), groups, first)
-    sections = section_branches(source.hierarchy, roots, first + len(branches))
-    return branches + sections
+    def branches(self, source: Source, leaves: int) -> list[Branch]:
+        """The nodes of every paragraph's halves, then those above the paragraphs."""
+        groups = paragraph_leaves(source)
+        halves, roots = _branches_over((cut_splits(len(group), halve) for group in groups), groups, leaves)
+        return halves + section_branches(source.hierarchy, roots, leaves + len(halves))
 
 
 def section_branches(hierarchy: Hierarchy, roots: Sequence[int], first: int) -> list[Branch]:

@@ -5,12 +5,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from discorag.models.protocol import TokenCounter
 from discorag.retrieval.builders.base import Built, Source, chunk_leaves, inner, room, units_of
 from discorag.schema.document import Hierarchy, Kind
-from discorag.schema.errors import EmptyDocumentError
+from discorag.schema.errors import InputError
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span
-from discorag.text.tokens import TokenCounter
 
 _SEPARATOR = " > "
 _SPARE = 2  # a cut inside a word can make new tokens
@@ -52,7 +52,7 @@ class HeadingBuilder:
                 below[section].append(len(nodes))
                 nodes.append(RetrievalNode(text=span.of(text), spans=(span,)))
         if not nodes:
-            raise EmptyDocumentError(f"{source.document.uri} holds no paragraph.", hint="Leave blank documents out.")
+            raise InputError(f"{source.document.uri} holds no paragraph.", hint="Leave blank documents out.")
         title = source.document.title or source.document.uri or self.name
         for index, section in sorted(hierarchy.of_kind(Kind.SECTION), key=lambda s: (s[1].span.end, -s[0])):
             below[section.parent or 0].append(len(nodes))

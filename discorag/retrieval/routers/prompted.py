@@ -16,7 +16,6 @@ from discorag.retrieval.routers.walk import STAGE, Decision, RetrievalSubtree
 REFUSAL = "Cannot answer"
 _LINE_TOKENS = 24  # most tokens of a line that chooses a node
 _SPARE = 64
-_PREFIX_WORDS = 3
 _TAG = re.compile(r"\[\s*(ans|exp|ref)[a-z]*\s*\]", re.IGNORECASE)
 _FIRST_IDS = re.compile(r"\W*(\d+(?:\s*(?:,|;|and)\s*\d+)*)")
 _LINE_ID = re.compile(r"\n\W*(\d+)\s*:")
@@ -29,11 +28,7 @@ class LlmRouter:
         self._model, self._template = model, template
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """What the model selects and unfolds.
-
-        Raises:
-            ModelError: The call failed, or the reply cannot be read even after one repair.
-        """
+        """See `Router.decide`. Raises as `LanguageModel.complete`."""
         choices = len(subtree.passages) + len(subtree.collapsed)
         request = Request(
             stage=STAGE,
@@ -51,28 +46,16 @@ def router_of(backends: Toolbox) -> LlmRouter:
 
 
 def route_prompt(template: Template, question: str, subtree: RetrievalSubtree) -> str:
-    """The prompt of one step."""
-    return template.render(document=show_subtree(subtree), question=escape(question))
+    """The prompt of one step, with a line for each visible node: its id and text, indented by tabs.
 
-
-def show_subtree(subtree: RetrievalSubtree) -> str:
-    """One line for each visible node: its id and text, indented by tabs, headings between equals signs.
-
-    Texts cannot imitate lines or close fences: white space in them is single spaces, and ``& < > |`` are character
-    entities.
+    Headings are between equals signs. Texts cannot imitate lines or close fences: white space in them is single spaces,
+    and ``& < > |`` are character entities.
     """
     lines: list[str] = []
     for line in subtree.lines:
         mark = "" if line.kind == "passage" or not line.depth else "=" * (line.depth + 1)
         lines.append("\t" * line.depth + f"{line.id}: {mark}{escape(' '.join(line.text.split()))}{mark}")
-    return "\n".join(lines)
-
-
-def write_decision(decision: Decision, subtree: RetrievalSubtree) -> str:
-    """A decision as a trained router writes it: ``[ANSWER] 8: first words``, ``[EXPAND] 7: heading``, or `REFUSAL`."""
-    chosen = {"ANSWER": decision.answer, "EXPAND": decision.expand}
-    lines = {line.node: f"{line.id}: {' '.join(line.text.split()[:_PREFIX_WORDS])}" for line in subtree.lines}
-    return "\n".join(f"[{tag}] {lines[node]}" for tag, nodes in chosen.items() for node in nodes) or REFUSAL
+    return template.render(document="\n".join(lines), question=escape(question))
 
 
 def read_decision(reply: str, subtree: RetrievalSubtree) -> Decision:
@@ -85,9 +68,8 @@ def read_decision(reply: str, subtree: RetrievalSubtree) -> Decision:
     passages, headings = _nodes(subtree, "passage"), _nodes(subtree, "collapsed")
     decision = Decision(_choose(ids["ans"], passages), _choose(ids["exp"], headings))
     if (ids["ans"] or ids["exp"]) and not decision.answer and not decision.expand:
-        raise ValueError(
-            f"No such nodes. Passages shown: {_list_ids(passages)}. Headings that hide passages: {_list_ids(headings)}."
-        )
+        shown, hiding = (", ".join(map(str, nodes)) or "none" for nodes in (passages, headings))
+        raise ValueError(f"No such nodes. Passages shown: {shown}. Headings that hide passages: {hiding}.")
     return decision
 
 
@@ -111,7 +93,3 @@ def _nodes(subtree: RetrievalSubtree, kind: Literal["passage", "collapsed"]) -> 
 
 def _choose(ids: Sequence[int], nodes: Mapping[int, int]) -> tuple[int, ...]:
     return tuple(nodes[i] for i in dict.fromkeys(ids) if i in nodes)
-
-
-def _list_ids(ids: Mapping[int, int]) -> str:
-    return ", ".join(map(str, ids)) or "none"

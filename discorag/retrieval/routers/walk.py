@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from random import Random
 from typing import Literal, NamedTuple, Protocol, Self
 
 from discorag.schema.errors import ModelError, Usage
@@ -17,22 +16,6 @@ from discorag.schema.ledger import Failure
 from discorag.schema.retrieval_tree import RetrievalTree
 
 STAGE = "route"
-
-
-@dataclass(frozen=True)
-class WalkRules:
-    """How to walk.
-
-    Args:
-        by_passage: Start once from each retrieved passage of a document (appendix D, and the authors' code). Otherwise
-            start once in a document, with all retrieved passages shown (equation 3).
-        without: An ablation (tables 2 and 7). ``structure``: retrieved passages only, without headings.
-            ``similarity``: the walk starts under a random heading. ``content``: it starts with headings only.
-            ``refuse``: where the router refuses, the retrieved passages are selected, or all that a step shows.
-    """
-
-    by_passage: bool = False
-    without: Literal["", "structure", "similarity", "content", "refuse"] = ""
 
 
 class Line(NamedTuple):
@@ -110,11 +93,7 @@ class Router(Protocol):
     """Decides the next step in one document."""
 
     async def decide(self, question: str, subtree: RetrievalSubtree) -> Decision:
-        """Choose what to select and what to unfold among the visible nodes.
-
-        Raises:
-            ModelError: From routers that call a model.
-        """
+        """What to select and unfold among the visible nodes. Raises `ModelError` if a model fails."""
         ...
 
 
@@ -124,7 +103,6 @@ class Walk:
 
     Args:
         tree: A tree of headings (`HeadingBuilder`).
-        rules: How to walk.
         retrieved: The leaves from which it started, best first.
         queue: Groups of leaves to show, one group a step.
         seen: Leaves that were shown or are in the queue.
@@ -133,7 +111,6 @@ class Walk:
     """
 
     tree: RetrievalTree
-    rules: WalkRules
     retrieved: tuple[int, ...]
     queue: deque[tuple[int, ...]]
     seen: set[int]
@@ -143,26 +120,22 @@ class Walk:
     failures: list[Failure] = field(default_factory=list[Failure])
 
     @classmethod
-    def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], rules: WalkRules, seed: str = "") -> Self:
+    def begin(cls, tree: RetrievalTree, retrieved: Iterable[int], *, by_passage: bool = False) -> Self:
         """Start a walk from the retrieved leaves and their siblings (appendix A.1, algorithm 1).
 
-        Algorithm 1 also shows content nodes above and below them. Here there are none, because every content node is a
-        leaf under a structure node. The ``seed`` is for the ablation that starts at random.
+        All of them are shown at once (equation 3), or with ``by_passage`` those of one retrieved leaf after another
+        (appendix D, and the authors' code). Algorithm 1 also shows content nodes above and below them. Here there are
+        none, because every content node is a leaf under a structure node.
         """
         leaves = tuple(retrieved)
-        if rules.without == "similarity":
-            leaves = (Random(seed).randrange(tree.leaves),)
-        if rules.without == "content":
-            return cls(tree, rules, leaves, deque([()]), set())
-        own = rules.without == "structure"
-        groups = deque(dict.fromkeys((leaf,) if own else _with_siblings(tree, leaf) for leaf in leaves))
+        groups = deque(dict.fromkeys(_with_siblings(tree, leaf) for leaf in leaves))
         seen = set(chain.from_iterable(groups))
-        return cls(tree, rules, leaves, groups if rules.by_passage else deque([tuple(sorted(seen))]), seen)
+        return cls(tree, leaves, groups if by_passage else deque([tuple(sorted(seen))]), seen)
 
     @property
     def subtree(self) -> RetrievalSubtree:
         """What the router sees in the next step."""
-        return RetrievalSubtree(self.tree, self.queue[0], frozenset(self.seen), self.rules.without != "structure")
+        return RetrievalSubtree(self.tree, self.queue[0], frozenset(self.seen))
 
     @property
     def selected(self) -> list[int]:
@@ -177,7 +150,7 @@ class Walk:
         """
         while self.queue:
             subtree = self.subtree
-            shown = self.queue.popleft()
+            self.queue.popleft()
             try:
                 decision = await router.decide(question, subtree)
             except ModelError as error:
@@ -190,10 +163,7 @@ class Walk:
             groups = [subtree.hidden(heading) for heading in opened]
             self.queue += groups
             self.seen.update(*groups)
-            answer = decision.answer
-            if self.rules.without == "refuse" and not answer and not opened:
-                answer = tuple(leaf for leaf in shown if leaf in self.retrieved) or shown
-            self.steps.append(tuple(dict.fromkeys(answer)))
+            self.steps.append(tuple(dict.fromkeys(decision.answer)))
 
 
 def _with_siblings(tree: RetrievalTree, leaf: int) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ OVERLAPPING = frozenset({"clusters", "snapped"})
 """Builders that put a node under several parents: soft clusters, and windows."""
 GAPPED = frozenset({"clusters"})
 """Builders whose nodes may stand for text with gaps."""
-ONE_ROOT = frozenset({"bisection", "windows", "discourse", "headings"})
+ONE_ROOT = frozenset({"bisection", "discourse", "headings"})
 
 
 def every_builder(model: LanguageModel | None = None, *, window: int = 256) -> Mapping[str, Builder]:

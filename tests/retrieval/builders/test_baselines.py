@@ -13,13 +13,14 @@ from discorag.discourse.parse.parser import Unit
 from discorag.discourse.parse.rules import RuleParser
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source, chunk_leaves, units_of
-from discorag.retrieval.builders.baselines import BisectionBuilder, WindowBuilder
+from discorag.retrieval.builders.baselines import BisectionBuilder
 from discorag.retrieval.builders.discourse import DiscourseBuilder, ParagraphBuilder
 from discorag.retrieval.builders.node_text import Concat, Tau
 from discorag.retrieval.builders.summaries import ExtractiveSummariser, Summary
 from discorag.retrieval.builders.tree_windows import TreeWindowBuilder, windows_along
 from discorag.schema.discourse import RstTree
 from discorag.schema.retrieval_tree import RetrievalTree
+from eval.retrievers import WindowBuilder
 from tests.retrieval.builders.checks import RightBranchingUnits, below, checked, source_of, sources
 from tests.retrieval.strategies import leaves_of, small_tree
 

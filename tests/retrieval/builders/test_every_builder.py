@@ -8,7 +8,7 @@ from hypothesis import given
 
 from discorag.retrieval.builders.base import Source
 from discorag.schema.document import Kind, UnitKind
-from discorag.schema.errors import EmptyDocumentError
+from discorag.schema.errors import InputError
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Span
 from tests.retrieval.builders.checks import source_of, sources
@@ -113,7 +113,7 @@ async def test_one_sentence_is_a_tree_and_a_blank_document_is_refused(name: str)
     tree = await tree_over(name, "Alone.")
     assert [n.text for n in tree.nodes[: tree.leaves]] == ["Alone."]
     assert len(tree.nodes) == 1 + (name in {"headings", "sections"})
-    with pytest.raises(EmptyDocumentError, match=r"d\.md holds no (sentence|paragraph)"):
+    with pytest.raises(InputError, match=r"d\.md holds no (sentence|paragraph)"):
         await tree_over(name, " \n")
 
 

@@ -8,11 +8,10 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.base import Source
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.retrieval.routers.walk import RetrievalSubtree, Router, Walk, WalkRules
+from discorag.retrieval.routers.walk import RetrievalSubtree, Router, Walk
 from discorag.schema.document import Document, Markup
 from discorag.schema.retrieval_tree import RetrievalTree
 
-WALK = WalkRules()
 QUESTION = "What is the tallest ride at six flags over texas?"
 
 # Level, heading, number of passages directly under it. Where the table elides nodes, the number keeps its ids.
@@ -80,9 +79,9 @@ def ids(selected: Iterable[int]) -> list[int]:
     return [of[node] for node in selected]
 
 
-def begin(*retrieved: int, rules: WalkRules = WALK) -> Walk:
+def begin(*retrieved: int, by_passage: bool = False) -> Walk:
     """A walk that starts from the passages of these ids of table 16."""
-    return Walk.begin(PARKS, nodes(*retrieved), rules)
+    return Walk.begin(PARKS, nodes(*retrieved), by_passage=by_passage)
 
 
 async def to_the_end(walk: Walk, router: Router, *, unfold: int = 5, question: str = QUESTION) -> Walk:

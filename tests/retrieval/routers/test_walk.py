@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from discorag.models.tokens import PackagedTokens
 from discorag.retrieval.builders.headings import HeadingBuilder
-from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk, WalkRules
+from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk
 from discorag.schema.errors import ModelUnavailableError, Usage
+from eval.retrievers import Part, begin_without
 from tests.retrieval.builders.checks import source_of
 from tests.retrieval.routers.parks import PARKS, QUESTION, TITLE, begin, ids, nodes, to_the_end
 
@@ -44,7 +45,7 @@ async def test_table_16_starts_from_each_passage_by_itself() -> None:
     """Appendix D: 17 leads to a refusal, 19 to the records."""
     replies = [decision(expand=(0,)), decision(19, expand=(40,)), decision(), decision(41, 44)]
     router = ScriptedRouter(replies)
-    walk = await to_the_end(begin(17, 19, rules=WalkRules(by_passage=True)), router)
+    walk = await to_the_end(begin(17, 19, by_passage=True), router)
     assert [ids(subtree.passages) for subtree in router.shown] == [[17], [19], [1, 2], [41, 42, 43, 44]]
     assert ids(walk.selected) == [19, 41, 44]
     assert walk.usage.calls == 4
@@ -72,17 +73,16 @@ async def test_expansions_are_limited_and_the_last_passages_shown_can_still_be_s
 @pytest.mark.parametrize(
     ("without", "shown", "headings", "selected"),
     [
-        ("", (41, 42, 43, 44), True, ()),
         ("structure", (42,), False, ()),
         ("content", (), True, ()),
         ("refuse", (41, 42, 43, 44), True, (42,)),
     ],
 )
 async def test_ablations_of_a_router_that_refuses(
-    without: str, shown: tuple[int, ...], headings: bool, selected: tuple[int, ...]
+    without: Part, shown: tuple[int, ...], headings: bool, selected: tuple[int, ...]
 ) -> None:
     router = ScriptedRouter([])
-    walk = await to_the_end(begin(42, rules=WalkRules(without=without)), router)  # type: ignore[arg-type]
+    walk = await to_the_end(begin_without(without, QUESTION, PARKS, nodes(42)), router)
     [subtree] = router.shown
     assert ids(subtree.passages) == list(shown)
     assert any(line.kind == "collapsed" for line in subtree.lines) is headings
@@ -90,11 +90,11 @@ async def test_ablations_of_a_router_that_refuses(
 
 
 async def test_ablations_start_elsewhere_or_give_all_passages_of_an_unfolded_heading() -> None:
-    rules, start = WalkRules(without="similarity"), nodes(42)
-    starts = {tuple(Walk.begin(PARKS, start, rules, seed).queue) for seed in "abcdefgh"}
+    starts = {tuple(begin_without("similarity", seed, PARKS, nodes(42)).queue) for seed in "abcdefgh"}
     assert len(starts) > 1
-    assert Walk.begin(PARKS, start, rules, "a") == Walk.begin(PARKS, start, rules, "a")
-    walk = begin(19, rules=WalkRules(without="refuse"))
+    first, again = (begin_without("similarity", "a", PARKS, nodes(42)) for _ in range(2))
+    assert first == again
+    walk = begin_without("refuse", QUESTION, PARKS, nodes(19))
     walk = await to_the_end(walk, ScriptedRouter([decision(expand=(40,))]))
     assert [ids(step) for step in walk.steps] == [[], [41, 42, 43, 44]]
 
@@ -112,7 +112,7 @@ class DyingRouter:
 
 
 async def test_a_model_that_fails_at_one_start_leaves_the_others_alone() -> None:
-    walk = await to_the_end(begin(17, 19, rules=WalkRules(by_passage=True)), DyingRouter())
+    walk = await to_the_end(begin(17, 19, by_passage=True), DyingRouter())
     assert [f.kind for f in walk.failures] == ["ModelUnavailableError"]
     assert ids(walk.selected) == [19]
     assert walk.usage == Usage(calls=2, repairs=1)
@@ -135,7 +135,7 @@ async def test_a_walk_that_unfolds_everything_shows_every_passage_once(page: str
             return Decision(subtree.passages, subtree.collapsed)
 
     start = data.draw(st.lists(st.integers(0, tree.leaves - 1), max_size=3, unique=True))
-    rules = WalkRules(by_passage=data.draw(st.booleans()))
-    walk = Walk.begin(tree, start, rules)
+    by_passage = data.draw(st.booleans())
+    walk = Walk.begin(tree, start, by_passage=by_passage)
     await walk.run(QUESTION, Curious(), tree.leaves)
-    assert sorted(walk.selected) == list(range(tree.leaves)) or (rules.by_passage and not start)
+    assert sorted(walk.selected) == list(range(tree.leaves)) or (by_passage and not start)

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from discorag.discourse.parse.trained.pieces import Ints, Layout, Pieces, Tokenization
 from discorag.models.hub import local_model
@@ -36,7 +36,7 @@ _CERTAIN = 1e-4
 Floats = NDArray[np.float32]
 
 
-class Description(BaseModel):
+class Description(BaseModel, frozen=True, extra="forbid"):
     """What a folder of the parser says about itself.
 
     Args:
@@ -47,8 +47,6 @@ class Description(BaseModel):
         confidence: Slope and shift that turn the log odds of a split and its label into those that the node is right
             (Platt 1999).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     encoder: str

@@ -28,7 +28,6 @@ from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import Outcome
 from discorag.schema.discourse import RstTree, Split, from_splits
 from discorag.schema.document import Chunk, UnitKind
-from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
 from discorag.text.sentences import language_of, stripped
 
@@ -150,16 +149,9 @@ class TrainedParser:
     ) -> RstTree:
         """The tree over a raw text of any length; its EDUs hold every character that is not white space.
 
-        Sentences, and the indices of those that start a paragraph, are found if they are not given. Headings, turns and
-        code are recognised only by the ``kinds`` of the sentences.
-
-        Raises:
-            InvariantError: The text is blank, or Chinese.
+        The text is English and not blank. Sentences, and the indices of those that start a paragraph, are found if they
+        are not given. Headings, turns and code are recognised only by the ``kinds`` of the sentences.
         """
-        if language_of(text) != "en":
-            raise InvariantError("The trained parser reads only English.", hint="Use RuleParser for other languages.")
-        if not text.strip():
-            raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
         raise_if_cancelled()
         network, layout = self._load(), layout_of(text, sentences, paragraphs, kinds)
         pieces = network.pieces(layout)
@@ -176,15 +168,11 @@ class TrainedParser:
 
         Each text starts a paragraph, unless the texts are EDUs or sentences of one. EDU ``i`` is the span of
         ``texts[i]`` in the texts joined by blank lines (by spaces for EDUs and sentences), without white space around
-        it. Texts that are not English, or hold no word, get the tree of the rules.
-
-        Raises:
-            InvariantError: There are none, or one is blank.
+        it. There is at least one, and none is blank. Texts that are not English, or hold no word, get the tree of the
+        rules.
 
         Source: DISRetrieval section 3.1, the trees between the paragraphs' trees.
         """
-        if not texts or not all(map(str.strip, texts)):
-            raise InvariantError("There is nothing to parse in a blank text.", hint="Leave blank texts out.")
         whole, units = join_texts(texts, kind)
         if any(language_of(t) != "en" for t in texts) or not any(map(str.isalnum, whole)):
             return RuleParser().parse_units(texts, kind)
@@ -194,8 +182,6 @@ class TrainedParser:
         firsts = tuple(range(len(units))) if kind == "paragraph" else ()
         layout = layout_of(whole) if kind == "edu" else Layout(whole, units, firsts)
         pieces = network.pieces(layout)
-        if not len(pieces.ids):
-            raise InvariantError("A text without words cannot be parsed.", hint="Leave such texts out.")
         return _tree(network, layout, pieces, network.tokens(pieces), units, kind)
 
     def _load(self) -> Network:
