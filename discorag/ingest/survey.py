@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.ingest.loaders import SUFFIXES, SUPPORTED, printable, unknown_format
 from discorag.schema.errors import InputError, MissingPathError, UnknownFormatError
@@ -26,10 +26,8 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-class DocumentOutcome(BaseModel):
+class DocumentOutcome(BaseModel, frozen=True):
     """What became of one document. ``note``: the error, the URI of its duplicate, or how it had to be read."""
-
-    model_config = ConfigDict(frozen=True)
 
     uri: str
     status: Status

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from discorag.schema.errors import InvariantError
 from discorag.schema.values import Span
@@ -29,7 +29,7 @@ class RetrievalNode(BaseModel, frozen=True):
     context: str = ""
 
 
-class RetrievalTree(BaseModel):
+class RetrievalTree(BaseModel, frozen=True):
     """The retrievable nodes of one document: its leaves in text order, then inner nodes, children before parents.
 
     A *tree* in the field's loose sense: there may be several roots, and in a cluster tree a node may have several
@@ -43,8 +43,6 @@ class RetrievalTree(BaseModel):
         InvariantError: Leaves overlap or are out of order, a child comes after its parent, or a layer is wrong
             (pydantic raises it as ``ValidationError``).
     """
-
-    model_config = ConfigDict(frozen=True)
 
     builder: str
     nodes: tuple[RetrievalNode, ...] = Field(min_length=1)

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, and_, delete, func, insert, select, update
 
 from discorag.schema.errors import InputError, NotFoundError
@@ -18,10 +18,8 @@ MAX_THREADS = 1000
 """The most threads of one tenant."""
 
 
-class Thread(BaseModel):
+class Thread(BaseModel, frozen=True):
     """A thread: its tenant and corpus, and as its title the first question asked in it."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     tenant: str = Field(exclude=True)
@@ -30,10 +28,8 @@ class Thread(BaseModel):
     title: str = ""
 
 
-class Turn(BaseModel):
+class Turn(BaseModel, frozen=True):
     """A question that was answered in a thread, the text of the answer, and the whole reply as JSON."""
-
-    model_config = ConfigDict(frozen=True)
 
     question: str
     text: str

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.schema.document import Document
 from discorag.schema.errors import InvariantError
@@ -18,7 +18,7 @@ NOT_MADE = "none"
 """Version of a stage that is switched off."""
 
 
-class Manifest(BaseModel):
+class Manifest(BaseModel, frozen=True):
     """What is known of a stored document without reading it; what is not listed here is as in `Document`.
 
     Args:
@@ -28,8 +28,6 @@ class Manifest(BaseModel):
         chunks: Number of chunks.
         written: When an ingest stored it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     doc_id: str
     uri: str
@@ -44,10 +42,8 @@ class Manifest(BaseModel):
     file_bytes: int = 0
 
 
-class Corpus(BaseModel):
+class Corpus(BaseModel, frozen=True):
     """What is stored of one corpus; ``written``: when one of its documents was last stored, if that is known."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     documents: int
@@ -66,7 +62,7 @@ class Hit:
     score: float
 
 
-class SearchQuery(BaseModel):
+class SearchQuery(BaseModel, frozen=True, arbitrary_types_allowed=True):
     """A search for chunks or documents.
 
     Args:
@@ -76,8 +72,6 @@ class SearchQuery(BaseModel):
         top_k: Number of hits wanted, at least 1.
         filters: Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document.
     """
-
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     vector: Vectors
     text: str = ""

@@ -15,7 +15,7 @@ from functools import cache, partial
 from itertools import groupby, pairwise, permutations
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.discourse.parse.inline import code_table, escape
 from discorag.generation.narrowing import shown_text
@@ -96,10 +96,8 @@ MAX_QUERIES = 10
 _LONGEST_QUERY = 200  # characters, which fit into the window of every encoder
 
 
-class Link(BaseModel):
+class Link(BaseModel, frozen=True):
     """A connective that leads from chunk ``source`` to chunk ``target`` (chunk ids)."""
-
-    model_config = ConfigDict(frozen=True)
 
     source: str
     target: str
