@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.conflicts.audit import RULES, audit, sort_findings
 from discorag.conflicts.identity import DocumentIdentity, identify_document
@@ -26,10 +26,8 @@ Progress = Callable[[int, int], None]
 _MEMORY = 100_000  # sentences of one document
 
 
-class AuditedDocument(BaseModel):
+class AuditedDocument(BaseModel, frozen=True, from_attributes=True):
     """A document of an audit; ``written`` is when it was stored."""
-
-    model_config = ConfigDict(frozen=True, from_attributes=True)
 
     doc_id: str
     title: str
@@ -37,7 +35,7 @@ class AuditedDocument(BaseModel):
     written: datetime | None
 
 
-class AuditReport(BaseModel):
+class AuditReport(BaseModel, frozen=True):
     """What an audit found.
 
     Args:
@@ -47,8 +45,6 @@ class AuditReport(BaseModel):
         settled: Ids of the findings that a reader has settled, with the notes.
         changed: How many documents were added, changed or deleted since the audit, and so are not compared yet.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     corpus: str
     documents: tuple[AuditedDocument, ...]

@@ -12,7 +12,7 @@ from langchain_core.prompts import PromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, create_retriever_tool
 from langgraph.graph import END, START
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
@@ -26,7 +26,7 @@ TOOL = "search_documents"
 _PASSAGE = PromptTemplate.from_template("[{title}] {page_content}")
 
 
-class DiscoRetriever(BaseRetriever):
+class DiscoRetriever(BaseRetriever, arbitrary_types_allowed=True):
     """Retrieves evidence as LangChain documents, by any of the retrievers.
 
     A retriever over chunks gives whole chunks; one over trees gives the passages that it chose in them. A document's
@@ -48,8 +48,6 @@ class DiscoRetriever(BaseRetriever):
         >>> len(found), sorted(found[0].metadata)[:3]
         (1, ['chunk_id', 'doc_id', 'end'])
     """
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     rag: DiscoRAG
     retriever: str | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError
@@ -28,10 +28,8 @@ _WHOLE = frozenset(
 )
 
 
-class Logistic(BaseModel):
+class Logistic(BaseModel, frozen=True):
     """A logistic regression: weights and bias in log odds, and the probability from which the decision is yes."""
-
-    model_config = ConfigDict(frozen=True)
 
     weights: tuple[float, ...]
     bias: float
@@ -43,7 +41,7 @@ class Logistic(BaseModel):
         return float(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
 
 
-class Calibration(BaseModel):
+class Calibration(BaseModel, frozen=True, extra="forbid"):
     """The decisions that are based on the logits of one reranker.
 
     Args:
@@ -56,8 +54,6 @@ class Calibration(BaseModel):
         narrowing: How much this distance shrinks for each unit of the best logit: sure answers are short.
         relevant: The lowest logit of a sentence that is about the question at all.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     fitted_on: dict[str, str]
     answers: Logistic

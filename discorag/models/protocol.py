@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.schema.errors import Usage
 from discorag.schema.values import Vectors
@@ -70,10 +70,8 @@ class Template(Protocol):
         ...
 
 
-class Message(BaseModel):
+class Message(BaseModel, frozen=True):
     """One turn of a conversation."""
-
-    model_config = ConfigDict(frozen=True)
 
     role: Literal["system", "user", "assistant"]
     content: str

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError, model_validator
 
 from discorag.schema.errors import DiscoRagError, InputError, StoreError
 from discorag.schema.ledger import Failure
@@ -17,10 +17,8 @@ _BEGINNING = '{"id":'
 """How the line of a reply begins."""
 
 
-class Reply(BaseModel):
+class Reply(BaseModel, frozen=True):
     """A line of the replies' file: a result or an error."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     question: str

@@ -11,7 +11,7 @@ import structlog
 from fastapi import APIRouter, Header, Request, Response, status
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Message
@@ -42,16 +42,12 @@ STREAM: dict[str, Any] = {"text/event-stream": {"itemSchema": _EVENT}}
 """OpenAPI's content of a response that is a stream."""
 
 
-class Options(AnswerOptions):
+class Options(AnswerOptions, strict=True):
     """Options that differ from the defaults. Values are not converted."""
 
-    model_config = ConfigDict(strict=True)
 
-
-class AskRequest(BaseModel):
+class AskRequest(BaseModel, extra="forbid"):
     """A question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: str = Field(min_length=1, max_length=4000, description="The question.")
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
@@ -175,10 +171,8 @@ async def _gone(request: Request) -> None:
         pass
 
 
-class NewThread(BaseModel):
+class NewThread(BaseModel, extra="forbid"):
     """What a thread is about."""
-
-    model_config = ConfigDict(extra="forbid")
 
     corpus: BodyCorpus = None
 

@@ -5,7 +5,7 @@ from typing import Self
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response, status
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from discorag.conflicts.verdicts import Finding
 from interfaces.audit import AuditReport
@@ -35,18 +35,14 @@ class Audit(BaseModel):
         )
 
 
-class AuditRequest(BaseModel):
+class AuditRequest(BaseModel, extra="forbid"):
     """What to audit."""
-
-    model_config = ConfigDict(extra="forbid")
 
     corpus: BodyCorpus = None
 
 
-class Settlement(BaseModel):
+class Settlement(BaseModel, extra="forbid"):
     """What a reader says about a finding."""
-
-    model_config = ConfigDict(extra="forbid")
 
     note: str | None = Field(max_length=2000, description="Why it is settled, may be empty; null opens it again.")
 

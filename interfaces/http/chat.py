@@ -18,7 +18,7 @@ from uuid import uuid4
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Message
@@ -55,10 +55,8 @@ class Turn(BaseModel):
         return "\n".join(part.text for part in self.content)
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(BaseModel, strict=True):
     """A conversation: the last message is the question, ``system`` messages say how to answer."""
-
-    model_config = ConfigDict(strict=True)
 
     model: str = Field(
         min_length=1, max_length=300, description="A pipeline, or PIPELINE/CORPUS: `GET /v1/models` lists them."

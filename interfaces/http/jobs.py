@@ -21,7 +21,7 @@ from typing import BinaryIO
 from uuid import uuid4
 
 import structlog
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from discorag.ingest.loaders import SUFFIXES
 from discorag.ingest.survey import DocumentOutcome, Status
@@ -184,10 +184,8 @@ class JobStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-class JobFile(BaseModel):
+class JobFile(BaseModel, frozen=True):
     """One file of a job; ``status`` is None until it was read, ``note`` says why it failed."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     status: Status | None = None
@@ -195,10 +193,8 @@ class JobFile(BaseModel):
     note: str = ""
 
 
-class Job(BaseModel):
+class Job(BaseModel, frozen=True):
     """An ingest job."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     tenant: str

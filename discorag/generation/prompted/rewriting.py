@@ -7,7 +7,7 @@ and revision are separate calls that alternate; here one call does both.
 import re
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from discorag.discourse.parse.inline import escape, unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
@@ -19,9 +19,7 @@ _SPARE = 256
 """Tokens of names and things that a question may lack; itself it has fewer tokens than bytes."""
 
 
-class _Question(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Question(BaseModel, extra="forbid"):
     question: str = Field(min_length=1, max_length=2000)
 
 
