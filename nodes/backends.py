@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import fields
+from functools import cache, cached_property
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from anyio.from_thread import start_blocking_portal
 from pydantic import ValidationError
@@ -13,6 +15,8 @@ from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings, re
 from discorag.discourse.parse.inline import Layout
 from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, TreeParser, UnitParser
 from discorag.generation.calibration import Calibration, find_calibration
+from discorag.generation.prompted.conversation import Templates
+from discorag.generation.prompted.paper import PaperTemplates
 from discorag.generation.prompted.probe import Ability, Prober
 from discorag.generation.selection import Selector
 from discorag.ingest.reader import Reader
@@ -23,11 +27,29 @@ from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.retrieval.registry import TreeTools
 from discorag.schema.errors import ConfigError, ModelError
 from discorag.store.store import Store, open_store
-from nodes.templates import templates
 from prompts import PromptError, check, load
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+T = TypeVar("T", Templates, PaperTemplates)
+
+
+@cache
+def templates(folder: Path | None = None) -> Templates:
+    """The prompts of the conversation; a user's own folder comes first."""
+    return _load_all(Templates, folder)
+
+
+@cache
+def paper_templates(folder: Path | None = None) -> PaperTemplates:
+    """The prompts of Disco-RAG as printed, and of its baselines."""
+    return _load_all(PaperTemplates, folder, prefix="paper-")
+
+
+def _load_all(kind: type[T], folder: Path | None, prefix: str = "") -> T:
+    """Every field's prompt file, which is named like it."""
+    return kind(**{f.name: load(prefix + f.name.replace("_", "-"), folder) for f in fields(kind)})
 
 
 class Backends:

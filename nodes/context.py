@@ -18,8 +18,7 @@ from discorag.generation.prompted.paper import PaperEngine
 from discorag.options import AnswerOptions, IngestOptions, Options
 from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.document import Chunk, Scope
-from nodes.backends import Backends
-from nodes.templates import paper_templates, templates
+from nodes.backends import Backends, paper_templates, templates
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""

@@ -1,4 +1,4 @@
-"""The models inside this package: their files, licences, languages, and sessions to run them."""
+"""The models inside this package: their files, languages, and sessions to run them."""
 
 # onnxruntime is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -8,37 +8,26 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from discorag.schema.errors import ConfigError
 from discorag.text.language import detect_language
 
-Role = Literal["encoder", "reranker"]
 _WEIGHTS = Path(__file__).with_name("weights")
 
 
 @dataclass(frozen=True)
 class PackagedModel:
-    """A model inside this package, as ``packaged.toml`` describes it.
+    """A model inside this package; its licence and origin are in ``packaged.toml``.
 
     Args:
-        role: What the pipeline uses it for.
         name: As settings name it.
-        licence: Licence of the weights, as their authors state it.
-        source: The model on the Hugging Face hub from which the files were made.
         languages: ISO 639-1 codes of the languages that it was trained on.
-        distribution: The distribution from which a build takes the files.
-        folder: Their folder in it.
         files: SHA-256 of each file, by name; the weights come first.
     """
 
-    role: Role
     name: str
-    licence: str
-    source: str
     languages: Sequence[str]
-    distribution: str
-    folder: str
     files: Mapping[str, str]
 
     @property
@@ -54,7 +43,7 @@ class PackagedModel:
 
 def _read() -> dict[str, PackagedModel]:
     listed = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["model"]
-    return {entry["name"]: PackagedModel(**entry) for entry in listed}
+    return {entry["name"]: PackagedModel(entry["name"], entry["languages"], entry["files"]) for entry in listed}
 
 
 PACKAGED: Mapping[str, PackagedModel] = _read()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from threading import Lock
 from typing import Any, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, update
@@ -12,7 +13,6 @@ from discorag.schema.values import Span, Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
 from discorag.store.index import IndexedDocument
-from discorag.store.recent import Recent
 from discorag.store.records import Corpus, Manifest, check_vectors
 from discorag.store.tables import (
     pack,
@@ -33,6 +33,23 @@ _MANY = 10_000  # ids that one statement names
 _READ = 100  # documents that an index reads at a time
 
 D, K, C, F = tables.documents, tables.contents, tables.chunks, tables.findings
+
+
+class Recent(dict[str, T]):
+    """The last ``size`` values that were put in, by key. Reading takes no lock, unlike with `cachetools`."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self._size = size
+        self._lock = Lock()
+
+    def put(self, key: str, value: T) -> T:
+        """Put it in, drop the oldest if there are too many, and return the value."""
+        with self._lock:
+            self[key] = value
+            if len(self) > self._size:
+                del self[next(iter(self))]
+        return value
 
 
 class Documents:

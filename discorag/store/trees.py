@@ -17,9 +17,8 @@ from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors, digest, stable_id, unit
 from discorag.store import tables
 from discorag.store.database import STALE, Database, is_in, named, no_document
-from discorag.store.documents import Documents, in_parts, manifest_from
+from discorag.store.documents import Documents, Recent, in_parts, manifest_from
 from discorag.store.outline import Outline, node_id
-from discorag.store.recent import Recent
 from discorag.store.records import Manifest, check_tree
 from discorag.store.tables import pack_text, pack_vectors, unpack_text, unpack_vectors
 from discorag.text.sentences import sentence_spans

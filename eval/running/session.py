@@ -35,8 +35,7 @@ from eval.running.summary import summarise
 from eval.sample import Benchmark, Sample
 from eval.suite import Suite, System, find_system, narrow_to
 from interfaces.cli.present import Bar
-from nodes.backends import Backends
-from nodes.templates import paper_templates
+from nodes.backends import Backends, paper_templates
 from prompts import load, names
 
 MEMORY = 65_536

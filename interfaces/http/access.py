@@ -28,9 +28,10 @@ from discorag.config import QuotaSettings, Settings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError
 from discorag.store.uploads import JobTable
-from interfaces.http.observability import LOGGER
 from interfaces.http.problems import RefusedError
 
+LOGGER = "disco_rag.audit"
+"""The logger of the audit log."""
 _HINT = "disco-rag key NAME prints an entry."
 _log = structlog.get_logger("disco_rag.api")
 

@@ -1,6 +1,7 @@
 """uvicorn with limits: for the head of a request, and for the time that a process takes to stop."""
 
 import asyncio
+import logging
 import multiprocessing
 import os
 import signal
@@ -11,16 +12,20 @@ from contextlib import suppress
 from socket import socket
 from threading import Thread, Timer
 from types import FrameType
+from typing import Any
 
+import structlog
 import uvicorn
 from fastapi import FastAPI
+from structlog.tracebacks import ExceptionDictTransformer
+from structlog.types import ExcInfo, Processor
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.supervisors import multiprocess
 
 from discorag.config import ApiSettings, Settings
+from interfaces.http.access import LOGGER
 from interfaces.http.jobs import Uploads
-from interfaces.http.observability import log_as_json
 
 HEAD_BYTES = 16_384
 """Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would read without end."""
@@ -32,6 +37,7 @@ CLOSE_S = 5
 """Seconds in which store and jobs are closed; then the process exits, even if a thread still computes."""
 _TICKS_PER_S = 10
 _Idle = tuple[H11Protocol, RequestResponseCycle | None]
+_WHOLE = ExceptionDictTransformer(show_locals=False)
 
 
 class Server(uvicorn.Server):
@@ -181,3 +187,36 @@ def prepare_process(settings: Settings) -> None:
     uploads.make_spool()
     tempfile.tempdir = str(uploads.spool.resolve())
     sys.setswitchinterval(SWITCH_S)
+
+
+def log_as_json(*, texts: bool) -> None:
+    """Make every logger of this process write JSON. Call it once, when a server starts.
+
+    Without ``texts`` errors are logged without their messages, which may quote a question or a document.
+    """
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso"),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+    rendered = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.ExceptionRenderer(_WHOLE if texts else _where),
+        structlog.processors.JSONRenderer(ensure_ascii=False),
+    ]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendered))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    for name in ("disco_rag.api", LOGGER):
+        logging.getLogger(name).setLevel(logging.INFO)
+
+
+def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:
+    """Kind and place of an error, without its message."""
+    return [{"exc_type": error["exc_type"], "frames": error["frames"]} for error in _WHOLE(exc_info)]

@@ -13,7 +13,7 @@ from discorag.schema.discourse import ChunkRelation, Edge, Nuclearity, Plan, Rel
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 from eval.running.bill import EDU_TOKENS, CountingModel
-from nodes.templates import paper_templates
+from nodes.backends import paper_templates
 from tests.strategies import chunk_over
 
 TOKENS = PackagedTokens()

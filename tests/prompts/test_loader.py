@@ -13,7 +13,7 @@ from discorag.discourse.parse.as_printed import read
 from discorag.discourse.parse.inline import mark
 from discorag.generation.prompted.paper import answer_of, pair_labels, plan_of
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation, Relation
-from nodes.templates import paper_templates
+from nodes.backends import paper_templates
 from prompts import PromptError, check, load, names, parse
 from tests.unmark import unmark
 

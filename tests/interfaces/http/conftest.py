@@ -14,7 +14,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from discorag.models.protocol import Encoder
-from interfaces.http.observability import LOGGER, log_as_json
+from interfaces.http.access import LOGGER
+from interfaces.http.server import log_as_json
 from tests.conftest import Pipelines
 from tests.interfaces.http.parts import TENANTS, TEXTS, Apps, Listening
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from interfaces.http.access import Role
-from interfaces.http.observability import LOGGER
+from interfaces.http.access import LOGGER, Role
 from tests.conflicts.test_audit import LEAFLET, POLICY
 from tests.interfaces.http.conftest import Served
 from tests.interfaces.http.parts import QUERY, TEXTS, bearer, ended, logged, upload, write_keys

@@ -14,8 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 from mcp import Client, StdioServerParameters
 
-from interfaces.http.access import Role
-from interfaces.http.observability import LOGGER
+from interfaces.http.access import LOGGER, Role
 from tests.conftest import EXAMPLES
 from tests.interfaces.http.conftest import Address, Served
 from tests.interfaces.http.mcp_parts import READING, connected, data_of, read, text_of
