@@ -10,7 +10,7 @@ OURS = frozenset({"discorag", "eval", "graphs", "interfaces", "nodes", "prompts"
 
 @contextmanager
 def extra(name: str) -> Generator[None]:
-    """Imports, and looks at versions, of what the extra ``name`` brings.
+    """Put this around imports that need the extra ``name``: if a package is missing, the error says what to install.
 
     Raises:
         ConfigError: It is not installed.

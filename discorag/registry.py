@@ -103,7 +103,7 @@ class Registry(Mapping[str, P]):
 
 @dataclass(frozen=True)
 class Named:
-    """Makes a string a name of a registry, or one of those that are known ``also``; its schema lists them all."""
+    """Annotate a string with it: only the registry's names and those in ``also`` are valid; the schema lists them."""
 
     registry: Registry[Any]
     also: tuple[str, ...] = ()

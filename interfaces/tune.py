@@ -79,7 +79,7 @@ class Tuning:
 
 
 def candidates(examples: Sequence[Example], *, has_model: bool) -> list[Options]:
-    """The present settings, then retrievers with their budgets; in both profiles where answers can tell them apart.
+    """The options to try: the present ones, then each retriever with each budget (twice if there is a language model).
 
     Raises:
         InputError: There are fewer than `FEWEST` questions.

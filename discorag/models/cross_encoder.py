@@ -120,7 +120,7 @@ class TorchCrossEncoder:
 
     @property
     def labels(self) -> list[str]:
-        """The labels as the model's configuration names them. Raises `ConfigError`."""
+        """The labels as the model's configuration names them. `ConfigError` if the model cannot be loaded."""
         configuration: Any = self._load().config
         return list(configuration.id2label.values())
 

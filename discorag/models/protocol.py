@@ -131,7 +131,7 @@ class Reply(Generic[T]):
 
 
 class LanguageModel(Protocol):
-    """The gateway as the engines see it."""
+    """A language model: what the steps of the pipeline call to get text."""
 
     @property
     def name(self) -> str:

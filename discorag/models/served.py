@@ -23,7 +23,7 @@ class ServerEncoder(BaseEncoder):
 
     Its tokenizer is the one that the settings name; without one, the packaged MiniLM's, as an estimate.
 
-    Texts are sent whole. A server that finds one too long answers 400, which is raised, or cuts it silently.
+    Texts are sent whole. If one is too long, some servers refuse it (a `ModelError`); others cut it without notice.
     """
 
     def __init__(self, endpoint: Endpoint, settings: EncoderSettings, dimension: int, tokens: FastTokens) -> None:

@@ -44,15 +44,15 @@ class Forest:
         return TreeArrays.join(self._trees)
 
     def node(self, number: int) -> RetrievalNode:
-        """The node of a document's tree at this index of `tree`; only if texts were read."""
+        """The node at this index of `tree`. The forest must have been read with its texts."""
         return self.of(int(self.owners[number])).nodes[self.local(number)]
 
     def of(self, document: int) -> RetrievalTree:
-        """The tree of the document at this index; only if texts were read."""
+        """The tree of the document at this index. The forest must have been read with its texts."""
         return self._texts[document]
 
     def leaf_number(self, document: int, leaf: int) -> int:
-        """The index in `tree` of a leaf of one document's tree."""
+        """Turn the number of a leaf within its document into its index in `tree`, which joins all documents."""
         return int(self._first_leaf[document]) + leaf
 
     def local(self, node: int) -> int:

@@ -51,10 +51,10 @@ def best_leaves(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int) -> No
 
 
 def algorithm1(tree: TreeArrays, scores: Floats, sizes: Ints, limit: int, *, k: int = 5) -> Nodes:
-    """The leaves that DISRetrieval's algorithm 1 chooses (`leaves_by_node`), in text order.
+    """The leaves that DISRetrieval's algorithm 1 chooses, in text order; each inner node gives at most ``k`` of them.
 
-    The printed algorithm counts evidence and tests the count after each node. The paper's experiments limit the length
-    of the evidence, and so does this function, after each leaf. With sizes of 1 the two differ by at most k - 1 leaves.
+    The sum of the leaves' ``sizes`` (words or tokens) stays within ``limit``, as in the paper's experiments. The
+    printed algorithm limits the number of leaves instead, and tests it after each node, not after each leaf.
     """
     return in_text_order(tree, within_budget(leaves_by_node(tree, scores, k), sizes, limit))
 

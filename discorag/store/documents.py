@@ -88,7 +88,7 @@ class Documents:
         self.changed()
 
     def changed(self) -> None:
-        """Called after each change."""
+        """Subclasses override this hook; it runs after each change."""
 
     def _put_row(self, db: Connection, row: Mapping[str, Any]) -> int:
         """Write the document's row; its number. A document of the same fingerprint keeps its number and trees."""

@@ -153,7 +153,7 @@ class EdgeIndex:
             os.close(self._lock)
 
     def abandon(self, *, damaged: bool) -> None:
-        """See `discorag.store.index.Index.abandon`."""
+        """Close the index without flushing; a ``damaged`` one is built again when it is next opened."""
         if damaged:
             with suppress(OSError):
                 (self._folder / _ABOUT).unlink(missing_ok=True)

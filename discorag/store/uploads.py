@@ -46,9 +46,9 @@ Edit = Callable[[str], JobRow | None]
 
 
 class JobTable:
-    """Jobs, their waiting files, and uploaded files. All methods block, and raise `StoreError` if the database fails.
+    """The tables of jobs, of the files that a job has still to read, and of all uploaded files. All methods block.
 
-    If the database is a PostgreSQL server, any number of servers may share them.
+    With PostgreSQL, several servers may share them. Every method raises `StoreError` if the database fails.
     """
 
     def __init__(self, database: Database) -> None:

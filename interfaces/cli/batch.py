@@ -90,7 +90,7 @@ class Replies:
         self._file.close()
 
     def add(self, reply: Reply) -> None:
-        """Write a reply, and report it."""
+        """Append a reply to the file, and show it on the progress bar."""
         try:
             self._file.write(reply.model_dump_json() + "\n")
             self._file.flush()

@@ -59,7 +59,7 @@ class Principal(BaseModel):
 
 
 class Key(Principal):
-    """An entry of the file."""
+    """An entry of the key file (`DISCO_RAG_API__KEYS`)."""
 
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
 

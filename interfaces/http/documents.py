@@ -44,7 +44,7 @@ Ids = Annotated[
 
 
 class Session(BaseModel):
-    """The tenant and roles of a key; ``keys``: whether the server demands one.
+    """What the caller may do: the tenant and roles of its key. ``keys`` says whether this server needs keys at all.
 
     ``examples`` are questions that the example corpora answer, by corpus.
     """

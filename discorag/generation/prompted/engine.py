@@ -218,8 +218,8 @@ def readable_chunks(
 class LlmEngine:
     """Graph, plan and answer by one language model.
 
-    ``spent`` is what was paid to know the model (`discorag.generation.prompted.probe`); it is counted with every
-    outcome.
+    ``spent`` is the cost of the call that tested what the model can read (`discorag.generation.prompted.probe`); every
+    outcome includes it.
 
     Raises:
         ModelError: From every method, when the gateway gives up; see `discorag.models.protocol`.
