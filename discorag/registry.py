@@ -7,6 +7,7 @@ function before the part is asked for.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar, cast
 
@@ -49,7 +50,6 @@ class Registry(Mapping[str, P]):
     def __init__(self, kind: str, group: str) -> None:
         self.kind, self.group = kind, group
         self._offers: dict[str, _Offer[P]] = {}
-        self._has_foreign = False
 
     def offer(self, name: str, where: str, help: str) -> None:
         """A part of ours that is imported when it is asked for: ``where`` is ``module:attribute``."""
@@ -67,7 +67,7 @@ class Registry(Mapping[str, P]):
 
     def __getitem__(self, name: str) -> P:
         """The part. Raises `UnknownNameError`, or whatever importing another package's part raises."""
-        part = self._known[self.check(name)].part
+        part = self._all[self.check(name)].part
         return cast(P, part.load()) if isinstance(part, EntryPoint) else part
 
     def check(self, name: str, also: tuple[str, ...] = ()) -> str:
@@ -79,25 +79,23 @@ class Registry(Mapping[str, P]):
 
     def described(self) -> str:
         """All names with their lines of help, for help texts and schemas."""
-        return "; ".join(f"{name}: {offer.help}" if offer.help else name for name, offer in self._known.items())
+        return "; ".join(f"{name}: {offer.help}" if offer.help else name for name, offer in self._all.items())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known
+        return name in self._all
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._known])
+        return iter([*self._all])
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._all)
 
-    @property
-    def _known(self) -> dict[str, _Offer[P]]:
+    @cached_property
+    def _all(self) -> dict[str, _Offer[P]]:
         """All parts, ours first; those of other packages are looked for once."""
-        if not self._has_foreign:
-            self._has_foreign = True
-            for point in entry_points(group=self.group):
-                source = f"of {point.dist.name}" if point.dist else "of another package"
-                self._offers.setdefault(point.name, _Offer(point, source))
+        for point in entry_points(group=self.group):
+            source = f"of {point.dist.name}" if point.dist else "of another package"
+            self._offers.setdefault(point.name, _Offer(point, source))
         return self._offers
 
 

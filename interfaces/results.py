@@ -145,7 +145,7 @@ class Documents(BaseModel):
 
     @classmethod
     def stored(cls, store: Store, scope: Scope, offset: int, limit: int) -> Self:
-        """What clients see of some documents of a scope: no more of a path than tells those of one title apart."""
+        """Some documents of a scope, for clients: of a path, only what tells documents of the same title apart."""
         part, total = store.page(scope, offset, limit)
         names, same = store.source_names(scope, part), {"doc_id", "chunks", "content_hash", "written"}
         documents = [

@@ -39,7 +39,7 @@ class Draft:
 
     def add(self, message: AIMessage) -> str:
         """Append a message, or a chunk of one; return the text that was appended."""
-        encodable = message.text.encode("utf-8", "replace").decode()  # nothing stores lone surrogates; JSON writes them
+        encodable = message.text.encode("utf-8", "replace").decode()  # JSON may hold lone surrogates, no store can
         whole, before = self.text + encodable, len(self.text)
         self.text = whole[: self.max_characters]
         self.is_full = self.text != whole

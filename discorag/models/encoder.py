@@ -162,12 +162,12 @@ ENCODERS = Registry[MakeEncoder]("encoder", "disco_rag.encoders")
 register_encoder = ENCODERS.register
 
 ENCODERS.offer("packaged", "discorag.models.encoder:packaged_encoder", "all-MiniLM-L6-v2")
-ENCODERS.offer("sentence-transformers", "discorag.models.sentence_encoder:opened", "a model by name or folder")
+ENCODERS.offer("sentence-transformers", "discorag.models.sentence_encoder:named_encoder", "a model by name or folder")
 ENCODERS.offer("endpoint", "discorag.models.served:ServerEncoder.connect", "an OpenAI-compatible /v1/embeddings")
 
 
 async def encoder_from(settings: Settings) -> Encoder:
-    """The configured encoder. Raises `ConfigError` if it cannot be loaded, `ModelError` if its endpoint is silent."""
+    """The configured encoder. Raises `ConfigError` if it cannot be loaded, `ModelError` if its endpoint fails."""
     chosen = settings.encoder
     named = "packaged" if chosen.model == MINILM.name else "sentence-transformers"
     auto = named if chosen.base_url is None else "endpoint"

@@ -86,7 +86,7 @@ class NliModel:
 
 
 @cache
-def opened(name: str) -> NliModel:
+def named_nli(name: str) -> NliModel:
     """Return the model of this name, the same one for every question."""
     return NliModel(name)
 

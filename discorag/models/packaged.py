@@ -33,12 +33,7 @@ class PackagedModel:
     @property
     def version(self) -> str:
         """Name and the first eight digits of the weights' SHA-256."""
-        return f"{self.name}@{self.sha256[:8]}"
-
-    @property
-    def sha256(self) -> str:
-        """The SHA-256 of the weights."""
-        return next(iter(self.files.values()))
+        return f"{self.name}@{next(iter(self.files.values()))[:8]}"
 
 
 def _read() -> dict[str, PackagedModel]:

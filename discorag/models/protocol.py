@@ -53,7 +53,7 @@ class Encoder(Protocol):
         ...
 
     async def encode_query(self, text: str) -> Vectors:
-        """Unit vector of a query, shape (d,), behind the model's query instruction. Raises `ModelError` likewise."""
+        """Unit vector of a query after the model's query instruction, shape (d,). Raises as `encode_documents`."""
         ...
 
 

@@ -55,7 +55,7 @@ RERANKERS.offer("endpoint", "discorag.models.served:ServerReranker", "a server's
 
 
 def reranker_from(settings: RerankerSettings) -> Reranker:
-    """Return the configured reranker, loaded at its first use. Raises `ConfigError`, also as the kind's own factory."""
+    """Return the configured reranker, loaded at its first use. Raises `ConfigError` if there is no such reranker."""
     is_packaged = settings.model is None or settings.model in PACKAGED
     auto = "endpoint" if settings.base_url else "packaged" if is_packaged else "cross-encoder"
     return RERANKERS[auto if settings.kind == "auto" else settings.kind](settings)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 
-async def opened(settings: EncoderSettings) -> SentenceEncoder:
+async def named_encoder(settings: EncoderSettings) -> SentenceEncoder:
     """The encoder ``sentence-transformers``."""
     return await asyncio.to_thread(SentenceEncoder, settings)
 

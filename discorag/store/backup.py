@@ -66,8 +66,7 @@ def restore(settings: StoreSettings, file: Path, progress: Progress = lambda _: 
         MissingPathError: There is no such file.
         StoreDamagedError: The file is damaged, or not a backup.
         InputError: The store has documents.
-        StoreError: The store is of another encoder.
-        StoreError: The disk fails or is full.
+        StoreError: The store is of another encoder, or the disk fails or is full.
     """
     with TemporaryDirectory(prefix="disco-rag-restore-") as folder, closing(_verified(file, Path(folder))) as source:
         encoder = (source.identity.encoder, source.identity.dimension)

@@ -212,7 +212,7 @@ class Documents:
             return [row for part in in_parts(doc_ids) for row in db.execute(query.where(D.c.doc_id.in_(part)))]
 
     def _known_ids(self, scope: Scope, column: Column[str], ids: Sequence[str]) -> set[str]:
-        """The ids of chunks or documents, of those given, that are stored."""
+        """Which of these ids, of chunks or documents, are stored."""
         query = select(column).select_from(D if column.table is D else C.join(D)).where(is_in(scope))
         with self.database.read() as db:
             return {found for part in in_parts(ids) for found in db.scalars(query.where(column.in_(part)))}

@@ -136,12 +136,12 @@ class LiveIndex:
             else:
                 try:
                     with self._locked():
-                        self._open(rebuild=rebuild)
+                        self._open_or_build(rebuild=rebuild)
                 except IndexUnusableError as error:
                     self._retry_later(str(error), lost=error.lost)
         return self._index
 
-    def _opened(self, *, fresh: bool) -> Index:
+    def _open_index(self, *, fresh: bool) -> Index:
         if self._place.settings.url:
             from discorag.store.qdrant import open_server
 
@@ -152,7 +152,7 @@ class LiveIndex:
 
         return open_edge(self._place, fresh=fresh)
 
-    def _open(self, *, rebuild: bool) -> None:
+    def _open_or_build(self, *, rebuild: bool) -> None:
         """Open the index; if it is lost, build it if that was asked for or the database is empty.
 
         Raises:
@@ -166,7 +166,7 @@ class LiveIndex:
             self._fill()
 
     def _open_existing(self) -> None:
-        index = self._opened(fresh=False)
+        index = self._open_index(fresh=False)
         self._applied, self._unsafe = 0, 0
         with self._abandoned_on_error(index), _index_errors():
             size = None
@@ -180,7 +180,7 @@ class LiveIndex:
 
     def _fill(self) -> int:
         """Build a new index of all documents; how many there are. Raises `IndexUnusableError`."""
-        index, count = self._opened(fresh=True), 0
+        index, count = self._open_index(fresh=True), 0
         self._applied, self._unsafe = 0, FLUSHED
         with self._abandoned_on_error(index, is_new=True):
             changes = self._changes()

@@ -81,7 +81,7 @@ class SearchQuery(BaseModel, frozen=True, arbitrary_types_allowed=True):
 
 
 def check_vectors(vectors: Vectors, count: int, dimension: int, uri: str) -> None:
-    """Check shape (``count``, ``dimension``) and length 1. `InvariantError` (with the ``uri``) if not."""
+    """Raise `InvariantError` unless these are unit vectors of shape (``count``, ``dimension``)."""
     if vectors.shape != (count, dimension):
         raise InvariantError(f"Vectors have shape {vectors.shape}, expected {(count, dimension)}.")
     if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):

@@ -69,7 +69,7 @@ def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
 
 
 def find_enough(find: Callable[[int], Sequence[T]], keep: Callable[[Sequence[T]], list[U]], wanted: int) -> list[U]:
-    """The first ``wanted`` of the hits that pass ``keep``; twice as many are searched until there are enough."""
+    """The first ``wanted`` of the hits that pass ``keep``; the search is doubled until there are enough."""
     n = wanted
     while True:
         hits = find(n)

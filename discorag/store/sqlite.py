@@ -192,7 +192,7 @@ def _engine(connect: Callable[[], sqlite3.Connection], pool_size: int = 8, max_o
 
 
 def _begin(connection: Connection) -> None:
-    """One that will write takes the lock now: after reading it could not, if another one wrote meanwhile."""
+    """A transaction that will write takes the lock first: it could not later, if another one wrote after it read."""
     writes = connection.get_execution_options().get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

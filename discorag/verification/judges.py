@@ -7,7 +7,7 @@ from itertools import accumulate
 from pydantic import BaseModel, Field
 
 from discorag.discourse.parse.inline import escape
-from discorag.models.nli import ENTAILMENT, NliModel, opened
+from discorag.models.nli import ENTAILMENT, NliModel, named_nli
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import JudgeName, Outcome, Support
@@ -24,7 +24,7 @@ def verifier_of(tools: Toolbox, judge: JudgeName) -> TracingVerifier:
         model = LlmJudge(tools.require_model("judge"), tools.template("support"))
         return TracingVerifier(tools.encoder, tools.reranker, model)
     nli = tools.settings.nli
-    judges = NliJudge(opened(nli.model), nli.threshold) if nli.model else None
+    judges = NliJudge(named_nli(nli.model), nli.threshold) if nli.model else None
     return TracingVerifier(tools.encoder, tools.reranker, judges)
 
 

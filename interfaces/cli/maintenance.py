@@ -1,4 +1,4 @@
-"""``disco-rag check``, ``reindex``, ``backup``, ``restore``; ``models pull``, the only command that downloads any."""
+"""``disco-rag check``, ``reindex``, ``backup``, ``restore``; ``models pull``, the only one that downloads models."""
 
 from pathlib import Path
 from typing import Annotated

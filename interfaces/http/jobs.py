@@ -253,7 +253,7 @@ class Jobs:
         self._ingest = ingest
         self._at_once = at_once
         self._at_work: dict[QueuedFile, asyncio.Task[JobFile | None]] = {}
-        self._turns: Counter[str] = Counter()  # tenant -> when a file of it was last taken, counted up
+        self._turns: Counter[str] = Counter()  # tenant -> number of its last turn
         self._ending = set[asyncio.Task[None]]()
         self._go = asyncio.Event()
 

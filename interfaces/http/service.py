@@ -84,8 +84,8 @@ class Service:
         """How many questions are being answered."""
         return len(self._limits)
 
-    async def admit(self, request: Request, guard: Guard) -> Principal:
-        """Return the caller, if the key allows the request. Raises `RefusedError` (401, 403, 429)."""
+    async def admit(self, request: Request, guard: Guard) -> None:
+        """Note the caller in the request's state. Raises `RefusedError` (401, 403, 429) if the key does not suffice."""
         who = None
         try:
             bearer = await _BEARER(request)
@@ -100,7 +100,6 @@ class Service:
             if error.status != 429:
                 log_access("refused", who)
             raise
-        return who
 
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
         """Write the documents that an answer was made from into the audit log."""

@@ -1,4 +1,4 @@
-"""The servers that the SDK runs: tools, the same for every transport; `LocalServer` is that of ``disco-rag mcp``.
+"""The servers that the SDK runs: tools, the same for every transport; `LocalServer` is the one of ``disco-rag mcp``.
 
 Docstrings of tools are read by language models: they say when to use the tool.
 """

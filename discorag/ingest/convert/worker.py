@@ -26,7 +26,7 @@ IDLE_S = 300.0
 FILES = 500
 """Files after which a child exits: memory that its libraries do not free counts against the limit."""
 OUTPUT, MEMORY, BUG = "output", "memory", "bug"
-"""Errors in a reply that are no class of this project's."""
+"""Errors in a reply, other than those of `discorag.schema.errors`."""
 _NICENESS = 10  # questions come first
 
 

@@ -130,7 +130,7 @@ class _Builder:
             self.nodes[index] = self.nodes[index].model_copy(update={"span": whole})
 
     def _add(self, kind: Kind, span: Span, **rest: Any) -> int:
-        """Add a node, to the innermost open section unless ``rest`` says to what; its index."""
+        """Add a node to the innermost open section, unless ``rest`` names its parent; return its index."""
         parent = self.sections[-1][1] if self.sections else 0
         self.nodes.append(Node.model_validate({"kind": kind, "span": span, "parent": parent, **rest}))
         return len(self.nodes) - 1
