@@ -386,7 +386,7 @@ def _parse_document(path: Path, parser: str) -> Chunk:
 
 
 def _without_store(settings: Settings, parser: str) -> Settings:
-    """Nothing is stored, and no language model started that does not parse."""
+    """The settings, but nothing is stored, and a language model is used only if it parses."""
     without = {} if parser == PROMPTED else {"model": None, "models": ModelRoles(), "llm": LlmSettings()}
     return settings.model_copy(update={"store": StoreSettings(kind="memory"), **without})
 
