@@ -144,7 +144,7 @@ class Documents(BaseModel):
     documents: list[StoredDocument]
 
     @classmethod
-    def stored(cls, store: Store, scope: Scope, offset: int, limit: int) -> Self:
+    def of(cls, store: Store, scope: Scope, offset: int, limit: int) -> Self:
         """Some documents of a scope, for clients: of a path, only what tells documents of the same title apart."""
         part, total = store.page(scope, offset, limit)
         names, same = store.source_names(scope, part), {"doc_id", "chunks", "content_hash", "written"}

@@ -218,7 +218,7 @@ def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTabl
         return None if table.sentences else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
     exact = {(r.chunk, r.first) for r in references(sentence.text)}
     unit, passage = min(same, key=lambda c: ((c[0].chunk, c[0].number) not in exact, c[0].chunk not in sentence.cited))
-    around = tuple(other.span for other in table.quoted(passage) if other is not unit)
+    around = tuple(other.span for other in table.quoted_units(passage) if other is not unit)
     return _Traced(Support.SUPPORTED, QUOTED, (unit,), around=around)
 
 

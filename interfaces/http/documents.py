@@ -104,7 +104,7 @@ async def documents(
 ) -> Documents:
     """The stored documents."""
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
-    found = await asyncio.to_thread(Documents.stored, served.rag.backends.store, scope, offset, limit)
+    found = await asyncio.to_thread(Documents.of, served.rag.backends.store, scope, offset, limit)
     if found.documents:
         log_access("listed", who, corpus=scope.corpus, documents=[d.doc_id for d in found.documents])
     return found

@@ -186,7 +186,7 @@ class Server(MCPServer, ABC):
     ) -> Documents:
         """List the stored documents, with the ids that the other tools take."""
         caller, scope = await self._caller(ctx, corpus)
-        found = await asyncio.to_thread(Documents.stored, caller.rag.backends.store, scope, offset, limit)
+        found = await asyncio.to_thread(Documents.of, caller.rag.backends.store, scope, offset, limit)
         if found.documents:
             caller.record("listed", scope, [d.doc_id for d in found.documents])
         return found

@@ -75,7 +75,7 @@ def test_sources_of_one_title_are_told_apart_by_their_paths(pipeline: Pipelines,
     both = {"v1/weld.md: Weld", "v2/weld.md: Weld"}
     assert _titles(rag.ask(question, abstain="never")) == both
     assert {found.metadata["title"] for found in DiscoRetriever(rag=rag, retriever="dense").invoke(question)} == both
-    assert {d.title for d in Documents.stored(rag.backends.store, rag.scope(), 0, 10).documents} == both
+    assert {d.title for d in Documents.of(rag.backends.store, rag.scope(), 0, 10).documents} == both
     first, second = rag.documents()
     assert _titles(rag.ask(question, filters={"doc_id": [second.doc_id]}, abstain="never")) == {"v2/weld.md: Weld"}
     rag.delete(first.doc_id)

@@ -183,13 +183,13 @@ class SentenceTable:
         before = self.sentences[i - 1]
         return self.refers_back(i) or (before.answers and len(before.body.split()) <= _MAX_ASSENT)
 
-    def quoted(self, passage: range) -> list[Sentence]:
+    def quoted_units(self, passage: range) -> list[Sentence]:
         """The units of a passage that are quoted: all but furniture."""
         return [unit for unit in self.sentences[passage.start : passage.stop] if unit.kind is not UnitKind.FURNITURE]
 
     def quote(self, passage: range) -> str:
         """The words of a passage, without prefixes."""
-        return " ".join(unit.body for unit in self.quoted(passage))
+        return " ".join(unit.body for unit in self.quoted_units(passage))
 
     def _is_prose_of(self, chunk: int, i: int) -> bool:
         unit = self.sentences[i]
