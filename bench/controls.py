@@ -10,6 +10,7 @@
 * ``slide``: all runs of 2, 4, 8 and 16 sentences.
 * ``expand``: the best sentences with their neighbours.
 * ``smoothed``: sentences scored with their neighbours.
+* ``windows``: RAPTOR's baseline, from `eval.retrievers`.
 """
 
 import random

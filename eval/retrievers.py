@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -50,7 +50,6 @@ from discorag.store.outline import TreeArrays
 from eval.encoders import open_dual
 
 Part = Literal["structure", "similarity", "content", "refuse"]
-PARTS: tuple[Part, ...] = ("structure", "similarity", "content", "refuse")
 WINDOW = 7
 """Nodes that are joined, RAPTOR table 9."""
 LAYERS = ("0", "1", "2", "01", "02", "12", "012")
@@ -204,7 +203,7 @@ def register_variants() -> None:
     for words, width in SEGMENTS:
         segments = replace(WINDOWS, build=partial(_segments, words=words, width=width))
         found[f"segments-{words}-{width}"] = _of_layers(segments, "01")
-    for part in PARTS:
+    for part in get_args(Part):
         found[f"rdr2-no-{part}"] = replace(RDR2_PASSAGES, choose=partial(_without, part=part))
     for name, retriever in found.items():
         register_retriever(name, retriever, help="for experiments")

@@ -157,18 +157,21 @@ def is_genuine(row: dict[str, Any]) -> bool:
     return GENUINE.issuperset(row["marks"])
 
 
-def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
-    """Of the latest round's findings by tier, and of the near misses, those that both readers call genuine.
+def group_of(row: dict[str, Any]) -> str:
+    """``differs`` for a sure difference, ``near misses`` for what was not reported, else the finding's tier."""
+    is_difference = row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS
+    return "differs" if is_difference else row["tier"] or "near misses"
 
-    The sure findings of the round before are added in ``with_round_before``: the same rules made them.
+
+def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
+    """How many rows of each group of the latest round both readers call genuine.
+
+    ``with_round_before`` adds the sure findings of the round before, which the same rules made.
     """
     before, marks = load_rounds()[-2:]
-    groups: dict[str, list[dict[str, Any]]] = {"sure": [], "differs": [], "possible": [], "near misses": []}
-    for row in marks:
-        is_explained = row["tier"] == Tier.SURE and row["verdict"] == Verdict.DIFFERS
-        groups["differs" if is_explained else row["tier"] or "near misses"].append(row)
-    earlier = [row for row in before if row["tier"] == Tier.SURE and row["verdict"] != Verdict.DIFFERS]
-    groups["with_round_before"] = [*groups["sure"], *earlier]
+    names = ("sure", "differs", "possible", "near misses")
+    groups = {name: [row for row in marks if group_of(row) == name] for name in names}
+    groups["with_round_before"] = groups["sure"] + [row for row in before if group_of(row) == "sure"]
     one, other = ([row["marks"][reader] in GENUINE for row in marks] for reader in (0, 1))
     return {name: _share(rows) for name, rows in groups.items()} | {
         "agreement": round(float(np.mean(np.equal(one, other))), 2),
@@ -190,9 +193,9 @@ def _share(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def cost(rag: DiscoRAG) -> dict[str, Any]:
-    """Processor seconds for a million words: to encode every sentence once, to read what is stored, to compare it.
+    """Processor seconds for a million words: to encode every sentence once, to read the stored documents, to audit.
 
-    Those after one document changed are the least of three runs: other programs make a short run longer.
+    The time after one document changed is the shortest of three runs, because other programs slow short runs down.
     """
 
     def read() -> list[AuditDocument]:

@@ -30,7 +30,7 @@ NEAR_MISSES = 40
 """Pairs of sentences that were compared and differ in a value or a name, but are not reported."""
 SHOWN = 60
 """Words of a sentence with those around it."""
-_KEPT = 25  # words of a quote
+_QUOTE_WORDS = 25
 _Place = tuple[AuditDocument, Span]
 app = typer.Typer(help="Findings for blind readers.")
 
@@ -91,7 +91,7 @@ def near_misses(documents: Iterable[AuditDocument]) -> Iterator[list[_Place]]:
 def _item(folder: str, tier: str, verdict: str, sides: Sequence[_Place]) -> dict[str, Any]:
     """An item of the key; ``shown`` is what readers see of it."""
     shown = [_side(folder, document, span) for document, span in sides]
-    quotes = [" ".join(side["quote"].split()[:_KEPT]) for side in shown]
+    quotes = [" ".join(side["quote"].split()[:_QUOTE_WORDS]) for side in shown]
     found = {"folder": folder, "tier": tier, "verdict": verdict, "quotes": quotes}
     return found | {"shown": dict(zip("AB", shown, strict=True))}
 

@@ -29,9 +29,8 @@ def run(trial: Trial) -> Figures:
     vectors = _unit(rng, trial.count)
     queries = [SearchQuery(vector=v, text=_words(rng, 5), retrieval="hybrid", top_k=10) for v in _unit(rng, SEARCHES)]
 
-    def open_(**settings: str) -> Store:
-        place = {"path": trial.folder / "store", **settings}
-        return open_store(StoreSettings.model_validate(place), (ENCODER, DIMENSION))
+    def open_(url: str | None = None) -> Store:
+        return open_store(StoreSettings(path=trial.folder / "store", url=url), (ENCODER, DIMENSION))
 
     def searches(store: Store) -> float:
         store.search(SCOPE, queries[0])
@@ -41,7 +40,7 @@ def run(trial: Trial) -> Figures:
         with open_() as store:
             store.search(SCOPE, queries[0])
 
-    with open_(url=NOWHERE) as store:
+    with open_(NOWHERE) as store:
         for first in range(0, trial.count, OF_A_DOCUMENT):
             texts = [_words(rng, WORDS) for _ in range(OF_A_DOCUMENT)]
             sample(f"{first}.md", texts, vectors=vectors[first : first + OF_A_DOCUMENT]).put_in(store)

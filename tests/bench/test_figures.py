@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from bench.conflicts.__main__ import group_of, is_genuine
+from bench.conflicts.marks import load_rounds
+
 RESULTS = Path("bench/results")
 EVAL_RESULTS = Path("eval/results")
 MOST_BYTES = 100_000
@@ -118,6 +121,9 @@ def precision() -> Iterator[tuple[str, str]]:
     yield "README.md", f"{sure['genuine']} of {sure['n']} ({fixed(100 * sure['value'], 0)} %)"
     yield page, f"{f['differs']['genuine']} of {f['differs']['n']} sure differences"
     yield page, f"{f['near misses']['genuine']} of {f['near misses']['n']} near misses"
+    for rows in load_rounds()[:-1]:
+        findings = [row for row in rows if group_of(row) == "sure"]
+        yield page, f"| {sum(map(is_genuine, findings))} of {len(findings)} |"
     share = f"{fixed(100 * f['agreement'], 0)} % of {f['pairs']} pairs (kappa {fixed(f['kappa'], 1)})"
     yield page, f"agree about what is genuine in {share}, and give the same mark to {f['same_mark']}"
 

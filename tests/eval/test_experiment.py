@@ -146,13 +146,13 @@ def model() -> Generator[ScriptedServer]:
     def respond(body: Body) -> Any:
         if "[[" in json.dumps(body["messages"]):
             return "Rating: [[80]]"
-        if "Check an answer against the passages" in body["messages"][0]["content"]:
+        prompt = body["messages"][0]["content"]
+        if "Check an answer against the passages" in prompt:
             return "It does [1]."
-        asked = body["messages"][0]["content"]
-        if asked.startswith("Find the passages of one document"):  # a router takes what it sees
-            _, *lines = asked.split("<document>\n")[-1].split("\n</document>")[0].split("\n")
+        if prompt.startswith("Find the passages of one document"):  # a router takes what it sees
+            _, *lines = prompt.split("<document>\n")[-1].split("\n</document>")[0].split("\n")
             return "\n".join(f"[ANSWER] {line.strip()}" for line in lines if ": =" not in line) or "Cannot answer"
-        if asked.startswith("Answer the question from what you know."):
+        if prompt.startswith("Answer the question from what you know."):
             return "An answer from memory."
         return ours(body) if body["messages"][0]["role"] == "system" else papers(body)
 

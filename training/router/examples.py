@@ -66,7 +66,7 @@ def _places(sample: Sample, document: str) -> Iterable[Span]:
 
 
 def by_answers(example: Example) -> Decision:
-    """The action from where answers stand: the passages that hold one, and the headings that hide such passages."""
+    """The action by gold evidence: the passages that hold some, and the headings that hide such passages."""
 
     def holds(leaf: int) -> bool:
         [own] = example.subtree.tree.nodes[leaf].spans
@@ -78,10 +78,10 @@ def by_answers(example: Example) -> Decision:
 
 
 async def label(rag: DiscoRAG, found: Iterable[Example], *, by_a_model: bool) -> list[Example]:
-    """The examples with the actions that the answers' places say, or the ``router`` model.
+    """The examples with their actions, which gold evidence decides, or the ``router`` model.
 
-    The model chooses by the prompt of curation (C.1, in our words), without the answer; where its reply cannot be read,
-    the example is left out.
+    The model reads the prompt of curation (C.1, in our words), without the answer. If its reply cannot be read, the
+    example is left out.
     """
     template = prompts.parse(LABEL.stem, LABEL.read_text(encoding="utf-8"))
     router = LlmRouter(rag.backends.require_model("router"), template) if by_a_model else None
