@@ -76,9 +76,7 @@ class StoreSettings(_Section):
     path: Path = Field(
         default=Path("store"), description="Folder of the database and its index. A relative path is below home."
     )
-    database_url: SecretStr | None = Field(
-        default=None, description="Set by DISCO_RAG_DATABASE_URL; do not set it here."
-    )
+    database_url: SecretStr | None = Field(default=None, description="Set DISCO_RAG_DATABASE_URL instead.")
     min_free_mb: float = Field(
         default=256.0, ge=0, description="Nothing is stored if the folder's disk has less free space."
     )
@@ -144,7 +142,7 @@ class LlmSettings(EndpointSettings):
     )
     model: str = Field(
         default=NAMELESS,
-        description="Model name, as the endpoint knows it; without an endpoint provider and name: ollama:qwen3:8b.",
+        description="The model's name at the endpoint; without an endpoint, provider and name, as in ollama:qwen3:8b.",
     )
     timeout_s: float = Field(default=120.0, gt=0, description="Limit of one HTTP request.")
     concurrency: int = Field(default=8, ge=1, description="Most requests at a time.")
@@ -155,7 +153,8 @@ class LlmSettings(EndpointSettings):
         "named, an upper limit: the model's own context counts if it is smaller.",
     )
     cache: Path | None = Field(
-        default=Path("cache/llm"), description="Disk cache of replies, below home; None turns it off."
+        default=Path("cache/llm"),
+        description='Disk cache of replies, below home; DISCO_RAG_LLM={"cache":null} turns it off.',
     )
     layout: Literal["auto", "inline", "plain"] = Field(
         default="auto",
@@ -268,7 +267,7 @@ class ApiSettings(_Section):
     host: str = Field(default="127.0.0.1", description="Address to listen on; without keys, a loopback address.")
     port: int = Field(default=8080, ge=1, le=65_535, description="Port to listen on.")
     hosts: tuple[str, ...] = Field(
-        default=(), description="Names under which MCP clients reach the server, in addition to those of this machine."
+        default=(), description="Names by which MCP clients reach the server, besides this machine's, as a JSON list."
     )
     keys: Path | None = Field(
         default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
@@ -277,7 +276,7 @@ class ApiSettings(_Section):
     upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
     body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")
     jobs: int = Field(
-        default=2, ge=1, description="Uploaded files read at once, and one more of a tenant that has none in progress."
+        default=2, ge=1, description="Uploaded files read at once; one more if its tenant has none in progress."
     )
     deadline_s: float = Field(default=120.0, gt=0, description="All requests end by then, if only with an error.")
     questions: int = Field(default=256, ge=1, description="Questions in progress or waiting; more are refused.")

@@ -104,7 +104,7 @@ def test_the_settings_page_has_every_setting() -> None:
     assert settings_page.FILE.read_text("utf-8") == settings_page.page(), "python -m tests.settings_page writes it"
 
 
-PAGE = ROOT / "docs" / "graphs.md"
+GRAPHS_PAGE = ROOT / "docs" / "graphs.md"
 GRAPHS: dict[str, Any] = {"answer": answer.graph, "ingest": ingest.graph}
 
 
@@ -117,7 +117,7 @@ def drawn(graph: Any) -> str:
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_page_draws_what_the_code_prints(name: str) -> None:
-    blocks = dict(re.findall(r"## (\w+)\n.*?```mermaid\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+    blocks = dict(re.findall(r"## (\w+)\n.*?```mermaid\n(.*?)```", GRAPHS_PAGE.read_text(encoding="utf-8"), re.DOTALL))
     shown = "\n".join(line.strip() for line in blocks[name].splitlines())
     assert shown == drawn(GRAPHS[name])
 

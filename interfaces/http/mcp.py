@@ -1,4 +1,4 @@
-"""MCP at ``/mcp``, next to the HTTP API; keys, roles, quotas and the audit log are the API's."""
+"""MCP at ``/mcp``, next to the HTTP API; keys, roles, rates and the audit log are the API's."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""MCP over HTTP has the API's keys, roles, tenants, quotas and audit log; over stdio it is what the docs show."""
+"""MCP over HTTP has the API's keys, roles, tenants, rates and audit log; over stdio it is what the docs show."""
 
 import json
 import os
