@@ -158,7 +158,6 @@ def test_the_full_context_is_every_chunk_of_the_named_documents_in_order_and_obe
 
 
 QUERY = "Why do spring tides rise higher?"
-OFF_TOPIC = "Who won the chess championship of 1972?"
 
 
 def test_a_retriever_that_routes_needs_a_language_model(rag: DiscoRAG) -> None:
