@@ -38,7 +38,7 @@ async def find_places(
     cosine to ``vector``, that of the answer's sentence, shape (d,), decides.
     """
     parts = [part for part in _parts(table, cited) if part]
-    groups = [[*find_candidates(inputs, table, part, sentence, vector, PAIRS // len(parts))] for part in parts]
+    groups = [find_candidates(inputs, table, part, sentence, vector, PAIRS // len(parts)) for part in parts]
     candidates = [i for group in groups for i in group]
     try:
         found = await reranker.scores(sentence, [in_context(inputs, table.sentences[i]) for i in candidates])
