@@ -100,8 +100,8 @@ async def run_ingest(
     """Run the graph, or one `build_around` another engine. What an interrupted run has stored is found unchanged.
 
     Raises:
-        InputError, ConfigError: See `nodes.ingest.folder.scan`.
-        StoreError: The store fails.
+        InputError: See `nodes.ingest.folder.scan`.
+        ConfigError, StoreError: The settings cannot be used, or the store fails.
     """
     state: dict[str, Any] = {}
     async for mode, part in by.astream({"path": path}, context=context, stream_mode=["custom", "values"]):

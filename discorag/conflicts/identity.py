@@ -65,7 +65,7 @@ def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, st
     head, path = text[:_HEAD], PurePath(uri)
     folders, name = path.parts[-2::-1], f"{title}\n{path.stem.replace('_', ' ')}"
     release = next(filter(None, map(_RELEASE.fullmatch, folders)), None)
-    registrant = _REGISTRANT.search(head) if "exact name" in head.casefold() else None  # a slow pattern
+    registrant = _REGISTRANT.search(head) if "exact name" in head.casefold() else None  # the pattern is slow
     period = _PERIOD.search(f"{name}\n{head}")
     version = (
         _VERSION.search(name) or next(filter(None, map(_VERSION.search, folders)), None) or _STATED_VERSION.search(head)

@@ -182,7 +182,7 @@ _HINT = re.compile(rf"\d|default|\b(?:{'|'.join((*_ONES, *_TENS))})", re.IGNOREC
 """What every value has. Most sentences do not have it, so no pattern is tried on them."""
 _LABELS = {ValueKind.VERSION, ValueKind.DATE, ValueKind.COUNT}
 _LABEL = re.compile(r"(\W*[\d.]+)\)?\s+[A-Z]|(\W*\d+(?:\.\d+){2,})\.?\s+(?!(?:is|was|has|and|or|to)\b)[a-z]")
-"""What numbers a heading or an exhibit: "10.15 Securities Purchase Agreement", "97.1.12 part: fell off the end"."""
+"""The number of a heading or an exhibit: "10.15 Securities Purchase Agreement", "97.1.12 part: fell off the end"."""
 _REFERENCE = re.compile(
     r"\b(?:sections?|chapters?|appendix|pages?|figures?|tables?|notes?|exhibits?|items?|lines?|rfc|issue) "
     r"(?:[\d.]+(?:,? (?:and|or) |, | to ))*$",

@@ -188,7 +188,8 @@ def _is_sure(pair: Alignment, left: AuditDocument, right: AuditDocument) -> bool
     Two pages of one release often say the same of two things, such as two models.
     """
     statements = (pair.left, pair.right)
-    if pair.has_other_subject or left.shared_names(right) < SOME_SUBJECT or ("", "") != left.release == right.release:
+    is_one_release = any(left.release) and left.release == right.release
+    if is_one_release or pair.has_other_subject or left.shared_names(right) < SOME_SUBJECT:
         return False
     if any(s.is_example for s in statements):
         return False

@@ -114,7 +114,7 @@ CUES: Mapping[ChunkRelation, re.Pattern[str]] = {
 }  # fmt: skip
 """Words that say how a chunk relates to what follows them in the sentence.
 
-There are none for other relations (example, comparison, background ...): their cues stand in many sentences that relate
+There are none for other relations (example, comparison, background ...): their cues occur in many sentences that relate
 no chunks, and as many of the frozen pairs were right without them.
 """
 

@@ -16,7 +16,6 @@ _ENDS = " .!?。！？…;:,；：，、"
 _NUMBER = re.compile(r"^\d{1,3}[.)]\s+")  # before a heading or an item
 _BREAKS = (", ", "; ", ": ", " (", " – ", " — ", "，", "；", "：", "（", "——")
 
-
 SUPPORT = "what supports it"
 _PHRASES: dict[str, tuple[str, str, str]] = {
     "who says so": ("ATTRIBUTION", "", ""),

@@ -122,18 +122,18 @@ def statements_of(table: SentenceTable) -> list[int]:
 
 def find_candidates(
     inputs: AnswerInputs, table: SentenceTable, units: Sequence[int], text: str, vector: Vectors, limit: int = PAIRS
-) -> dict[int, float]:
-    """The ``limit`` of ``units`` with the highest sum of reciprocal ranks by cosine and by BM25, with these sums.
+) -> list[int]:
+    """The ``limit`` of ``units`` with the highest sum of reciprocal ranks by cosine and by BM25, best first.
 
     They are compared with ``text`` and its vector, shape (d,).
     """
     if not units:
-        return {}
+        return []
     each = np.arange(len(units))
     texts = TermCounts.of([in_context(inputs, table.sentences[i]) for i in units])
     bm25 = texts.bm25(text, Runs(first=each, starts=each, stops=each + 1))
     fused = reciprocal_ranks_of(table.vectors[units] @ vector) + reciprocal_ranks_of(bm25)
-    return {units[at]: float(fused[at]) for at in np.argsort(-fused, kind="stable")[:limit].tolist()}
+    return [units[at] for at in np.argsort(-fused, kind="stable")[:limit]]
 
 
 def in_context(inputs: AnswerInputs, unit: Sentence) -> str:

@@ -64,7 +64,7 @@ Begin = Callable[[RetrievalTree, Sequence[int]], Walk]
 
 
 async def select_by_score(query: TreeQuery, selector: Callable[..., Nodes], k: int | None = None) -> SelectedNodes:
-    """Selects by scores alone; ``k`` is the number of the selector's paper, None for a selector without k."""
+    """Select by scores alone; ``k`` is the number of the selector's paper, None for a selector without k."""
     s, own = query.scores, {} if k is None else {"k": query.k or k}
     return SelectedNodes(selector(s.forest.tree, s.nodes, s.sizes, query.words, **own))
 
@@ -78,7 +78,7 @@ async def _select_reranked(query: TreeQuery) -> SelectedNodes:
     return SelectedNodes(within_budget((found[i] for i in best[:k]), s.sizes, query.words))
 
 
-async def select_routed(query: TreeQuery, begin: Begin) -> SelectedNodes:
+async def select_routed(query: TreeQuery, begin: Begin = Walk.begin) -> SelectedNodes:
     """RDR² section 3.1: the passages that a router selects in each document, as far as they fit.
 
     If the router refuses every document, the result is refused. If it selects nothing because it failed, the best
@@ -137,7 +137,7 @@ HTSIR = TreeRetriever("sections", _sections, _select_reranked, "text", summaries
 RDR2 = TreeRetriever(
     "headings",
     lambda tools: HeadingBuilder(tools.backends.encoder.tokens),
-    partial(select_routed, begin=Walk.begin),
+    select_routed,
     "text",
     reads=True,
     routed=True,

@@ -258,10 +258,6 @@ class RhetoricalGraph(BaseModel, frozen=True):
             pairs.add((e.source, e.target))
         return self
 
-    def number(self, chunk_id: str) -> int:
-        """One-based number under which prompts, plans and answers cite the chunk."""
-        return self.chunks.index(chunk_id) + 1
-
 
 class Reference(BaseModel, frozen=True):
     """A citation inside a plan: chunk number and, if given, an inclusive range of its units; all one-based."""

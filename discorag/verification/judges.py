@@ -20,12 +20,12 @@ _NLI_UNSAID = "The NLI model finds no passage that says so."
 
 def verifier_of(tools: Toolbox, judge: JudgeName) -> TracingVerifier:
     """The verifier with this judge; ``auto`` is the NLI model if there is one. Raises as `Toolbox.require_model`."""
-    if judge == "llm":
-        model = LlmJudge(tools.require_model("judge"), tools.template("support"))
-        return TracingVerifier(tools.encoder, tools.reranker, model)
     nli = tools.settings.nli
-    judges = NliJudge(named_nli(nli.model), nli.threshold) if nli.model else None
-    return TracingVerifier(tools.encoder, tools.reranker, judges)
+    if judge == "llm":
+        chosen = LlmJudge(tools.require_model("judge"), tools.template("support"))
+    else:
+        chosen = NliJudge(named_nli(nli.model), nli.threshold) if nli.model else None
+    return TracingVerifier(tools.encoder, tools.reranker, chosen)
 
 
 @dataclass(frozen=True)

@@ -1,50 +1,20 @@
-"""Drafts that cite summaries of documents: they are traced to the text below the summaries.
+"""Drafts that cite summaries of documents: the text below the summaries replaces them.
 
 RAPTOR and HTSIR let summaries reach the reader (RAPTOR section 3, HTSIR "Reranking and Response Generation"). Here a
 summary is not a source, so a sentence that cites one is compared with the chunks below it.
 """
 
-import asyncio
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache, partial
 
-from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.narrowing import narrow
-from discorag.schema.answer import Answer, AnswerInputs, Known, Outcome
+from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.discourse import Plan, RhetoricalGraph
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.values import Span
 from discorag.store.store import Store
 from discorag.text.citations import references, renumber
-from discorag.verification.tracing import TracingVerifier
-
-
-async def trace_draft(
-    verifier: TracingVerifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope
-) -> Outcome[Answer]:
-    """The verifier's answer. Its evidence is always text of documents, even if the draft cites summaries.
-
-    With a graph, the answer also has disagreements between its sources that the last audit of the corpus found.
-
-    Raises:
-        ModelError: A model of the verifier failed.
-        NotFoundError: A document was deleted or replaced meanwhile.
-    """
-    if any(chunk.stands_for for chunk in inputs.chunks):
-        below, draft = await asyncio.to_thread(replace_summaries, inputs, draft, store, scope)
-        outcome = await verifier.verify(below, draft)
-        outcome = outcome.holding(outcome.value.model_copy(update={"plan": inputs.plan}))
-    else:
-        outcome = await verifier.verify(inputs, draft)
-    if inputs.graph is None:
-        return outcome
-    answer = outcome.value
-    evidence = [e for sentence in answer.sentences for e in sentence.evidence]
-    stored = await asyncio.to_thread(stored_disagreements, evidence, store, scope)
-    known = {frozenset((d.a.chunk_id, d.b.chunk_id)) for d in answer.disagreements}
-    others = [d for d in stored if frozenset((d.a.chunk_id, d.b.chunk_id)) not in known]
-    return outcome.holding(answer.model_copy(update={"disagreements": (*answer.disagreements, *others)}))
 
 
 def replace_summaries(inputs: AnswerInputs, draft: str, store: Store, scope: Scope) -> tuple[AnswerInputs, str]:

@@ -1,9 +1,11 @@
 """Traces every sentence of a draft to places in the sources, and adds the conflicts between these."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.relevance import PAIRS, find_candidates, in_context
 from discorag.generation.selection import locate_conflict
 from discorag.ingest.segment.reading import strip_markdown
@@ -12,14 +14,16 @@ from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, PlanStep
-from discorag.schema.document import UnitKind
+from discorag.schema.document import Scope, UnitKind
 from discorag.schema.errors import ModelError
 from discorag.schema.values import Span, Vectors
+from discorag.store.store import Store
 from discorag.text.citations import references, steps, without_references
 from discorag.text.terms import terms
 from discorag.verification.claims import Claim, Judge, Place, Verdict
 from discorag.verification.draft import drafted_sentences, is_heading
 from discorag.verification.guards import missing_detail
+from discorag.verification.summaries import replace_summaries
 
 PLACES = 3
 """How many sentences of the cited chunks, and how many of the others, become places."""
@@ -34,7 +38,7 @@ async def find_places(
     cosine to ``vector``, that of the answer's sentence, shape (d,), decides.
     """
     parts = [part for part in _parts(table, cited) if part]
-    groups = [[*find_candidates(inputs, table, part, sentence, vector, PAIRS // len(parts))] for part in parts]
+    groups = [find_candidates(inputs, table, part, sentence, vector, PAIRS // len(parts)) for part in parts]
     candidates = [i for group in groups for i in group]
     try:
         found = await reranker.scores(sentence, [in_context(inputs, table.sentences[i]) for i in candidates])
@@ -310,3 +314,30 @@ def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -
             found.setdefault(frozenset({edge.source, edge.target}), disagreement)
     order = (ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WITH, ChunkRelation.REPLACES)
     return tuple(sorted(found.values(), key=lambda d: order.index(d.relation)))
+
+
+async def trace_draft(
+    verifier: TracingVerifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope
+) -> Outcome[Answer]:
+    """The verifier's answer. Its evidence is always text of documents, even if the draft cites summaries.
+
+    With a graph, the answer also has disagreements between its sources that the last audit of the corpus found.
+
+    Raises:
+        ModelError: A model of the verifier failed.
+        NotFoundError: A document was deleted or replaced meanwhile.
+    """
+    if any(chunk.stands_for for chunk in inputs.chunks):
+        below, draft = await asyncio.to_thread(replace_summaries, inputs, draft, store, scope)
+        outcome = await verifier.verify(below, draft)
+        outcome = outcome.holding(outcome.value.model_copy(update={"plan": inputs.plan}))
+    else:
+        outcome = await verifier.verify(inputs, draft)
+    if inputs.graph is None:
+        return outcome
+    answer = outcome.value
+    evidence = [e for sentence in answer.sentences for e in sentence.evidence]
+    stored = await asyncio.to_thread(stored_disagreements, evidence, store, scope)
+    known = {frozenset((d.a.chunk_id, d.b.chunk_id)) for d in answer.disagreements}
+    others = [d for d in stored if frozenset((d.a.chunk_id, d.b.chunk_id)) not in known]
+    return outcome.holding(answer.model_copy(update={"disagreements": (*answer.disagreements, *others)}))

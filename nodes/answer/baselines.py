@@ -48,7 +48,7 @@ async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     try:
         outcome = await engine.hint(query)
     except ModelError as error:
-        stage.failed(error, fallback="the question itself is searched for")
+        stage.failed(error, fallback="the question itself as the query")
         ledger = stage.done(engine="llm", model=engine.model.name)
         return {**fresh_answer(), "queries": [query], "ledger": Overwrite(ledger)}
     plan, queries = outcome.value

@@ -13,7 +13,7 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import Plan
 from discorag.schema.errors import ConfigError, ModelError
 from discorag.verification.judges import verifier_of
-from discorag.verification.summaries import trace_draft
+from discorag.verification.tracing import trace_draft
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage

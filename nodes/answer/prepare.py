@@ -1,6 +1,6 @@
 """prepare: make the question self-contained, and choose how to search for evidence."""
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite
@@ -16,7 +16,7 @@ from nodes.stage import Stage
 from nodes.state import AnswerState, fresh_answer
 
 Route = Literal["retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all"]
-ROUTES: tuple[Route, ...] = ("retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all")
+ROUTES: tuple[Route, ...] = get_args(Route)
 
 
 async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Route]:

@@ -14,7 +14,7 @@ from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
 from discorag.verification.draft import next_step, unverified_answer
 from discorag.verification.judges import verifier_of
-from discorag.verification.summaries import trace_draft
+from discorag.verification.tracing import trace_draft
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage

@@ -23,13 +23,7 @@ from discorag.models.packaged import language_warning
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import tree_index
 from discorag.schema.document import Chunk, Scope
-from discorag.schema.errors import (
-    DiscoRagError,
-    InputError,
-    ModelError,
-    StoreError,
-    StoreFullError,
-)
+from discorag.schema.errors import DiscoRagError, InputError, ModelError, StoreError, StoreFullError
 from discorag.schema.ledger import Failure, StageRecord
 from discorag.schema.values import fingerprint
 from discorag.store.records import NOT_MADE, Manifest

@@ -155,7 +155,7 @@ def test_cut_off_prose_is_kept_up_to_its_last_whole_sentence_and_marked(
     result, requests = ask(opened, model({turn: CUT[turn]}))
     assert [turn_of(r) for r in requests] == ["graph", "plan", "answer"]
     assert kept in (result.draft, result.answer.plan.paragraph if result.answer.plan else "")
-    assert failures(result) == [(stage, "OutputTruncatedError", "what was whole of it")]
+    assert failures(result) == [(stage, "OutputTruncatedError", "the part before the cut")]
     engines = {s.stage: s.engine for s in result.ledger.stages}
     assert [engines[name] for name in ("relate", "plan", "generate")] == ["llm"] * 3
     assert any("cut off" in note for note in result.answer.notes)

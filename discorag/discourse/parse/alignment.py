@@ -1,4 +1,4 @@
-"""Where the EDUs that a language model copied out of a text stand in that text."""
+"""Finds EDUs that a language model copied out of a text in that text."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -41,7 +41,7 @@ def align_edus(edus: Sequence[str], text: str, *, offset: int) -> tuple[Span, ..
 
 
 def _unescape(edus: Sequence[str], text: str) -> Sequence[str]:
-    """EDUs as they stand in ``text``: copied from the prompt they are escaped, unless they are just as long as it."""
+    """EDUs as ``text`` has them: copied from the prompt they are escaped, unless they are just as long as it."""
     return edus if _length("".join(edus)) == _length(text) else [unescape(edu) for edu in edus]
 
 

@@ -288,7 +288,7 @@ class LlmEngine:
 
 
 def plan_of(text: str, inputs: AnswerInputs) -> Plan:
-    """The plan that a model wrote, without citations of passages that there are not.
+    """The plan that a model wrote, without citations of passages that do not exist.
 
     Raises:
         ValueError: It says nothing.
@@ -303,8 +303,8 @@ def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] 
     """The answer that a model wrote, each sentence once, without what it copied of our prompts.
 
     Raises:
-        ValueError: It says nothing, or cites passages that there are not. A number beyond them is fine where a passage
-            writes it.
+        ValueError: It says nothing, or cites passages that do not exist. A citation that a passage itself contains does
+            not count.
         AskAgainError: It parrots: marks or headings of ours are left in it, more than `RUN` words in a row are a
             passage's, or more than `PROMPT_RUN` our prompts'. ``ask`` is how it is asked for again.
     """
@@ -325,7 +325,7 @@ def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] 
 def outcome_of(stage: str, reply: Reply[T]) -> Outcome[T]:
     """The outcome of a reply; one that was cut off has a failure."""
     cut = OutputTruncatedError("The output was cut off at its limit.")
-    failures = (Failure.of(stage, cut, fallback="what was whole of it"),) if reply.cut else ()
+    failures = (Failure.of(stage, cut, fallback="the part before the cut"),) if reply.cut else ()
     return Outcome(
         value=reply.value, text=reply.text, usage=reply.usage, prompt_hash=reply.prompt_hash, failures=failures
     )
