@@ -7,7 +7,6 @@ function before the part is asked for.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar, cast
 
@@ -50,6 +49,7 @@ class Registry(Mapping[str, P]):
     def __init__(self, kind: str, group: str) -> None:
         self.kind, self.group = kind, group
         self._offers: dict[str, _Offer[P]] = {}
+        self._has_foreign = False
 
     def offer(self, name: str, where: str, help: str) -> None:
         """A part of ours that is imported when it is asked for: ``where`` is ``module:attribute``."""
@@ -90,12 +90,14 @@ class Registry(Mapping[str, P]):
     def __len__(self) -> int:
         return len(self._all)
 
-    @cached_property
+    @property
     def _all(self) -> dict[str, _Offer[P]]:
         """All parts, ours first; those of other packages are looked for once."""
-        for point in entry_points(group=self.group):
-            source = f"of {point.dist.name}" if point.dist else "of another package"
-            self._offers.setdefault(point.name, _Offer(point, source))
+        if not self._has_foreign:
+            self._has_foreign = True
+            for point in entry_points(group=self.group):
+                source = f"of {point.dist.name}" if point.dist else "of another package"
+                self._offers.setdefault(point.name, _Offer(point, source))
         return self._offers
 
 
