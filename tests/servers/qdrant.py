@@ -39,6 +39,9 @@ class QdrantServer(LoopbackServer):
     def _routes(self) -> list[Route]:
         one, many = "/collections/{name}", "/collections/{name}/points"
         return [
+            self._route("GET", "/readyz", lambda *_: "all shards are ready"),
+            self._route("GET", "/collections", lambda *_: self._points.get_collections()),
+            self._route("GET", one, lambda name, _: self._points.get_collection(name)),
             self._route("PUT", one, self._create),
             self._route("DELETE", one, lambda name, _: self._points.delete_collection(name)),
             self._route("GET", f"{one}/exists", lambda name, _: {"exists": self._points.collection_exists(name)}),
@@ -55,7 +58,7 @@ class QdrantServer(LoopbackServer):
             if not self.is_well:
                 return JSONResponse({"status": {"error": "not well"}, "time": 0.0}, 503)
             try:
-                result = does(request.path_params["name"], body)
+                result = does(request.path_params.get("name", ""), body)
             except ValueError as error:  # there is no such collection, or there is one already
                 return JSONResponse({"status": {"error": str(error)}, "time": 0.0}, 404)
             plain = result.model_dump(mode="json", exclude_none=True) if isinstance(result, BaseModel) else result
