@@ -18,7 +18,7 @@ from discorag.generation.prompted.paper import PaperEngine
 from discorag.options import AnswerOptions, IngestOptions, Options
 from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.document import Chunk, Scope
-from nodes.backends import Backends, paper_templates, templates
+from nodes.backends import Backends
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
@@ -70,8 +70,9 @@ class AnswerContext(AnswerOptions, _Scoped):
     async def in_profile(self) -> AnswerContext:
         """These options with those of their profile. All nodes get the same object, which holds the evidence."""
         if self._in_profile is None:
-            has_model = (await self.open_backends()).model is not None
-            self._in_profile = self.with_profile(has_model=has_model)
+            backends = await self.open_backends()
+            await asyncio.to_thread(backends.load_reranker)
+            self._in_profile = self.with_profile(has_model=backends.model is not None)
         return self._in_profile
 
     async def readable(self, inputs: AnswerInputs) -> int:
@@ -82,7 +83,7 @@ class AnswerContext(AnswerOptions, _Scoped):
         return await asyncio.to_thread(
             readable_chunks,
             inputs,
-            templates(backends.settings.prompts_dir),
+            backends.templates,
             self.sampling,
             context_tokens=await backends.context_tokens(),
             counter=backends.encoder.tokens,
@@ -108,12 +109,12 @@ class AnswerContext(AnswerOptions, _Scoped):
         ability = await backends.ability(self.layout)
         if choice == "auto" and not ability.makes(stage):
             return None
-        prompts = templates(backends.settings.prompts_dir)
-        return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
+        owed = backends.prober.owed()
+        return LlmEngine(backends.require_model(), backends.templates, self.sampling, ability.layout, owed)
 
     def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` if no language model is configured."""
-        return PaperEngine(backends.require_model(), paper_templates(backends.settings.prompts_dir), self.sampling)
+        return PaperEngine(backends.require_model(), backends.paper_templates, self.sampling)
 
     @property
     def sampling(self) -> Sampling:

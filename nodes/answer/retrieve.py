@@ -41,7 +41,8 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     """
     context, stage = await answer_context(runtime), Stage("retrieve")
     backends, scope, options = await context.open_backends(), await context.scope(), context.tree_options
-    retriever, tools = tree_retriever(context.retriever), backends.tree_tools(backends.parser_name(context.parser))
+    retriever, parser = tree_retriever(context.retriever), backends.parser_name(context.parser)
+    tools = await asyncio.to_thread(backends.tree_tools, parser)
     assert retriever is not None  # `prepare` chose this node
     question, filters = question_of(state), state.get("filters") or {}
     try:

@@ -25,11 +25,12 @@ async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"trees": {}, "ledger": stage.done(engine="off")}
     backends, inputs = await context.open_backends(), await load_inputs(state, context)
     engine, others = backends.parser_name(context.parser), set[str]()
-    parser = backends.parser(engine, Limits(context.temperature, context.beam_width))
+    parser = await asyncio.to_thread(backends.parser, engine, Limits(context.temperature, context.beam_width))
+    local = await asyncio.to_thread(backends.parser, "local")
     if engine == PROMPTED:
         others = await asyncio.to_thread(_parsed_by_others, inputs, parser, backends.store, await context.scope())
     missing = [c for c in inputs.chunks if c.tree is None or c.doc_id in others]
-    trees = await asyncio.gather(*(stage.parse(c, parser, backends.parser("local")) for c in missing))
+    trees = await asyncio.gather(*(stage.parse(c, parser, local) for c in missing))
     preview = f"{len(missing)} of {len(inputs.chunks)} chunks parsed now"
     maker = ("llm" if engine == PROMPTED else "local") if missing else "stored"
     ledger = stage.finish_batch(len(missing), engine=maker, model=parser.version, preview=preview)
