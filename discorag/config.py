@@ -82,6 +82,12 @@ class StoreSettings(_Section):
     )
     url: str | None = Field(default=None, description="A Qdrant server for the index, e.g. http://localhost:6333.")
     api_key: SecretStr | None = Field(default=None, description="Key of the Qdrant server.")
+    collection: str | None = Field(
+        default=None,
+        max_length=255,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+        description="Collection of the Qdrant server; one store has it alone. None: disco-rag- and the store's own id.",
+    )
     timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
 

@@ -158,6 +158,15 @@ class Documents(BaseModel):
 
 
 class Corpora(BaseModel):
-    """The corpora that hold documents, by name."""
+    """The corpora that hold documents, by name.
+
+    ``index`` says how they are searched if the index cannot be used, e.g. because the Qdrant server does not answer.
+    """
 
     corpora: list[Corpus]
+    index: str = ""
+
+    @classmethod
+    def of(cls, store: Store, tenant: str) -> Self:
+        """The corpora in which the tenant has documents."""
+        return cls(corpora=store.corpora(tenant), index=store.check_index())

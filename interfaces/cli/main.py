@@ -195,7 +195,10 @@ def status(
         documents = [(scope.corpus, *found) for scope in scopes for found in identify_documents(store, scope)]
         if corpus and not documents:
             raise nothing_in(store, scopes[0])
+        index = store.check_index()
         ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
+    if index:
+        err.print(Text(one_line(f"Searches are {index}.", 400)), soft_wrap=True)
     if as_json:
         rows = [
             {"corpus": name, **manifest.model_dump(mode="json"), "identity": identity.model_dump(exclude_defaults=True)}

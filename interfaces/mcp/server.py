@@ -175,7 +175,8 @@ class Server(MCPServer, ABC):
     async def list_corpora(self, ctx: Context) -> Corpora:
         """List the corpora (named sets of documents) that the other tools can be asked about, with their sizes."""
         caller = await self.caller(ctx.request_context.request)
-        return Corpora(corpora=await asyncio.to_thread(caller.rag.corpora, tenant=caller.tenant))
+        scope = caller.scope()
+        return await asyncio.to_thread(Corpora.of, caller.rag.backends.store, scope.tenant)
 
     async def list_documents(
         self,
