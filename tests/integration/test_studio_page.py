@@ -29,7 +29,6 @@ def set_up(home: Path, address: str) -> None:
 
 # One test, because each worker of pytest would start a server of its own.
 @pytest.mark.server
-@pytest.mark.timeout(300)
 def test_the_page_and_every_preset_run_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCO_RAG_MODEL", "http://127.0.0.1:9/v1")  # .env replaces it
     with ScriptedServer(model) as served:
