@@ -18,6 +18,7 @@ from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation
 from discorag.schema.errors import ConfigError
+from nodes.backends import Backends
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Ask, Opened
@@ -255,8 +256,9 @@ def test_a_users_own_wording_is_what_the_model_reads(opened: Opened, tmp_path: P
         return model()({**body, "messages": [{"role": "user", "content": said}]})
 
     with ScriptedServer(respond) as server:
-        rag = opened(server, parser="none")
-        rag.backends.settings = rag.backends.settings.model_copy(update={"prompts_dir": folder})
+        backends = opened(server, parser="none").backends
+        settings = backends.settings.model_copy(update={"prompts_dir": folder})
+        rag = DiscoRAG(backends=Backends(settings, backends.store, backends.encoder, backends.model))
         result = rag.ask(QUERY, preset="paper")
         said = [r["messages"][0]["content"] for r in server.requests]
     assert [text.startswith("Thou knowest") for text in said] == [True] * 4 + [False] * 2
