@@ -17,19 +17,23 @@ _ITEM = rf"(?:(?:see|cf\.?|siehe|vgl\.)\s)?(?:(?:{_NOUN}[\s_:#.=]{{0,3}}){{1,2}}
 _NEXT = r"\s{0,2}(?:[,;，；、/&]|\band\b|\bund\b|和)(?:\s{0,2}(?:and|&))?\s{0,2}"
 _LIST = rf"\s{{0,2}}({_ITEM}(?:{_NEXT}{_ITEM}){{0,15}})[\s,;]{{0,2}}"
 _OPENING, _CLOSING = r"(\[{1,2}|【|［|〔|⟦|\\\[|[(（])", r"(\]{1,2}|】|］|〕|⟧|\\\]|[)）])"
-_BOXED = re.compile(rf"(?<!\\)(?:(?<!\w){_NOUN}(?=\[)|\^)?{_OPENING}{_LIST}{_CLOSING}(?:\(#[^()\s]*\)|(?!\())", re.IGNORECASE)
+_BOXED = re.compile(
+    rf"(?<!\\)(?:(?<!\w){_NOUN}(?=\[)|\^)?{_OPENING}{_LIST}{_CLOSING}(?:\(#[^()\s]*\)|(?!\())", re.IGNORECASE
+)
 _TAGGED = re.compile(rf"<(sup|cite|ref|citation)\b[^<>]*>\s*[\[(]?{_LIST}[\])]?\s*</\1>", re.IGNORECASE)
 _PAIRS = {"[": "]", "【": "】", "［": "］", "〔": "〕", "⟦": "⟧", "\\[": "\\]", "(": ")", "（": "）"}
 
 _PLAIN = r"\[\d{1,4}(?:\.\d{1,4}(?:-\d{1,4})?)?\]"
 _AROUND = re.compile(rf"(\*{{1,2}}|__?|`)((?:{_PLAIN})+)\1")
 _IN_PARENTHESES = re.compile(
-    rf"[(（]\s*(?:(?:see|cf\.?|{_NOUN})[\s:]*)?({_PLAIN}(?:(?:{_NEXT}|\s{{0,2}}){_PLAIN}){{0,15}})\s{{0,2}}[)）]", re.IGNORECASE
+    rf"[(（]\s*(?:(?:see|cf\.?|{_NOUN})[\s:]*)?({_PLAIN}(?:(?:{_NEXT}|\s{{0,2}}){_PLAIN}){{0,15}})\s{{0,2}}[)）]",
+    re.IGNORECASE,
 )
 _COMMA = re.compile(rf"({_PLAIN})\s*[,;，；、]\s*(?={_PLAIN})")
 _ON_ITS_LINE = re.compile(rf"(\S)[ \t]{{0,2}}\n{{1,2}}[ \t]*((?:{_PLAIN}[ \t]*)+)(?=\n|\Z)")
 _LISTED = re.compile(
-    rf"\n[ *_#]{{0,6}}{_NOUN}[ *_]{{0,4}}[:：][ *_]{{0,4}}((?:\n{{0,2}}[-*• \t]{{0,6}}{_PLAIN}[^\n\[]*)+)\n*\Z", re.IGNORECASE
+    rf"\n[ *_#]{{0,6}}{_NOUN}[ *_]{{0,4}}[:：][ *_]{{0,4}}((?:\n{{0,2}}[-*• \t]{{0,6}}{_PLAIN}[^\n\[]*)+)\n*\Z",
+    re.IGNORECASE,
 )
 
 _END = r"(?=[*_]{0,2}\s?(?:[.,;:!?。，；：！？]|\n|\Z))"
@@ -63,6 +67,7 @@ def cited_in_brackets(text: str, passages: Sequence[str], *, bare: bool | None =
     >>> cited_in_brackets("It is red【1】. It is [Passage 2] new. It holds 70 l [1, 2].", ["a", "b"])
     'It is red[1]. It is [2] new. It holds 70 l [1][2].'
     """
+
     def rewritten(find: re.Pattern[str], text: str, numbers: Callable[[re.Match[str]], str | None]) -> str:
         def one(match: re.Match[str]) -> str:
             new = None if _is_copied(match, passages) else numbers(match)

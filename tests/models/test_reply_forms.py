@@ -31,23 +31,28 @@ class Model:
 
     replies: dict[str, Scripted | str] = field(default_factory=dict[str, Scripted | str])
     asked: list[str] = field(default_factory=list[str])
+    van_is_first: bool = True
 
     def __call__(self, body: Body) -> Scripted | str:
         turn = turn_of(body)
         self.asked.append(turn)
         reply = self.replies.get(turn, graph(body) if turn == "graph" else ANSWER)
         reply = reply if isinstance(reply, Scripted) else Scripted(reply)
-        return Scripted(numbered(reply.text or "", body), finish_reason=reply.finish_reason)
+        self.van_is_first = van_is_first(body)
+        return Scripted(numbered(reply.text or "", self.van_is_first), finish_reason=reply.finish_reason)
 
 
 def graph(body: Body) -> str:
     return json.dumps({f"c{i}": {} for i in range(1, chunk_count(body) + 1)} | {"c2": {"1": "BACKGROUND_FOR"}})
 
 
-def numbered(text: str, body: Body) -> str:
+def van_is_first(body: Body) -> bool:
     evidence = "\n".join(m["content"] for m in body["messages"])
-    is_first = evidence.index("3.5 t") < evidence.index("70 litres")
-    return re.sub(r"\b[VT]\b|(?<=c)[VT]\b", lambda m: "1" if (m[0] == "V") == is_first else "2", text)
+    return evidence.index("3.5 t") < evidence.index("70 litres")
+
+
+def numbered(text: str, is_first: bool) -> str:
+    return re.sub(r"\b[VT]\b|(?<=c)[VT]\b|(?<=_)[VT]\b", lambda m: "1" if (m[0] == "V") == is_first else "2", text)
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +74,24 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def opened(shared_pipeline: Pipelines, server: ScriptedServer, texts: Path) -> DiscoRAG:
+    rag = shared_pipeline(llm=server.base_url)
+    rag.ingest(texts)
+    return rag
+
+
 @pytest.fixture
-def rag(pipeline: Pipelines, server: ScriptedServer, texts: Path, model: Model) -> DiscoRAG:
-    """A new model for each test: what one has learned about it does not help another."""
+def rag(opened: DiscoRAG, model: Model) -> DiscoRAG:
+    model.asked.clear()
+    return opened
+
+
+@pytest.fixture
+def new_rag(pipeline: Pipelines, server: ScriptedServer, texts: Path) -> DiscoRAG:
+    """A pipeline that has learned nothing of its model yet."""
     rag = pipeline(llm=server.base_url)
     rag.ingest(texts)
-    model.asked.clear()
     return rag
 
 
@@ -94,15 +111,11 @@ async def ask(rag: DiscoRAG, model: Model, **options: Any) -> tuple[str, AskResu
     return streamed, result
 
 
-def citations(result: AskResult, number_of_van: int) -> list[list[str]]:
+def citations(result: AskResult, model: Model) -> list[list[str]]:
     """The letters that the sentences of the draft cite."""
     sentences = re.split(r"(?<=[.\]])\s+(?=The)", result.draft)
-    letter = {number_of_van: "V", 3 - number_of_van: "T"}
-    return [[letter[int(n)] for n in re.findall(r"(?<!\\)\[(\d)\]", s)] for s in sentences]
-
-
-def van_number(result: AskResult) -> int:
-    return next(i for i, hit in enumerate(result.hits, start=1) if "3.5 t" in hit.text)
+    letters = "VT" if model.van_is_first else "TV"
+    return [[letters[int(n) - 1] for n in re.findall(r"(?<!\\)\[(\d)\]", s)] for s in sentences]
 
 
 THINKING = {
@@ -165,16 +178,16 @@ async def test_a_reply_in_any_form_gives_the_same_sentences_and_citations_and_no
 ) -> None:
     streamed, result = await ask(rag, model, preset="standard", answer=reply)
     assert result.answer.text == TEXT
-    assert citations(result, van_number(result)) == [["V"], ["T"]]
+    assert citations(result, model) == [["V"], ["T"]]
     assert len(model.asked) == 1
-    assert RAW.findall(streamed.replace("<restart>", "").replace("{", "", 0)) == []
+    assert RAW.findall(streamed.replace("<restart>", "")) == []
 
 
 @pytest.mark.parametrize("form", _BOTH)
 async def test_several_passages_in_one_pair_of_brackets_are_all_cited(rag: DiscoRAG, model: Model, form: str) -> None:
     streamed, result = await ask(rag, model, preset="standard", answer=f"{VAN}{form}.")
     assert result.answer.text == f"{VAN}."
-    assert citations(result, van_number(result)) == [["V", "T"]]
+    assert citations(result, model) == [["V", "T"]]
     assert RAW.findall(streamed.replace("<restart>", "")) == []
 
 
@@ -211,17 +224,20 @@ async def test_a_list_marker_is_no_citation(rag: DiscoRAG, model: Model) -> None
     assert [s.text for s in result.answer.sentences] == [f"(1) {VAN}.", f"(2) {TANK}."]
 
 
-CLOSED_ALONE = {"text": f"Let me think about [9].</think>{ANSWER}", "glued": f"analysisWe need [9].assistantfinal{ANSWER}"}
+CLOSED_ALONE = {
+    "text": f"Let me think about [9].</think>{ANSWER}",
+    "glued": f"analysisWe need [9].assistantfinal{ANSWER}",
+}
 
 
 @pytest.mark.parametrize("reply", CLOSED_ALONE.values(), ids=CLOSED_ALONE)
 async def test_thinking_with_only_a_closing_tag_is_withdrawn_once_and_later_not_shown(
-    rag: DiscoRAG, model: Model, reply: str
+    new_rag: DiscoRAG, model: Model, reply: str
 ) -> None:
-    streamed, result = await ask(rag, model, preset="standard", answer=reply)
+    streamed, result = await ask(new_rag, model, preset="standard", answer=reply)
     assert result.answer.text == TEXT
     assert "[9]" not in streamed.rpartition("<restart>")[2]
-    streamed, result = await ask(rag, model, preset="standard", answer=reply)
+    streamed, result = await ask(new_rag, model, preset="standard", answer=reply)
     assert (result.answer.text, "[9]" in streamed) == (TEXT, False)
 
 

@@ -206,7 +206,8 @@ _DECLINES = re.compile(
 
 _BUT = re.compile(r"[,;:] (?:but|however|although|though|only)\b", re.IGNORECASE)
 _ABOUT_PASSAGES = re.compile(
-    rf"\W*(?:(?:(?:the|these|given|provided|retrieved) )*{_SOURCES}|they|none|instead|i|please|therefore)\b", re.IGNORECASE
+    rf"\W*(?:(?:(?:the|these|given|provided|retrieved) )*{_SOURCES}|they|none|instead|i|please|therefore)\b",
+    re.IGNORECASE,
 )
 """How a sentence begins that says more of what the passages lack or hold."""
 
