@@ -1,4 +1,4 @@
-"""Citations as models write them (``【1】``, ``[Passage 1]``, ``[1, 3]``, ``(1)``), in the one form that we read, ``[1]``.
+"""Citations as models write them (``【1】``, ``[Passage 1]``, ``[1, 3]``), in the one form that we read, ``[1]``.
 
 A citation is the number of a passage that was given, in one of the known brackets. ``(1)`` and ``¹`` count only if the
 reply cites in no other form, and at the end of a sentence or clause. A number that names a part of something else
@@ -13,7 +13,10 @@ _NOUN = (
     r"|passagen?|quellen?|dokumente?|段落|资料|来源|文档|文献)"
 )
 _NUMBER = r"\d{1,4}(?:\.\d{1,4}(?:-\d{1,4})?|\s?[-–—]\s?\d{1,4})?"
-_ITEM = rf"(?:(?:see|cf\.?|siehe|vgl\.)\s)?(?:(?:{_NOUN}[\s_:#.=]{{0,3}}){{1,2}}|[cpsd#^])?[\[\"]?({_NUMBER})[\]\"]?(?:\^|†[^\]】,]{{0,30}})?"
+_ITEM = (
+    rf"(?:(?:see|cf\.?|siehe|vgl\.)\s)?(?:(?:{_NOUN}[\s_:#.=]{{0,3}}){{1,2}}|[cpsd#^])?"
+    rf"[\[\"]?({_NUMBER})[\]\"]?(?:\^|†[^\]】,]{{0,30}})?"
+)
 _NEXT = r"\s{0,2}(?:[,;，；、/&]|\band\b|\bund\b|和)(?:\s{0,2}(?:and|&))?\s{0,2}"
 _LIST = rf"\s{{0,2}}({_ITEM}(?:{_NEXT}{_ITEM}){{0,15}})[\s,;]{{0,2}}"
 _OPENING, _CLOSING = r"(\[{1,2}|【|［|〔|⟦|\\\[|[(（])", r"(\]{1,2}|】|］|〕|⟧|\\\]|[)）])"
