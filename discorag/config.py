@@ -278,6 +278,11 @@ class ApiSettings(_Section):
     keys: Path | None = Field(
         default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
     )
+    published_locally: bool = Field(
+        default=False,
+        description="Only this machine reaches the port, whatever host says: that of a container, published on "
+        "127.0.0.1. The server then works without keys.",
+    )
     uploads: Path = Field(default=Path("uploads"), description="Folder of uploaded files, below home.")
     upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
     body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")

@@ -11,13 +11,12 @@ from langchain_core.documents import Document
 from langchain_core.prompts import PromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, create_retriever_tool
-from langgraph.graph import END, START
 from pydantic import Field
 
 from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
 from discorag.schema.values import Span
-from graphs.answer import Graph, add_abstain, add_retrieval, steps
+from graphs.retrieve import graph
 from interfaces.facade import DiscoRAG
 from nodes.context import AnswerContext
 from nodes.state import Json
@@ -76,7 +75,7 @@ class DiscoRetriever(BaseRetriever, arbitrary_types_allowed=True):
         context = self.rag.context(AnswerContext, given | self.switches)
         try:
             asked = {"query": query, "filters": self.filters}
-            state = await _RETRIEVAL.ainvoke(asked, context=context, output_keys=["hits", "evidence"])
+            state = await graph.ainvoke(asked, context=context, output_keys=["hits", "evidence"])
         except EmptyCorpusError:
             return []
         ids, scope, store = [hit["chunk_id"] for hit in state["hits"]], await context.scope(), self.rag.backends.store
@@ -84,19 +83,6 @@ class DiscoRetriever(BaseRetriever, arbitrary_types_allowed=True):
         names, parts = await asyncio.to_thread(store.source_names, scope, chunks), state.get("evidence", {})
         hits = zip(chunks, state["hits"], strict=True)
         return [document for c, hit in hits for document in _documents(c, names[c.uri], hit, parts)]
-
-
-def _retrieval() -> Graph:
-    """The part of the answer graph that finds evidence."""
-    graph = steps()
-    add_retrieval(graph)
-    add_abstain(graph)
-    graph.add_edge(START, "prepare")
-    graph.add_edge("rerank", END)
-    return graph.compile(name="retrieve")
-
-
-_RETRIEVAL = _retrieval()
 
 
 def _documents(chunk: Chunk, title: str, hit: Json, evidence: dict[str, list[list[int]]]) -> Iterator[Document]:

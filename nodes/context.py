@@ -13,12 +13,14 @@ from langgraph.runtime import Runtime
 from pydantic import Field, PrivateAttr
 from pydantic.json_schema import SkipJsonSchema
 
+from discorag.discourse.parse.parser import PROMPTED
 from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling, readable_chunks
 from discorag.generation.prompted.paper import PaperEngine
-from discorag.options import AnswerOptions, IngestOptions, Options
+from discorag.options import PRESETS, AnswerOptions, IngestOptions, Options
 from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.document import Chunk, Scope
-from nodes.backends import Backends, paper_templates, templates
+from nodes.backends import Backends
+from nodes.state import AnswerState
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
@@ -57,6 +59,7 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     _cache: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
     _in_profile: AnswerContext | None = PrivateAttr(default=None)
+    _without_model: AnswerContext | None = PrivateAttr(default=None)
 
     @property
     def cache(self) -> EvidenceCache:
@@ -70,9 +73,30 @@ class AnswerContext(AnswerOptions, _Scoped):
     async def in_profile(self) -> AnswerContext:
         """These options with those of their profile. All nodes get the same object, which holds the evidence."""
         if self._in_profile is None:
-            has_model = (await self.open_backends()).model is not None
-            self._in_profile = self.with_profile(has_model=has_model)
+            backends = await self.open_backends()
+            await asyncio.to_thread(backends.load_reranker)
+            self._in_profile = self.with_profile(has_model=backends.model is not None)
         return self._in_profile
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a language model relates, plans or writes."""
+        return self.profile == "written" or "llm" in (self.relater, self.planner)
+
+    def without_model(self) -> AnswerContext:
+        """These options as they are if no language model is configured; what needs one gets its default."""
+        if self._without_model is None:
+            needs_model = self.preset in ("paper", "rdr2")
+            of_preset = PRESETS[self.preset] if needs_model else {}
+            given = {name: getattr(self, name) for name in self.model_fields_set}
+            kept = {name: value for name, value in given.items() if of_preset.get(name) != value}
+            for name in ("profile", "relater", "planner", "generator", "refine", *(["preset"] * needs_model)):
+                kept.pop(name, None)
+            for name, prompted in (("verifier", "llm"), ("parser", PROMPTED)):
+                if kept.get(name) == prompted:
+                    del kept[name]
+            self._without_model = AnswerContext(**kept).with_profile(has_model=False)
+        return self._without_model
 
     async def readable(self, inputs: AnswerInputs) -> int:
         """How many of the chunks fit into the context of the language model that will read them in our conversation."""
@@ -82,7 +106,7 @@ class AnswerContext(AnswerOptions, _Scoped):
         return await asyncio.to_thread(
             readable_chunks,
             inputs,
-            templates(backends.settings.prompts_dir),
+            backends.templates,
             self.sampling,
             context_tokens=await backends.context_tokens(),
             counter=backends.encoder.tokens,
@@ -108,12 +132,12 @@ class AnswerContext(AnswerOptions, _Scoped):
         ability = await backends.ability(self.layout)
         if choice == "auto" and not ability.makes(stage):
             return None
-        prompts = templates(backends.settings.prompts_dir)
-        return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
+        owed = backends.prober.owed()
+        return LlmEngine(backends.require_model(), backends.templates, self.sampling, ability.layout, owed)
 
     def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` if no language model is configured."""
-        return PaperEngine(backends.require_model(), paper_templates(backends.settings.prompts_dir), self.sampling)
+        return PaperEngine(backends.require_model(), backends.paper_templates, self.sampling)
 
     @property
     def sampling(self) -> Sampling:
@@ -143,9 +167,13 @@ async def default_backends() -> Backends:
     return await asyncio.to_thread(_open_once)
 
 
-async def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's options, its profile decided; when the caller gave none, the defaults, which all runs share."""
-    return await (runtime.context or _defaults()).in_profile()
+async def answer_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The run's options, its profile decided; when the caller gave none, the defaults, which all runs share.
+
+    After the language model has failed, they are those of a run without one.
+    """
+    options = runtime.context or _defaults()
+    return options.without_model() if state.get("model_failed") else await options.in_profile()
 
 
 @cache

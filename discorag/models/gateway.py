@@ -24,6 +24,7 @@ from discorag.schema.errors import (
     Usage,
 )
 from discorag.schema.values import digest
+from discorag.text.replies import json_in
 
 T = TypeVar("T")
 
@@ -145,6 +146,7 @@ def _accept(request: Request[T], draft: Draft) -> Reply[T]:
     is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
         text = request.cut(draft.text) if is_cut and request.cut else _finished_text(draft)
+        text = text if request.schema is None else json_in(text)
         return Reply(text=text, value=request.parse(text), usage=draft.usage, cut=is_cut)
     except (ValueError, RecursionError) as error:
         if is_cut and not isinstance(error, AskAgainError):

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from discorag import DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.generation.draft import VERBATIM
+from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Support
 from discorag.schema.discourse import ChunkRelation, RstTree
@@ -137,7 +137,7 @@ def test_an_endpoint_that_fails_is_not_asked_again_and_the_verbatim_answer_stays
         assert len(server.requests) == 1
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("relate", kind, "local"),
-        ("generate", "ModelError", VERBATIM),
+        ("generate", "ModelError", WITHOUT_MODEL),
     ]
     assert result.answer.sentences == verbatim.answer.sentences
     assert [note.partition(":")[0] for note in result.answer.notes] == [
