@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator
 from functools import cache
 from inspect import cleandoc
+from itertools import pairwise, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ import typer.main
 import yaml
 from typer.core import TyperGroup
 
+from discorag import options as presets
 from graphs import answer, ingest
 from interfaces.cli import main as cli
 from tests import settings_page
@@ -121,6 +123,31 @@ def test_the_page_draws_what_the_code_prints(name: str) -> None:
     blocks = dict(re.findall(r"## (\w+)\n.*?```mermaid\n(.*?)```", GRAPHS_PAGE.read_text(encoding="utf-8"), re.DOTALL))
     shown = "\n".join(line.strip() for line in blocks[name].splitlines())
     assert shown == drawn(GRAPHS[name])
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def edges_drawn(flowchart: str) -> set[tuple[str, str]]:
+    """The edges of a Mermaid flowchart, of which a line is a chain of arrows; ``&`` joins several nodes."""
+    found: set[tuple[str, str]] = set()
+    for line in flowchart.splitlines()[1:]:
+        steps = [re.findall(r"(\w+)(?:\(.*?\))?", step) for step in re.split(r"-->|-\.->|-\. [^.]+ \.->", line)]
+        found |= {edge for pair in pairwise(steps) for edge in product(*pair)}
+    return found
+
+
+def test_the_readme_draws_the_answer_graph() -> None:
+    (flowchart,) = re.findall(r"```mermaid\n(.*?)```", README, re.DOTALL)
+    ends = {"__start__": "question", "__end__": "answer"}
+    edges = answer.graph.get_graph().edges
+    assert edges_drawn(flowchart) == {(ends.get(e.source, e.source), ends.get(e.target, e.target)) for e in edges}
+
+
+def test_the_readme_names_the_preset_and_the_nodes_of_each_paper() -> None:
+    rows = re.findall(r"^\| \[.*?\]\(https.*?\) \| `(\w+)` \| (.*?) \|", README, re.MULTILINE)
+    assert {preset for preset, _ in rows} == presets.PAPERS
+    assert {name for _, nodes in rows for name in re.findall(r"`(\w+)`", nodes)} < answer.graph.nodes.keys()
 
 
 PAPERS = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")

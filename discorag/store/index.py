@@ -153,20 +153,19 @@ class Point:
 
 def document_points(document: IndexedDocument) -> Iterator[Point]:
     """The points of a document."""
-    payload = {
+    payload: dict[str, object] = {
         "tenant": document.scope.tenant,
         "corpus": document.scope.corpus,
         "doc_id": document.doc_id,
         "version": str(document.number),
         "meta": [_pair(key, value) for key, value in document.metadata.items()],
     }
-    passages = document.passages or [{}] * len(document.chunk_ids)
-    title = {"title": passages[0]["title"]} if document.passages else {}
-    yield Point(document.doc_id, DOCUMENT, document.mean, payload | title)
-    for chunk, vector, terms, passage in zip(
-        document.chunk_ids, document.vectors, document.terms, passages, strict=True
-    ):
-        yield Point(chunk, DENSE, vector, payload | passage, terms)
+    passages = document.passages or [dict[str, object]() for _ in document.chunk_ids]
+    own = {"title": passages[0]["title"]} if document.passages else {}
+    yield Point(document.doc_id, DOCUMENT, document.mean, {**payload, **own})
+    chunks = zip(document.chunk_ids, document.vectors, document.terms, passages, strict=True)
+    for chunk, vector, terms, passage in chunks:
+        yield Point(chunk, DENSE, vector, {**payload, **passage}, terms)
 
 
 def readable_passage(chunk: Mapping[str, Any]) -> dict[str, object]:

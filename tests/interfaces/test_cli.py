@@ -102,6 +102,12 @@ def test_status_tells_what_is_stored(home: Path) -> None:
     assert "6 documents" in run(home, "status")
 
 
+def test_status_says_that_the_qdrant_server_does_not_answer(home: Path) -> None:
+    said = " ".join(run(home, "status", both=True, DISCO_RAG_STORE__URL="http://127.0.0.1:9").split())
+    assert "6 documents" in said
+    assert "Searches are exact (http://127.0.0.1:9 does not answer" in said
+
+
 def test_without_a_name_status_lists_all_corpora_and_the_only_one_is_asked(tmp_path: Path) -> None:
     (tmp_path / "tides.md").write_text("Tides rise twice a day.", "utf-8")
     run(tmp_path, "ingest", "tides.md", "--corpus", "sea", "--parser", "none")

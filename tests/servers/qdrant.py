@@ -49,7 +49,7 @@ class QdrantServer(LoopbackServer):
             self._route("PUT", f"{one}/index", lambda name, _: _DONE),
             self._route("PUT", many, self._upsert),
             self._route("POST", f"{many}/scroll", self._scroll),
-            self._route("GET", "/collections", lambda *_: self._points.get_collections()),
+            self._route("GET", "/collections", lambda _name, _body: self._points.get_collections()),
             self._route("POST", f"{many}/delete", self._delete),
             self._route("POST", f"{many}/query", self._query),
             self._route("POST", f"{many}/count", self._count),
@@ -97,8 +97,8 @@ class QdrantServer(LoopbackServer):
 
     def _scroll(self, name: str, body: bytes) -> object:
         asked = models.ScrollRequest.model_validate_json(body)
-        points, next_page = self._points.scroll(name, limit=asked.limit or 10)
-        return models.ScrollResult(points=points, next_page_offset=next_page)
+        points, _ = self._points.scroll(name, limit=asked.limit or 10)
+        return models.ScrollResult(points=points)
 
     def _count(self, name: str, body: bytes) -> object:
         return self._points.count(name, models.CountRequest.model_validate_json(body).filter)
