@@ -12,10 +12,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from discorag import DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Support
 from discorag.schema.discourse import ChunkRelation, RstTree
+from discorag.schema.ledger import WITHOUT_MODEL
 from graphs.answer import build
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines

@@ -14,10 +14,10 @@ from discorag import AskResult, DiscoRAG
 from discorag.config import Settings, StoreSettings
 from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation
 from discorag.schema.errors import ConfigError
+from discorag.schema.ledger import WITHOUT_MODEL
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Ask, Opened

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.schema.discourse import EDGE_RELATIONS, Relation
 from discorag.schema.errors import ConfigError, InputError
+from discorag.schema.ledger import WITHOUT_MODEL
 from interfaces.facade import AskResult
 from prompts import load
 from tests.conftest import EXAMPLES, Pipelines
