@@ -14,7 +14,7 @@ from discorag.schema.discourse import RstTree
 from discorag.schema.ledger import STAGES
 from interfaces.http.app import create_app
 from tests.graphs.scripts import ANSWER, model
-from tests.interfaces.http.conftest import Address, Listen, Served
+from tests.interfaces.http.conftest import Listen, Served
 from tests.interfaces.http.parts import PATIENCE_S, QUERY, TEXTS, Apps, Listening, events, until
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
