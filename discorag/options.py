@@ -94,8 +94,8 @@ class AnswerOptions(Options):
     profile: Profile = Field(
         default="auto",
         description="verbatim: the answer is sentences of the sources; no language model is called. written: a "
-        "language model writes it from the ten best chunks, or says that they do not answer; the verbatim answer is "
-        "shown first, and stays if the model fails. auto: written if a language model is configured.",
+        "language model writes it from the ten best chunks, or says that they do not answer; if the model fails, the "
+        "question is answered without it. auto: written if a language model is configured.",
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,
