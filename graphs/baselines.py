@@ -7,12 +7,12 @@ Standard RAG has no graph of its own: it is the answer graph with trees, graph a
 # pyright: reportUnknownMemberType=false
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 from langgraph.graph import START
 from langgraph.runtime import Runtime
 
-from discorag.options import PRESETS
+from discorag.options import PRESETS, Preset
 from graphs.answer import Graph, add_ending, add_retrieval, steps
 from nodes.answer import baselines
 from nodes.context import AnswerContext
@@ -51,9 +51,10 @@ markers = _chain("markers", relate=baselines.find_markers, generate=baselines.an
 """Discourse markers between chunks instead of relations (fig. 17, appendix F)."""
 
 BASELINES = {g.name: g for g in (full_context, retrieve_and_plan, plan_and_retrieve, markers)}
-PRESET_NAMES = {preset: preset for preset in PRESETS} | {
-    "default": "disco-rag",
-    "local": "disco-rag-local",
+PRESET_NAMES: dict[str, str] = {preset: preset for preset in get_args(Preset)} | {
+    "auto": "disco-rag",
+    "written": "disco-rag-written",
+    "verbatim": "disco-rag-verbatim",
     "paper": "disco-rag-paper",
     "standard": "standard-rag",
 }
@@ -63,5 +64,5 @@ PIPELINES: dict[str, dict[str, Any]] = {
     **{name: {"baseline": name} for name in BASELINES},
 }
 """Models of the OpenAI endpoint -> arguments of `interfaces.facade.DiscoRAG.aask`."""
-NEEDS_MODEL = {"disco-rag-paper", *BASELINES}
+NEEDS_MODEL = {*BASELINES, *(PRESET_NAMES[p] for p, options in PRESETS.items() if options.get("engine") == "llm")}
 """Pipelines that cannot do without a language model."""

@@ -1,4 +1,7 @@
-"""What a run needs in addition to its state: its options (in Studio, an assistant's configuration) and its backends."""
+"""What a run needs in addition to its state: its options (in Studio, an assistant's configuration) and its backends.
+
+A context holds what the caller set. Nodes get complete options from `answer_context`.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,15 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling, readable_chunks
 from discorag.generation.prompted.paper import PaperEngine
-from discorag.options import AnswerOptions, IngestOptions, Options
+from discorag.options import AnswerOptions, IngestOptions, Options, Resolved, explain_refusal, resolve, without_model
 from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends, paper_templates, templates
@@ -24,10 +27,32 @@ PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
 
 
+class _AnyName(dict[str, Any]):
+    """A mapping that claims to contain every key."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
 class _Scoped(Options):
     tenant: str | None = Field(default=None, min_length=1, description="Owner of the documents. None: as configured.")
     corpus: str | None = Field(default=None, min_length=1, description="Named set of documents. None: as configured.")
     backends: SkipJsonSchema[Backends | None] = Field(default=None, exclude=True, repr=False)
+
+    def __init__(self, **given: Any) -> None:
+        """Raises `InputError` for an option that is unknown or has an impossible value; LangGraph's server shows it."""
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise explain_refusal(error) from error
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The form of Studio. LangGraph's server drops the fields that it lacks; `_AnyName` prevents this, so that a
+        misspelt field reaches `__init__` and is refused.
+        """
+        schema = super().model_json_schema(*args, **kwargs)
+        return {**schema, "properties": _AnyName(schema["properties"])}
 
     async def open_backends(self) -> Backends:
         """The backends handed in, else the process's own, opened from the settings at first use."""
@@ -53,10 +78,10 @@ class EvidenceCache:
 
 
 class AnswerContext(AnswerOptions, _Scoped):
-    """Options of the answer graph, whose documents it answers from, and with which backends."""
+    """Options of the answer graph that the caller set, whose documents it answers from, and with which backends."""
 
     _cache: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
-    _in_profile: AnswerContext | None = PrivateAttr(default=None)
+    _resolved: dict[bool, AnswerContext] = PrivateAttr(default_factory=dict[bool, "AnswerContext"])
 
     @property
     def cache(self) -> EvidenceCache:
@@ -67,16 +92,32 @@ class AnswerContext(AnswerOptions, _Scoped):
         """Store what was read."""
         self._cache = new
 
-    async def in_profile(self) -> AnswerContext:
-        """These options with those of their profile. All nodes get the same object, which holds the evidence."""
-        if self._in_profile is None:
-            has_model = (await self.open_backends()).model is not None
-            self._in_profile = self.with_profile(has_model=has_model)
-        return self._in_profile
+    async def resolved(self, *, model_failed: bool = False) -> AnswerContext:
+        """The complete options of the run. All nodes get the same object, which holds the evidence.
+
+        Raises as `explain`. ``model_failed``: choose as if there was no language model.
+        """
+        if model_failed not in self._resolved:
+            options = self.explain(await self.open_backends(), model_failed=model_failed).options
+            self._resolved[model_failed] = self.model_copy(update=dict(options))
+        return self._resolved[model_failed]
+
+    def explain(self, backends: Backends, *, model_failed: bool = False) -> Resolved:
+        """The complete options of a run with these backends, and where each value comes from.
+
+        Raises:
+            InputError: Options contradict each other, or the settings hold an impossible one.
+            ConfigError: An option needs a language model, and none is configured.
+        """
+        given = {name: getattr(self, name) for name in self.model_fields_set & AnswerOptions.model_fields.keys()}
+        settings = backends.settings.answer
+        if model_failed:
+            return without_model(given, settings)
+        return resolve(given, settings, has_model=backends.model is not None)
 
     async def readable(self, inputs: AnswerInputs) -> int:
         """How many of the chunks fit into the context of the language model that will read them in our conversation."""
-        if self.profile == "verbatim" or self.preset == "paper" or self.retriever == "all":
+        if not self.is_written or self.preset == "paper" or self.retriever == "all":
             return len(inputs.chunks)
         backends = await self.open_backends()
         return await asyncio.to_thread(
@@ -90,23 +131,19 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     async def room(self, backends: Backends) -> int | None:
         """The most tokens of evidence that fit into the language model's context; None if no model reads it."""
-        if self.profile == "verbatim" or backends.model is None:
+        if not self.is_written or backends.model is None:
             return None
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
-    async def llm(self, choice: str, stage: str = "generate") -> LlmEngine | PaperEngine | None:
-        """The prompted engine if the option's value asks for it; None means the local engine.
-
-        ``auto`` does not ask a model that cannot do this stage (``relate``, ``plan``, ``generate``). Raises
-        `ConfigError` for ``llm`` where no language model is configured.
-        """
-        backends = await self.open_backends()
-        if choice not in ("auto", "llm") or (choice == "auto" and backends.model is None):
+    async def llm(self, stage: Literal["relate", "plan", "generate"]) -> LlmEngine | PaperEngine | None:
+        """The prompted engine of a stage; None means the local engine, also where the model cannot do this stage."""
+        if not self.is_written:
             return None
+        backends = await self.open_backends()
         if self.preset == "paper":
             return self.paper_engine(backends)
         ability = await backends.ability(self.layout)
-        if choice == "auto" and not ability.makes(stage):
+        if not ability.makes(stage):
             return None
         prompts = templates(backends.settings.prompts_dir)
         return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
@@ -143,9 +180,13 @@ async def default_backends() -> Backends:
     return await asyncio.to_thread(_open_once)
 
 
-async def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's options, its profile decided; when the caller gave none, the defaults, which all runs share."""
-    return await (runtime.context or _defaults()).in_profile()
+async def answer_context(state: Mapping[str, Any], runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The run's complete options; where the caller set none, those of the settings, which all runs share.
+
+    After the language model has failed (``model_failed`` in the state) they are the options without one. Raises as
+    `AnswerContext.resolved`.
+    """
+    return await (runtime.context or _defaults()).resolved(model_failed=bool(state.get("model_failed")))
 
 
 @cache

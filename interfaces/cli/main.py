@@ -41,6 +41,7 @@ from interfaces.cli.present import (
     ingest_summary,
     ledger_table,
     name_and_note,
+    options_table,
     out,
     plan_section,
     print_json,
@@ -55,13 +56,13 @@ from interfaces.tune import Example, candidates, find_settings, write_settings
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
 from interfaces.views.terminal import answer_text
 from nodes.backends import Backends
-from nodes.context import AnswerContext
 
 app = new_app()
 show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
-OPTIONS = AnswerContext.model_fields.keys() - {"backends", "corpus", "tenant"}
+OPTIONS = AnswerOptions.model_fields.keys() | AnswerOptions.renamed.keys()
+"""What ``--set`` assigns; the error for an option of an earlier release names what replaced it."""
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
@@ -120,6 +121,9 @@ def ask(
         str | None, typer.Option(help="Answer by a baseline of the Disco-RAG paper, e.g. markers.")
     ] = None,
     llm: Llm = None,
+    explain: Annotated[
+        bool, typer.Option(help="Print every option and where its value comes from; ask nothing.")
+    ] = False,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
@@ -130,6 +134,8 @@ def ask(
     """``disco-rag ask``."""
     chosen = {"retriever": retriever} if retriever else {}
     options = chosen | _options(assignments) | {"baseline": baseline}
+    if explain:
+        return _explain(options, llm, as_json=as_json)
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, corpus, llm, engine)
     with _pipeline(llm) as rag:
@@ -313,6 +319,16 @@ def _leave_soon(message: str) -> None:
     timer = Timer(PATIENCE_S, os._exit, (130,))
     timer.daemon = True
     timer.start()
+
+
+def _explain(options: dict[str, Any], llm: str | None, *, as_json: bool) -> None:
+    """Print the complete options of a question, and where the value of each comes from."""
+    with _pipeline(llm) as rag:
+        resolved = rag.explain(**options)
+    if as_json:
+        print_json({"options": resolved.options.model_dump(mode="json"), "origins": resolved.origins})
+    else:
+        out.print(options_table(resolved))
 
 
 def _ask_batch(

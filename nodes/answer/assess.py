@@ -28,10 +28,10 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command
     A language model that writes decides this itself: a low probability then only makes the preliminary answer unsure,
     and counts if the model fails (`nodes.answer.verify`). The papers' presets decide by their own means, or not at all.
     """
-    context, stage = await answer_context(runtime), Stage("assess")
+    context, stage = await answer_context(state, runtime), Stage("assess")
     inputs = await load_inputs(state, context)
     found = await _assess(inputs, context, stage) if inputs.chunks else Assessment(refusal=NO_EVIDENCE)
-    decides = context.profile == "verbatim" or not inputs.chunks
+    decides = not context.is_written or not inputs.chunks
     goto: Next = "abstain" if found.refusal and decides and context.abstain == "auto" else "quote"
     known = "" if found.probability is None else f"probability {found.probability:.2f}"
     reason = found.refusal if goto == "abstain" else known or f"there are {len(inputs.chunks)} chunks of evidence"
@@ -63,7 +63,7 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
         return Assessment(unsure=True)
     calibration = backends.calibration
     if isinstance(calibration, ConfigError):
-        if context.profile == "verbatim":
+        if not context.is_written:
             stage.failed(calibration, fallback="every question is answered, with three sentences")
         return Assessment()
     table, relevance = await backends.selector.rank(inputs)
@@ -73,7 +73,7 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
 
 async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """An answer without sentences that says why; the draft, if there was one, stays in the state."""
-    context, stage = await answer_context(runtime), Stage("abstain")
+    context, stage = await answer_context(state, runtime), Stage("abstain")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     answer = stage.with_notes(await abstain_from(inputs, backends.selector, state.get("because", "")), state)
     ledger = stage.done(engine="local", model=backends.reranker.version, preview=answer.abstained)

@@ -43,7 +43,7 @@ async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """plan: a plan and queries from the question alone (fig. 16, stage 1); if it fails, the question is searched."""
-    context, stage = await answer_context(runtime), Stage("plan")
+    context, stage = await answer_context(state, runtime), Stage("plan")
     engine, query = await _engine(context), check_query(state["query"])
     try:
         outcome = await engine.hint(query)
@@ -62,7 +62,7 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """retrieve: search for every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as
     `retrieve_chunks`.
     """
-    context, stage = await answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
 
     searches = await asyncio.gather(*(find_chunks(query, state, context) for query in state.get("queries", [])))
@@ -82,7 +82,7 @@ async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Jso
 
 async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """relate: find discourse markers between chunks (fig. 17); if the call fails, there are none."""
-    context, stage = await answer_context(runtime), Stage("relate")
+    context, stage = await answer_context(state, runtime), Stage("relate")
     engine = await _engine(context)
     inputs = without_structure(await load_inputs(state, context))
     try:
@@ -106,7 +106,7 @@ async def _write_draft(
     call: Callable[[PaperEngine, AnswerInputs], Awaitable[Outcome[str]]],
 ) -> Json:
     """The draft that a call makes; shown in one piece, because beams cannot be streamed."""
-    context, stage = await answer_context(runtime), Stage("generate")
+    context, stage = await answer_context(state, runtime), Stage("generate")
     engine = await _engine(context)
 
     async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:

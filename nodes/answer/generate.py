@@ -4,14 +4,13 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from discorag.config import HOW_TO_NAME_A_MODEL
 from discorag.discourse.relate import relate_chunks
 from discorag.generation.draft import Write, stream_answer, write_draft
 from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import Plan
-from discorag.schema.errors import ConfigError, ModelError
+from discorag.schema.errors import ModelError
 from discorag.verification.judges import verifier_of
 from discorag.verification.tracing import trace_draft
 from nodes.context import AnswerContext, answer_context
@@ -21,12 +20,12 @@ from nodes.state import AnswerState, Json
 
 
 async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Answer as without a language model, by the same engines; does nothing in the verbatim profile.
+    """Answer as without a language model, by the same engines; does nothing if no model writes.
 
     The event ``preliminary`` carries the answer.
     """
-    context, stage = await answer_context(runtime), Stage("quote")
-    if context.profile == "verbatim":
+    context, stage = await answer_context(state, runtime), Stage("quote")
+    if not context.is_written:
         return {"ledger": stage.done(engine="off")}
     backends, inputs = await context.open_backends(), await load_inputs(state, context)
     inputs = await _with_graph_and_plan(inputs, context)
@@ -56,22 +55,13 @@ async def _with_graph_and_plan(inputs: AnswerInputs, context: AnswerContext) -> 
 
 
 async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Write the draft; where the language model fails, the verbatim answer stays, and the result says so.
-
-    Raises:
-        ConfigError: A language model is to write or to ``refine``, and none is configured.
-    """
-    context = await answer_context(runtime)
+    """Write the draft; where the language model fails, the verbatim answer stays, and the result says so."""
+    context = await answer_context(state, runtime)
     stage = Stage("generate")
     inputs = await load_inputs(state, context)
-    is_unavailable = state.get("unavailable", False) and context.generator != "local"
-    llm = None if is_unavailable else await context.llm(context.generator)
+    is_unavailable = state.get("unavailable", False) and context.is_written
+    llm = None if is_unavailable else await context.llm("generate")
     if llm is None and not is_unavailable:
-        if context.refine:
-            raise ConfigError(
-                f"refine is {context.refine}, but no language model is configured.",
-                hint=f"{HOW_TO_NAME_A_MODEL} Or leave refine at 0.",
-            )
         return await draft_update(inputs, context, stage, None, "", None)
 
     async def write(inputs: AnswerInputs) -> Outcome[str]:

@@ -29,7 +29,7 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comman
     if not isinstance(query, str):
         hint = 'Give {"query": "..."}; the corpus and other options go into the context.'
         raise QueryError("The input has no text under 'query'.", hint=hint)
-    context, stage = await answer_context(runtime), Stage("prepare")
+    context, stage = await answer_context(state, runtime), Stage("prepare")
     question = await _self_contained(check_query(query), state, context, stage)
     route = route_of(context.retriever)
     stage.record_route(route, f"the retriever is {context.retriever}")

@@ -31,7 +31,7 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
         QueryError: The question is longer than the encoder's window.
         EmptyCorpusError: Nothing was found, and there are no documents, or ``abstain`` is never.
     """
-    return await _retrieve_chunks(state, await answer_context(runtime), Stage("retrieve"))
+    return await _retrieve_chunks(state, await answer_context(state, runtime), Stage("retrieve"))
 
 
 async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
@@ -39,7 +39,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
 
     If trees are missing and cannot be stored, the chunks are searched instead. Raises as `retrieve_chunks`.
     """
-    context, stage = await answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope, options = await context.open_backends(), await context.scope(), context.tree_options
     retriever, tools = tree_retriever(context.retriever), backends.tree_tools(backends.parser_name(context.parser))
     assert retriever is not None  # `prepare` chose this node
@@ -65,7 +65,7 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Comma
     """Take every chunk that fits into the reader's context, in document order; raises as `everything`,
     `retrieve_chunks`.
     """
-    context, stage = await answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)
     filters = state.get("filters") or {}
@@ -120,7 +120,7 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     Chunks that do not fit into the context of the language model that will read them are left out, and the result says
     so.
     """
-    context, stage = await answer_context(runtime), Stage("rerank")
+    context, stage = await answer_context(state, runtime), Stage("rerank")
     ranked = await _rerank(state, context) if context.rerank else state
     inputs = await load_inputs(ranked, context)
     hits = ranked.get("hits", [])[: await context.readable(inputs)]

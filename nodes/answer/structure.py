@@ -19,7 +19,7 @@ from nodes.state import AnswerState, Json
 
 async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Parse what lacks a tree; a chunk on which the llm engine fails gets the local engine's tree."""
-    context = await answer_context(runtime)
+    context = await answer_context(state, runtime)
     stage = Stage("parse")
     if not context.use_tree:
         return {"trees": {}, "ledger": stage.done(engine="off")}
@@ -44,12 +44,12 @@ def _parsed_by_others(inputs: AnswerInputs, parser: TreeParser, store: Store, sc
 
 async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Infer the graph; when a model fails, the local engine's graph is used instead and the result says so."""
-    context = await answer_context(runtime)
+    context = await answer_context(state, runtime)
     stage = Stage("relate")
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    llm, update = await context.llm(context.relater, "relate"), Json()
+    llm, update = await context.llm("relate"), Json()
     try:
         outcome = await (llm.relate(inputs) if llm else relate_chunks(inputs, backends.encoder))
     except ModelError as error:
@@ -67,7 +67,7 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Plan the answer; if the language model fails, the rules make the plan and the result says so."""
-    context = await answer_context(runtime)
+    context = await answer_context(state, runtime)
     stage = Stage("plan")
     if context.plan:
         return {"plan": context.plan, "ledger": stage.done(engine="off", preview=context.plan)}
@@ -75,7 +75,7 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"plan": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     local = RulePlanEngine(backends.selector)
-    llm = None if state.get("unavailable") else await context.llm(context.planner, "plan")
+    llm = None if state.get("unavailable") else await context.llm("plan")
     update = Json()
     try:
         outcome = await (llm or local).plan(inputs)

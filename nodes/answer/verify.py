@@ -29,7 +29,7 @@ async def verify(
     A language model's reply that the passages do not answer is an abstention. If all sentences that it wrote are
     unsupported, the verbatim answer is verified instead, unless `nodes.answer.assess` refused it.
     """
-    context, stage = await answer_context(runtime), Stage("verify")
+    context, stage = await answer_context(state, runtime), Stage("verify")
     draft, is_written, may_abstain = state.get("draft", ""), bool(state.get("written_by")), context.abstain == "auto"
     if may_abstain and (because := declined(draft) if is_written else state.get("because", "")):
         stage.record_route("abstain", because)
@@ -68,7 +68,7 @@ async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stag
 
 async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """One round; a reply that changes nothing, or a failure, is the last one, and leaves the draft as it was."""
-    context, stage = await answer_context(runtime), Stage("refine")
+    context, stage = await answer_context(state, runtime), Stage("refine")
     inputs, backends, draft = await load_inputs(state, context), await context.open_backends(), state.get("draft", "")
     model = backends.require_model()
     try:
