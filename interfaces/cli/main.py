@@ -11,6 +11,7 @@ from threading import Timer
 from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import ValidationError
 from rich.text import Text
 from typer.models import OptionInfo
 
@@ -20,7 +21,7 @@ from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Status
-from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
+from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options, explain_refusal
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import DiscoRagError, InputError
 from discorag.schema.values import amount
@@ -61,8 +62,6 @@ app = new_app()
 show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
-OPTIONS = AnswerOptions.model_fields.keys() | AnswerOptions.renamed.keys()
-"""What ``--set`` assigns; the error for an option of an earlier release names what replaced it."""
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
@@ -121,9 +120,7 @@ def ask(
         str | None, typer.Option(help="Answer by a baseline of the Disco-RAG paper, e.g. markers.")
     ] = None,
     llm: Llm = None,
-    explain: Annotated[
-        bool, typer.Option(help="Print every option and where its value comes from; ask nothing.")
-    ] = False,
+    explain: Annotated[bool, typer.Option(help="Print all options and where they come from; ask nothing.")] = False,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
@@ -360,14 +357,16 @@ def _options(assignments: list[str] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for item in assignments or []:
         name, sign, value = item.partition("=")
-        if not sign or name not in OPTIONS:
-            known = ", ".join(sorted(OPTIONS))
-            problem = f"There is no option {name!r}." if sign else f"--set {item} is not of the form name=value."
-            raise InputError(problem, hint=f"Known options: {known}.")
+        if not sign:
+            raise InputError(f"--set {item} is not of the form name=value.", hint="For example --set top_k=5.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:
             found[name] = value
+    try:
+        AnswerOptions.model_validate(found)
+    except ValidationError as error:
+        raise explain_refusal(error) from error
     return found
 
 

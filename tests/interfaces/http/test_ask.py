@@ -223,7 +223,7 @@ async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
             with pytest.raises(asyncio.CancelledError):
                 await question
             await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
-            local = {"relater": "local", "planner": "local", "generator": "local"}
+            local = {"engine": "local"}
             later = await client.post("/ask", json=make_body(switches=local))
     assert (refused.status_code, refused.json()["error"]["type"]) == (503, "BusyError")
     assert int(refused.headers["retry-after"]) >= 1
@@ -249,7 +249,7 @@ def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
         (make_body(switches={"tenant": "alpha"}), 422, "tenant"),
         (make_body(tenant="alpha"), 422, "tenant"),
         (make_body(switches={"top_k": 5, "retriever": "snapped"}), 422, "top_k"),
-        (make_body(switches={"generator": "llm"}), 422, "ConfigError"),
+        (make_body(switches={"engine": "llm"}), 422, "ConfigError"),
         ({"query": "why " * 1001}, 422, "query"),
         ({"query": " "}, 422, "query"),
         ({}, 422, "query"),
