@@ -131,8 +131,8 @@ class AnswerOptions(Options):
     engine: Engine = Field(
         default="auto",
         description="Who relates, plans and writes. llm: the language model; the local engines relate or plan if a "
-        "test call shows that it cannot. local: the local engines, which quote the sources. auto: as the preset says, else "
-        "llm if a language model is configured.",
+        "test call shows that it cannot. local: the local engines, which quote the sources. auto: as the preset says, "
+        "else llm if a language model is configured.",
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,

@@ -60,7 +60,7 @@ PRESET_NAMES: dict[str, str] = {preset: preset for preset in get_args(Preset)} |
 }
 """Preset -> its name as a pipeline."""
 PIPELINES: dict[str, dict[str, Any]] = {
-    **{name: {"preset": preset} for preset, name in PRESET_NAMES.items()},
+    **{name: {} if preset == "auto" else {"preset": preset} for preset, name in PRESET_NAMES.items()},
     **{name: {"baseline": name} for name in BASELINES},
 }
 """Models of the OpenAI endpoint -> arguments of `interfaces.facade.DiscoRAG.aask`."""
