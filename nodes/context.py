@@ -28,10 +28,12 @@ PROMPT_TOKENS = 2048
 
 
 class _AnyName(dict[str, Any]):
-    """A mapping that claims to contain every key."""
+    """A mapping that claims to contain every key, except those that LangGraph's server may add to a context."""
+
+    _OWN = ("_", "langgraph_", "thread_id", "run_id", "graph_id", "assistant_id", "checkpoint_", "cron_id", "user_id")
 
     def __contains__(self, name: object) -> bool:
-        return True
+        return not str(name).startswith(self._OWN)
 
 
 class _Scoped(Options):
