@@ -1,5 +1,7 @@
 """The context of a run: what is refused, and whose options a plain call of a graph uses."""
 
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
 from typing import Any
 
 import pytest
