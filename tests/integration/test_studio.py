@@ -122,9 +122,10 @@ async def test_the_plan_can_be_edited_before_generate_and_the_answer_follows_it(
             "Nothing is stored in corpus 'nope'. Corpora with documents: vitamin-d",
         ),
         ("answer", {"query": QUERY}, {"corpus": 3}, "corpus.*valid string"),
-        ("answer", {"query": QUERY}, {**CONTEXT, "topk": 3}, "topk"),
-        ("full-context", {"query": QUERY}, {**CONTEXT, "topk": 3}, "topk"),
-        ("ingest", {"path": "x"}, {**CONTEXT, "top_k": 3}, "top_k"),
+        ("answer", {"query": QUERY}, {**CONTEXT, "topk": 3}, "no option 'topk'. Known options: abstain.*top_k"),
+        ("answer", {"query": QUERY}, {**CONTEXT, "preset": "foo"}, "preset: Input should be 'auto', 'written'"),
+        ("full-context", {"query": QUERY}, {**CONTEXT, "topk": 3}, "no option 'topk'"),
+        ("ingest", {"path": "x"}, {**CONTEXT, "parsers": "x"}, "no option 'parsers'. Known options: corpus, parser"),
         (
             "answer",
             {"query": QUERY},
