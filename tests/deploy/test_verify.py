@@ -25,8 +25,8 @@ VERIFY = [sys.executable, str(ROOT / "deploy/verify.py"), "--patience", "120"]
 WRITES = model({"answer": "The pooled trials show no protection against influenza [1]."})
 
 
-SERVE = 'while :; do "$@" & echo $! > pid; wait; done'
-"""Starts the server again whenever it ends, as Compose does."""
+SERVE = 'while kill -0 $PPID; do "$@" & echo $! > pid; wait; done'
+"""Starts the server again whenever it ends, as Compose does, for as long as the tests run."""
 STOP = "kill $(cat pid) && tail --pid=$(cat pid) -f /dev/null"
 
 
@@ -73,6 +73,7 @@ def vllm() -> Iterator[ScriptedServer]:
         yield server
 
 
+@pytest.mark.server
 def test_a_deployment_that_keeps_its_documents_passes_every_check(
     tmp_path: Path, qdrant: QdrantServer, vllm: ScriptedServer
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_deployment_that_keeps_its_documents_passes_every_check(
     assert left == []
 
 
+@pytest.mark.server
 def test_a_deployment_that_loses_its_documents_at_a_restart_fails(tmp_path: Path, qdrant: QdrantServer) -> None:
     with served(tmp_path, STORE__URL=qdrant.address) as url:
         status, said = verify("--api", url, restart=f"rm -r store && {STOP}", folder=tmp_path)
@@ -96,6 +98,7 @@ def test_a_deployment_that_loses_its_documents_at_a_restart_fails(tmp_path: Path
     assert "FAILED       question after the restart" in said
 
 
+@pytest.mark.server
 def test_servers_that_do_not_answer_or_are_not_used_fail_and_absent_ones_are_named(
     tmp_path: Path, qdrant: QdrantServer, vllm: ScriptedServer
 ) -> None:
