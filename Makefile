@@ -27,7 +27,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm verify-deploy studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -77,6 +77,9 @@ help: ## What there is to make
 
 vllm: .venv-gpu/run.stamp ## Serve CHAT_MODEL as docker-compose.yml does, on CHAT_GPU_COUNT GPUs, at http://localhost:8000/v1
 	PATH="$$PWD/.venv-gpu/bin:$$PATH" HF_HUB_OFFLINE=0 python deploy/vllm.py chat
+
+verify-deploy: .venv/run.stamp ## Check what docker compose up started, or VERIFY="--api URL ...": ingest, ask, restart, ask again
+	$(BIN)/python deploy/verify.py $(VERIFY)
 
 demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
 	$(BIN)/disco-rag demo --no-page

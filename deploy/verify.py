@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import typer
 
 CORPUS = "deployment-check"
 DOCUMENTS = sorted((Path(__file__).parents[1] / "examples" / "vitamin-d").glob("*.md"))
@@ -66,14 +67,14 @@ class Report:
             seen = check()
         except (CheckError, httpx.HTTPError, OSError, subprocess.CalledProcessError, ValueError, KeyError) as error:
             self.failed += 1
-            print(f"FAILED       {name}: {_said(error)}", flush=True)
+            typer.echo(f"FAILED       {name}: {_said(error)}")
             return False
-        print(f"ok           {name}: {seen}", flush=True)
+        typer.echo(f"ok           {name}: {seen}")
         return True
 
     def skip(self, name: str, why: str) -> None:
         """Print that a check was not made."""
-        print(f"not checked  {name}: {why}", flush=True)
+        typer.echo(f"not checked  {name}: {why}")
 
 
 def verify(deployment: Deployment) -> int:

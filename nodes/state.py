@@ -59,6 +59,13 @@ class AnswerState(AnswerInput, total=False):
         Field(description="Chunk id -> spans that a retriever over trees chose in it, in document offsets."),
     ]
     trees: Annotated[dict[str, Json], Field(description="RST trees made for this query, by chunk id.")]
+    passages: Annotated[
+        list[Json],
+        Field(
+            description="The passages to read next to the plan: number, title, heading, text by units ([2.3] cites the "
+            "third unit of the second passage) and tree. Nodes read the store instead: edit hits or trees."
+        ),
+    ]
     graph: Annotated[Json | None, Field(description="Rhetorical graph over the hits.")]
     plan: Annotated[
         str | None, Field(description="The plan: one paragraph; edit it before 'generate' to steer the answer.")
@@ -80,7 +87,7 @@ class AnswerState(AnswerInput, total=False):
 
 def fresh_answer() -> Json:
     """The state of a new question in a thread: all keys that stages write are empty, except the ledger."""
-    lists: Json = {key: [] for key in ("hits", "queries", "markers")}
+    lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
     unknown: Json = dict.fromkeys(("route", "graph", "plan", "answerable", "answer"))
     switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)

@@ -85,8 +85,8 @@ class ChatClient:
     """Sends requests to a chat model of LangChain, at most ``settings.concurrency`` at once in an event loop.
 
     What the model refuses (a temperature, a schema, beam search) is left out from then on: ``refused`` says what is
-    sent instead. Refused beam search is counted in the usage of each call. Once a reply holds thinking, or its limit was
-    spent on it, later calls have `THINKING_TOKENS` more.
+    sent instead. Refused beam search is counted in the usage of each call. Once a reply holds thinking, or its limit
+    was spent on it, later calls have `THINKING_TOKENS` more.
 
     Args:
         settings: Model and limits.

@@ -1,4 +1,4 @@
-"""Citations as models write them (``【1】``, ``[Passage 1]``, ``[1, 3]``, ``(1)``), in the one form that we read, ``[1]``.
+"""Citations as models write them (``【1】``, ``[Passage 1]``, ``[1, 3]``), in the one form that we read, ``[1]``.
 
 A citation is the number of a passage that was given, in one of the known brackets. ``(1)`` and ``¹`` count only if the
 reply cites in no other form, and at the end of a sentence or clause. A number that names a part of something else
@@ -13,27 +13,34 @@ _NOUN = (
     r"|passagen?|quellen?|dokumente?|段落|资料|来源|文档|文献)"
 )
 _NUMBER = r"\d{1,4}(?:\.\d{1,4}(?:-\d{1,4})?|\s?[-–—]\s?\d{1,4})?"
-_ITEM = rf"(?:(?:see|cf\.?|siehe|vgl\.)\s)?(?:(?:{_NOUN}[\s_:#.=]*){{1,2}}|[cpsd#^])?[\[\"]?({_NUMBER})[\]\"]?(?:\^|†[^\]】,]*)?"
-_NEXT = r"\s*(?:[,;，；、/&]|\band\b|\bund\b|和)(?:\s*(?:and|&))?\s*"
-_LIST = rf"\s*({_ITEM}(?:{_NEXT}{_ITEM})*)[\s,;]*"
+_ITEM = (
+    rf"(?:(?:see|cf\.?|siehe|vgl\.)\s)?(?:(?:{_NOUN}[\s_:#.=]{{0,3}}){{1,2}}|[cpsd#^])?"
+    rf"[\[\"]?({_NUMBER})[\]\"]?(?:\^|†[^\]】,]{{0,30}})?"
+)
+_NEXT = r"\s{0,2}(?:[,;，；、/&]|\band\b|\bund\b|和)(?:\s{0,2}(?:and|&))?\s{0,2}"
+_LIST = rf"\s{{0,2}}({_ITEM}(?:{_NEXT}{_ITEM}){{0,15}})[\s,;]{{0,2}}"
 _OPENING, _CLOSING = r"(\[{1,2}|【|［|〔|⟦|\\\[|[(（])", r"(\]{1,2}|】|］|〕|⟧|\\\]|[)）])"
-_BOXED = re.compile(rf"(?<!\\)(?:(?<!\w){_NOUN}(?=\[)|\^)?{_OPENING}{_LIST}{_CLOSING}(?:\(#[^()\s]*\)|(?!\())", re.IGNORECASE)
+_BOXED = re.compile(
+    rf"(?<!\\)(?:(?<!\w){_NOUN}(?=\[)|\^)?{_OPENING}{_LIST}{_CLOSING}(?:\(#[^()\s]*\)|(?!\())", re.IGNORECASE
+)
 _TAGGED = re.compile(rf"<(sup|cite|ref|citation)\b[^<>]*>\s*[\[(]?{_LIST}[\])]?\s*</\1>", re.IGNORECASE)
 _PAIRS = {"[": "]", "【": "】", "［": "］", "〔": "〕", "⟦": "⟧", "\\[": "\\]", "(": ")", "（": "）"}
 
 _PLAIN = r"\[\d{1,4}(?:\.\d{1,4}(?:-\d{1,4})?)?\]"
 _AROUND = re.compile(rf"(\*{{1,2}}|__?|`)((?:{_PLAIN})+)\1")
 _IN_PARENTHESES = re.compile(
-    rf"[(（]\s*(?:(?:see|cf\.?|{_NOUN})[\s:]*)?({_PLAIN}(?:{_NEXT}{_PLAIN}|\s*{_PLAIN})*)\s*[)）]", re.IGNORECASE
+    rf"[(（]\s*(?:(?:see|cf\.?|{_NOUN})[\s:]*)?({_PLAIN}(?:(?:{_NEXT}|\s{{0,2}}){_PLAIN}){{0,15}})\s{{0,2}}[)）]",
+    re.IGNORECASE,
 )
 _COMMA = re.compile(rf"({_PLAIN})\s*[,;，；、]\s*(?={_PLAIN})")
-_ON_ITS_LINE = re.compile(rf"(\S)[ \t]*\n\s*((?:{_PLAIN}[ \t]*)+)(?=\n|\Z)")
+_ON_ITS_LINE = re.compile(rf"(\S)[ \t]{{0,2}}\n{{1,2}}[ \t]*((?:{_PLAIN}[ \t]*)+)(?=\n|\Z)")
 _LISTED = re.compile(
-    rf"\n[\s*_#]*(?:{_NOUN})[\s*_]*[:：][\s*_]*((?:\n?[-*•\s]*{_PLAIN}[^\n\[]*)+)\Z", re.IGNORECASE
+    rf"\n[ *_#]{{0,6}}{_NOUN}[ *_]{{0,4}}[:：][ *_]{{0,4}}((?:\n{{0,2}}[-*• \t]{{0,6}}{_PLAIN}[^\n\[]*)+)\n*\Z",
+    re.IGNORECASE,
 )
 
-_END = r"(?=[*_]*\s*(?:[.,;:!?。，；：！？]|\n|\Z))"
-_BARE = re.compile(rf"(?:（|(?<![A-Za-z0-9_\])])[({{])\s*(\d{{1,3}}(?:{_NEXT}\d{{1,3}})*)\s*[)）}}]{_END}")
+_END = r"(?=[*_]{0,2}\s?(?:[.,;:!?。，；：！？]|\n|\Z))"
+_BARE = re.compile(rf"(?:（|(?<![A-Za-z0-9_\])])[({{])\s*(\d{{1,3}}(?:{_NEXT}\d{{1,3}}){{0,15}})\s?[)）}}]{_END}")
 _RAISED = re.compile(rf"(?:(?<=[a-z]{{4}})|(?<=[.!?。！？]))([⁰¹²³⁴-⁹]+(?:[˒,]\s?[⁰¹²³⁴-⁹]+)*)(?:{_END}|(?=\s[A-Z]))")
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹˒", "0123456789,")
 
@@ -43,8 +50,11 @@ _PART = (
 )
 _OF_SOMETHING = re.compile(rf"(?:^|\s){_PART}\s*\Z", re.IGNORECASE)
 _SUBJECT = re.compile(r"(?:\A|[.!?:;]\s+|\n|\b(?:under|in|by|per|with)\s+)\Z", re.IGNORECASE)
-_GOES_ON = re.compile(r"\s+(?:of|von|der|des)\b")
-_ASSIGNED = re.compile(r"\s*(?:[-+*/]?=|\.[A-Za-z_]+\()")
+_GOES_ON = re.compile(r"\s{1,2}(?:of|von|der|des)\b")
+_ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\.[A-Za-z_]+\()")
+
+_NEAR = 200
+"""Characters around a number that are read to tell whether it is a citation."""
 
 
 def has_citation(text: str) -> bool:
@@ -60,11 +70,10 @@ def cited_in_brackets(text: str, passages: Sequence[str], *, bare: bool | None =
     >>> cited_in_brackets("It is red【1】. It is [Passage 2] new. It holds 70 l [1, 2].", ["a", "b"])
     'It is red[1]. It is [2] new. It holds 70 l [1][2].'
     """
-    sources = [" ".join(p.split()) for p in passages]
 
     def rewritten(find: re.Pattern[str], text: str, numbers: Callable[[re.Match[str]], str | None]) -> str:
         def one(match: re.Match[str]) -> str:
-            new = None if _is_copied(match, sources) else numbers(match)
+            new = None if _is_copied(match, passages) else numbers(match)
             return match[0] if new is None else new
 
         return find.sub(one, text)
@@ -105,17 +114,21 @@ def _cited(inside: str, k: int, *, may_be_unknown: bool = False) -> str | None:
     return "".join(dict.fromkeys(found)) or None
 
 
-def _is_copied(match: re.Match[str], sources: Sequence[str]) -> bool:
+def _is_copied(match: re.Match[str], passages: Sequence[str]) -> bool:
     """Whether a passage has the same after the same word."""
-    before = match.string[: match.start()]
+    before = _before(match)
     word = before.split()[-1] if before.strip() else ""
     copied = " ".join(f"{word}{' ' * before[-1:].isspace()}{match[0]}".split())
-    return bool(word) and any(copied in source for source in sources)
+    return bool(word) and any(word in p and copied in " ".join(p.split()) for p in passages if match[0] in p)
+
+
+def _before(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - _NEAR) : match.start()]
 
 
 def _is_no_citation(match: re.Match[str]) -> bool:
     """Whether a number in square brackets is a part of something else, or code."""
-    before, after = match.string[: match.start()], match.string[match.end() :]
+    before, after = _before(match), match.string[match.end() : match.end() + _NEAR]
     line = before.rpartition("\n")[2]
     if line.count("`") % 2 and "`" in after.partition("\n")[0]:
         return not (line.endswith("`") and after.startswith("`"))

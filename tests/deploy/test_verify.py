@@ -116,8 +116,6 @@ def test_servers_that_do_not_answer_or_are_not_used_fail_and_absent_ones_are_nam
 def test_without_compose_and_without_addresses_it_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "docker").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "docker").chmod(0o700)
-    done = subprocess.run(
-        VERIFY, env=os.environ | {"PATH": str(tmp_path)}, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(VERIFY, env=os.environ | {"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "name the servers (--api URL" in done.stderr

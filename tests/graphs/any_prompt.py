@@ -1,4 +1,4 @@
-"""A scripted model for every graph and preset: it knows each of our prompts and the papers', and answers in its form."""
+"""A scripted model for every graph and preset: it knows each prompt of ours and the papers, and answers in its form."""
 
 import json
 import re
@@ -34,15 +34,17 @@ _REPLIES: dict[str, Callable[[str], str]] = {
     "support": _support,
     "summary": lambda _: "Vitamin D and influenza.",
     "refine-answer": lambda prompt: between(prompt, "answer"),
-    "probe": lambda _: PROBED,
 }
 _HEADS = {name: load(name).text.split("{{")[0] for name in _REPLIES}
+_PROBE = load("probe").text
 _OF_PAPERS, _OURS = paper_scripts.model(), scripts.model()
 
 
 def model(body: Body) -> Scripted | str:
-    """A good reply to any prompt; an attempt to repair a reply fails, so that none needs one."""
+    """A good reply to any prompt."""
     prompts = [m["content"] for m in body["messages"] if m["role"] == "user"]
+    if prompts[-1].endswith(_PROBE):
+        return PROBED
     for name, head in _HEADS.items():
         if prompts[-1].startswith(head):
             return _REPLIES[name](prompts[-1])

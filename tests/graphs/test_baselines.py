@@ -7,9 +7,9 @@ import pytest
 
 from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.inline import escape
-from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.generation.prompted.paper import MARKERS
 from discorag.schema.errors import ConfigError, InputError
+from discorag.schema.ledger import WITHOUT_MODEL
 from graphs.baselines import BASELINES
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Ask, Opened

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
 from tests.conftest import EXAMPLES, Pipelines
 from tests.graphs.any_prompt import model
-from tests.graphs.scripts import QUERY, TEXTS, write_texts
+from tests.graphs.scripts import QUERY, TEXTS, turn_of, write_texts
 from tests.servers.scripted import ScriptedServer
 
-GRAPHS = {"answer": answer.graph, "ingest": ingest.graph, **BASELINES}
+GRAPHS: dict[str, Any] = {"answer": answer.graph, "ingest": ingest.graph, **BASELINES}
 PAGE = "<html><head><title>Winter</title></head><body><h1>Winter</h1><p>The sun is weak in winter.</p></body></html>"
 HISTORY = [{"role": "user", "content": "What is vitamin D?"}, {"role": "assistant", "content": "A vitamin."}]
 BY_ITSELF = [("answer", {"preset": preset}) for preset in PRESETS]
@@ -55,12 +56,12 @@ def test_every_graph_that_is_served_is_asked_here() -> None:
 async def test_the_guard_sees_a_file_that_is_read(guard: BlockBuster) -> None:
     guard.activate()
     with pytest.raises(BlockingError):
-        Path(__file__).read_text("utf-8")  # noqa: ASYNC240
+        Path(__file__).read_text("utf-8")
 
 
 async def read(texts: Path, backends: Backends) -> None:
     """Ingest the texts."""
-    read = await ingest.graph.ainvoke({"path": str(texts)}, context=IngestContext(backends=backends))
+    read = await GRAPHS["ingest"].ainvoke({"path": str(texts)}, context=IngestContext(backends=backends))
     assert {o["status"] for o in read["outcomes"]} == {"added"}
 
 
@@ -76,14 +77,12 @@ async def test_no_step_blocks_without_a_language_model(guard: BlockBuster, pipel
     backends = pipeline().backends
     guard.activate()
     await read(texts, backends)
-    refused: list[str] = []
+    answered = 0
     for graph, options in BY_ITSELF:
-        try:
+        with suppress(ConfigError):  # it needs a language model
             assert await ask(graph, options, backends) == []
-        except ConfigError as error:
-            assert "no language model is configured" in str(error)
-            refused.append(options["preset"])
-    assert len(refused) < len(PRESETS) - 2
+            answered += 1
+    assert answered >= len(PRESETS) - 3
 
 
 async def test_no_step_blocks_with_a_language_model(guard: BlockBuster, pipeline: Pipelines, texts: Path) -> None:
@@ -94,3 +93,4 @@ async def test_no_step_blocks_with_a_language_model(guard: BlockBuster, pipeline
         for graph, options in [*BY_ITSELF, *BY_MODEL]:
             assert await ask(graph, options, backends) == [], options
         guard.deactivate()
+    assert {"graph", "plan", "answer"} <= {turn_of(request) for request in server.requests}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from discorag import AskResult
-from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Template
+from discorag.schema.ledger import WITHOUT_MODEL
 from prompts import load
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Opened

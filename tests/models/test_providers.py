@@ -8,9 +8,8 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 
 from discorag.config import LlmSettings, Settings
-from discorag.models.chat import ChatClient
+from discorag.models.chat import THINKING_TOKENS, ChatClient
 from discorag.models.gateway import Gateway
-from discorag.models.chat import THINKING_TOKENS
 from discorag.models.providers import own_model
 from discorag.schema.errors import (
     ConfigError,

@@ -39,8 +39,8 @@ class QdrantServer(LoopbackServer):
     def _routes(self) -> list[Route]:
         one, many = "/collections/{name}", "/collections/{name}/points"
         return [
-            self._route("GET", "/readyz", lambda *_: "all shards are ready"),
-            self._route("GET", "/collections", lambda *_: self._points.get_collections()),
+            self._route("GET", "/readyz", lambda name, _: "all shards are ready"),
+            self._route("GET", "/collections", lambda name, _: self._points.get_collections()),
             self._route("GET", one, lambda name, _: self._points.get_collection(name)),
             self._route("PUT", one, self._create),
             self._route("DELETE", one, lambda name, _: self._points.delete_collection(name)),

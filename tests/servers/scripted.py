@@ -113,11 +113,14 @@ class ScriptedServer(LoopbackServer):
 
     def _routes(self) -> list[Route]:
         return [
-            Route("/health", lambda _: Response()),
+            Route("/health", self._health),
             Route("/v1/models", self._models),
             Route("/v1/chat/completions", self._chat, methods=["POST"]),
             Route("/v1/embeddings", self._embeddings, methods=["POST"]),
         ]
+
+    async def _health(self, request: Request) -> Response:
+        return Response()
 
     async def _models(self, request: Request) -> Response:
         return JSONResponse({"object": "list", "data": [self._said]})

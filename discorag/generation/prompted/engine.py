@@ -204,6 +204,13 @@ _DECLINES = re.compile(
     re.IGNORECASE,
 )
 
+_BUT = re.compile(r"[,;:] (?:but|however|although|though|only)\b", re.IGNORECASE)
+_ABOUT_PASSAGES = re.compile(
+    rf"\W*(?:(?:(?:the|these|given|provided|retrieved) )*{_SOURCES}|they|none|instead|i|please|therefore)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says more of what the passages lack or hold."""
+
 
 def declined(text: str) -> str:
     """Why a model says that the passages do not answer the question; "" where it answers all or a part of it.
@@ -214,10 +221,14 @@ def declined(text: str) -> str:
     'None of the passages says anything about chess.'
     >>> declined("The passages do not answer for whom. It lowered the risk [1].")
     ''
+    >>> declined("The passages do not say who drives it. The van may weigh 3.5 t.")
+    ''
     """
     first, *others = [span.of(text) for span in sentence_spans(text)] or [""]
     cites = bool(references(text))
-    if not _DECLINES.match(first) or any(references(sentence) or not cites for sentence in others):
+    if not _DECLINES.match(first) or (cites and _BUT.search(first)):
+        return ""
+    if any(references(sentence) or not (cites or _ABOUT_PASSAGES.match(sentence)) for sentence in others):
         return ""
     return without_references(text, chunks=10_000).strip()
 
