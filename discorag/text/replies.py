@@ -40,8 +40,8 @@ def json_in(reply: str) -> str:
     A reply without an object comes back as it is: whoever reads it says what is wrong.
     """
     with suppress(ValueError):
-        json.loads(reply)
-        return reply
+        if isinstance(json.loads(reply), dict):
+            return reply
     begins = _OBJECT.search(reply)
     found = repair_json(reply[begins.start() :] if begins else reply, return_objects=True)
     return json.dumps(found, ensure_ascii=False) if isinstance(found, dict) and found else reply

@@ -52,7 +52,7 @@ def van_is_first(body: Body) -> bool:
 
 
 def numbered(text: str, is_first: bool) -> str:
-    return re.sub(r"\b[VT]\b|(?<=c)[VT]\b|(?<=_)[VT]\b", lambda m: "1" if (m[0] == "V") == is_first else "2", text)
+    return re.sub(r"(?<![A-Zabd-z])[VT](?![A-Za-z])", lambda m: "1" if (m[0] == "V") == is_first else "2", text)
 
 
 @pytest.fixture(scope="module")

@@ -70,8 +70,10 @@ _MARK = re.compile(rf"(?<=\s){_WHOLE}[ \t]*|{_WHOLE}")
 _BROKEN_MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]|[<>=]\s*(?:{_CODES})\s*\|")
 _FENCE = re.compile(r"</?(?:chunk|question|instruction)\b[^<>\n]*>|^```.*$", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:amp|lt|gt|#124);")
-_BEGINS = re.compile(r"\s*[|<&`\[【［〔⟦(（{^*\\⁰¹²³⁴-⁹][^\n]{0,40}\Z|\n\s*\Z")
-"""What may become something of ours (the longest is a fence, with its source) or a citation."""
+_BEGINS = re.compile(
+    r"\s*[|<&`\[【［〔⟦(（{^*\\⁰¹²³⁴-⁹][^\n]{0,40}\Z|\n\W*\w{0,12}\Z|\n\W*(?i:sources?|references?|quellen)\W*[:：][\s\S]*\Z"
+)
+"""What may become something of ours (the longest is a fence, with its source), a citation or a list of sources."""
 _CONTEXT = 40
 """Characters before a citation that tell whether it is one."""
 
