@@ -2,13 +2,14 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END, START
 
 from discorag.schema.ledger import STAGES
+from graphs.steps import Graph, Steps
 from nodes.answer.assess import abstain, assess
 from nodes.answer.generate import generate, quote
 from nodes.answer.prepare import ROUTES, prepare
@@ -17,16 +18,16 @@ from nodes.answer.structure import parse, plan, relate
 from nodes.answer.verify import refine, verify
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, AnswerOutput, AnswerState
+from nodes.sync import Node
 
-Graph = CompiledStateGraph[Any, Any, Any, Any]
-Steps = StateGraph[Any, Any, Any, Any]
 EDGES = [(before, after) for before, after in pairwise(STAGES) if before not in ("prepare", "retrieve", "assess")]
 """A stage and the one that always follows; those left out choose where to go."""
 
 
-def steps() -> Steps:
-    """An empty graph over the answer's state and options."""
-    return StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput, output_schema=AnswerOutput)
+def steps(own: Mapping[str, Node] | None = None) -> Steps:
+    """An empty graph over the answer's state and options; ``own`` nodes replace those that are added by their names."""
+    schemas: dict[str, Any] = {"input_schema": AnswerInput, "output_schema": AnswerOutput}
+    return Steps(AnswerState, context_schema=AnswerContext, own=own, **schemas)
 
 
 def add_retrieval(graph: Steps) -> None:
@@ -53,9 +54,17 @@ def add_ending(graph: Steps) -> None:
     add_abstain(graph)
 
 
-def build(**compile_options: Any) -> Graph:
-    """The compiled graph. Keywords go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
-    graph = steps()
+def build(nodes: Mapping[str, Node] | None = None, **compile_options: Any) -> Graph:
+    """The compiled graph.
+
+    Args:
+        nodes: Your own nodes, by the name of the node that each replaces.
+        **compile_options: As for `langgraph.graph.StateGraph.compile`: a checkpointer, ``interrupt_before``, ...
+
+    Raises:
+        UnknownNameError: The graph has no node of this name; the hint lists those that it has.
+    """
+    graph = steps(nodes)
     add_retrieval(graph)
     graph.add_node("assess", assess, destinations=("quote", "abstain"))
     for node in (parse, quote, relate, plan, generate):

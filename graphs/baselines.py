@@ -13,7 +13,8 @@ from langgraph.graph import START
 from langgraph.runtime import Runtime
 
 from discorag.options import PRESETS
-from graphs.answer import Graph, add_ending, add_retrieval, steps
+from graphs.answer import add_ending, add_retrieval, steps
+from graphs.steps import Graph
 from nodes.answer import baselines
 from nodes.context import AnswerContext
 from nodes.state import AnswerState, Json

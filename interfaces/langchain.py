@@ -17,7 +17,8 @@ from pydantic import Field
 from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
 from discorag.schema.values import Span
-from graphs.answer import Graph, add_abstain, add_retrieval, steps
+from graphs.answer import add_abstain, add_retrieval, steps
+from graphs.steps import Graph
 from interfaces.facade import DiscoRAG
 from nodes.context import AnswerContext
 from nodes.state import Json
