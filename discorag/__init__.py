@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from graphs.answer import graph as answer_graph
     from graphs.ingest import graph as ingest_graph
     from interfaces.facade import EXAMPLES, DiscoRAG
-    from interfaces.langchain import DiscoRetriever
+    from interfaces.langchain import DiscoRetriever, answer_tool
     from interfaces.results import AskResult, IngestResult
     from nodes.context import AnswerContext
     from nodes.state import AnswerState
@@ -28,6 +28,7 @@ __all__ = [
     "DiscoRetriever",
     "IngestResult",
     "answer_graph",
+    "answer_tool",
     "build_answer_graph",
     "ingest_graph",
     "main",
@@ -62,10 +63,10 @@ if not TYPE_CHECKING:
             from interfaces import results
 
             return getattr(results, name)
-        if name == "DiscoRetriever":
-            from interfaces.langchain import DiscoRetriever
+        if name in ("DiscoRetriever", "answer_tool"):
+            from interfaces import langchain
 
-            return DiscoRetriever
+            return getattr(langchain, name)
         if name in ("answer_graph", "build_answer_graph"):
             from graphs import answer
 

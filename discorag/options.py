@@ -147,6 +147,11 @@ class AnswerOptions(Options):
         "does not seem to answer it (`answerable` in the result is the probability), a router refuses every "
         "document, or the language model says that the passages do not answer. never: always answer.",
     )
+    strict: bool = Field(
+        default=False,
+        description="If the language model fails, raise its error. By default the question is answered without it, "
+        "with a note.",
+    )
     use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
     use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
     use_plan: bool = Field(default=True, description="Plan the answer before writing it.")

@@ -5,21 +5,16 @@ Standard RAG has no graph of its own: it is the answer graph with trees, graph a
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from typing import Any
 
 from langgraph.graph import START
-from langgraph.runtime import Runtime
 
 from discorag.options import PRESETS
 from graphs.answer import add_ending, add_retrieval, steps
 from graphs.steps import Graph
 from nodes.answer import baselines
-from nodes.context import AnswerContext
-from nodes.state import AnswerState, Json
-
-Node = Callable[[AnswerState, Runtime[AnswerContext]], Awaitable[Json]]
+from nodes.sync import Node
 
 
 def _chain(name: str, *, retrieves: bool = True, **nodes: Node) -> Graph:
@@ -28,10 +23,9 @@ def _chain(name: str, *, retrieves: bool = True, **nodes: Node) -> Graph:
     graph, order = steps(), [*nodes, "verify"]
     if retrieves:
         add_retrieval(graph)
-        graph.add_edge(START, "prepare")
     for step, node in nodes.items():
         graph.add_node(step, node)
-    add_ending(graph)
+    add_ending(graph, baselines.verify, {})
     for before, after in pairwise(["rerank" if retrieves else START, *order]):
         graph.add_edge(before, after)
     return graph.compile(name=name)

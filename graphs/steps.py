@@ -1,21 +1,43 @@
-"""The graph under construction: its nodes can be called synchronously and asynchronously, and be replaced."""
+"""LangGraph's builder and graph, with what our nodes and our users need beyond them."""
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, cast
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateUpdate
 
 from discorag.schema.errors import UnknownNameError
+from nodes.edits import check_edit
 from nodes.sync import Node, two_way
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
+Edits = Sequence[Sequence[StateUpdate]]
+
+
+class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph that refuses an edit of its state that LangGraph would drop, or that its nodes cannot read."""
+
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Edits) -> RunnableConfig:
+        """Edit the state, as `update_state` does. Raises `InputError`."""
+        self._check(supersteps)
+        return super().bulk_update_state(config, supersteps)
+
+    async def abulk_update_state(self, config: RunnableConfig, supersteps: Edits) -> RunnableConfig:
+        """Edit the state, as `aupdate_state` does. Raises `InputError`."""
+        self._check(supersteps)
+        return await super().abulk_update_state(config, supersteps)
+
+    def _check(self, supersteps: Edits) -> None:
+        for values in (update.values for step in supersteps for update in step if update.values):
+            check_edit(values, known=[*cast("dict[str, Any]", self.builder.channels)])
 
 
 class Steps(StateGraph[Any, Any, Any, Any]):
-    """LangGraph's builder, for nodes that are coroutine functions.
+    """A graph under construction; its nodes are coroutine functions, and can be called synchronously all the same.
 
     Args:
         schemas: As for `StateGraph`.
@@ -37,4 +59,6 @@ class Steps(StateGraph[Any, Any, Any, Any]):
                 f"The graph {options.get('name', '')!r} has no node {min(unknown)!r} that could be replaced.",
                 hint=f"Its nodes are {', '.join(self.nodes)}.",
             )
-        return super().compile(*arguments, **options)
+        graph = super().compile(*arguments, **options)
+        graph.__class__ = CheckedGraph  # LangGraph's builder makes its own class only
+        return graph

@@ -13,12 +13,15 @@ from langgraph.runtime import Runtime
 from pydantic import Field, PrivateAttr
 from pydantic.json_schema import SkipJsonSchema
 
+from discorag.discourse.parse.parser import PROMPTED
 from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling, readable_chunks
 from discorag.generation.prompted.paper import PaperEngine
-from discorag.options import AnswerOptions, IngestOptions, Options
+from discorag.options import PRESETS, AnswerOptions, IngestOptions, Options
 from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends, paper_templates, templates
+from nodes.given import as_options, check_format, resumed_options
+from nodes.state import AnswerState
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
@@ -55,8 +58,15 @@ class EvidenceCache:
 class AnswerContext(AnswerOptions, _Scoped):
     """Options of the answer graph, whose documents it answers from, and with which backends."""
 
+    review: bool = Field(
+        default=False,
+        description="Stop before the answer is written and show the plan with its passages; the run is resumed with "
+        "the plan, edited or as it is. The graph needs a checkpointer.",
+    )
+
     _cache: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
     _in_profile: AnswerContext | None = PrivateAttr(default=None)
+    _without_model: AnswerContext | None = PrivateAttr(default=None)
 
     @property
     def cache(self) -> EvidenceCache:
@@ -73,6 +83,26 @@ class AnswerContext(AnswerOptions, _Scoped):
             has_model = (await self.open_backends()).model is not None
             self._in_profile = self.with_profile(has_model=has_model)
         return self._in_profile
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a language model relates, plans or writes."""
+        return self.profile == "written" or "llm" in (self.relater, self.planner)
+
+    def without_model(self) -> AnswerContext:
+        """These options as they are if no language model is configured; what needs one gets its default."""
+        if self._without_model is None:
+            needs_model = self.preset in ("paper", "rdr2")
+            of_preset = PRESETS[self.preset] if needs_model else {}
+            given = {name: getattr(self, name) for name in self.model_fields_set}
+            kept = {name: value for name, value in given.items() if of_preset.get(name) != value}
+            for name in ("profile", "relater", "planner", "generator", "refine", *(["preset"] * needs_model)):
+                kept.pop(name, None)
+            for name, prompted in (("verifier", "llm"), ("parser", PROMPTED)):
+                if kept.get(name) == prompted:
+                    del kept[name]
+            self._without_model = AnswerContext(**kept).with_profile(has_model=False)
+        return self._without_model
 
     async def readable(self, inputs: AnswerInputs) -> int:
         """How many of the chunks fit into the context of the language model that will read them in our conversation."""
@@ -143,9 +173,23 @@ async def default_backends() -> Backends:
     return await asyncio.to_thread(_open_once)
 
 
-async def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's options, its profile decided; when the caller gave none, the defaults, which all runs share."""
-    return await (runtime.context or _defaults()).in_profile()
+def given_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The options that the caller gave: now, or when the run that is resumed was started; else the defaults.
+
+    Raises:
+        ConfigError, InputError: See `nodes.given`.
+    """
+    check_format(state)
+    return as_options(AnswerContext, runtime.context) or resumed_options(AnswerContext, state) or _defaults()
+
+
+async def answer_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The run's options, its profile decided. After the language model has failed, they are those of a run without one.
+
+    Raises as `given_context`.
+    """
+    options = given_context(state, runtime)
+    return options.without_model() if state.get("model_failed") else await options.in_profile()
 
 
 @cache
@@ -154,5 +198,5 @@ def _defaults() -> AnswerContext:
 
 
 def ingest_context(runtime: Runtime[IngestContext]) -> IngestContext:
-    """The run's options; the defaults when the caller gave none."""
-    return runtime.context or IngestContext()
+    """The run's options; the defaults when the caller gave none. Raises as `nodes.given.as_options`."""
+    return as_options(IngestContext, runtime.context) or IngestContext()

@@ -1,14 +1,13 @@
 """Checks edits of a stopped run's state, which LangGraph takes as they are."""
 
-from collections.abc import Mapping
-from typing import Any, Annotated
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from discorag.schema.discourse import RhetoricalGraph, RstTree
 from discorag.schema.errors import InputError
-from nodes.state import AnswerState
 
 
 class _Hit(TypedDict):
@@ -27,16 +26,14 @@ _SHAPES: dict[str, TypeAdapter[Any]] = {
 """What people edit, in more detail than the state's types say it."""
 
 
-def check_edit(values: Mapping[str, Any]) -> None:
-    """Check an edit of an answer's state.
+def check_edit(values: Mapping[str, Any], *, known: Collection[str]) -> None:
+    """Check an edit of the state of a graph whose keys are ``known``.
 
     Raises:
         InputError: The state has no such key, or the value is not what the nodes read under it.
     """
-    if unknown := values.keys() - AnswerState.__annotations__.keys():
-        raise InputError(
-            f"The state has no key {min(unknown)!r}.", hint=f"Its keys are {', '.join(AnswerState.__annotations__)}."
-        )
+    if unknown := values.keys() - known:
+        raise InputError(f"The state has no key {min(unknown)!r}.", hint=f"Its keys are {', '.join(known)}.")
     for key in values.keys() & _SHAPES.keys():
         try:
             _SHAPES[key].validate_python(values[key])

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 from discorag.schema.errors import ConfigError, InputError
-from nodes.state import AnswerState, Json
+from nodes.state import AnswerInput, AnswerState, Json
 
 C = TypeVar("C", bound=BaseModel)
 FORMAT = 2
@@ -32,6 +32,11 @@ def as_options(kind: type[C], context: object) -> C | None:
 def _shared(kind: type[C], fields: str) -> C:
     """The same object for all nodes of a run: it remembers the evidence that was read."""
     return kind(**json.loads(fields))
+
+
+def asked(state: AnswerState) -> AnswerState:
+    """A new question, without what the last one left in the thread."""
+    return cast("AnswerState", {key: state[key] for key in AnswerInput.__annotations__ if key in state})
 
 
 def started_with(options: BaseModel) -> Json:

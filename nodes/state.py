@@ -1,12 +1,14 @@
 """State of the two graphs: ids and JSON values only, because checkpoints copy it."""
 
 import operator
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 Json = dict[str, Any]
+Route = Literal["chunks", "sentence tree", "headings", "everything"]
+"""How evidence is searched for: by a retriever over chunks or over trees, by a router, or by reading everything."""
 
 
 class AnswerInput(TypedDict):
@@ -41,7 +43,16 @@ class AnswerOutput(TypedDict, total=False):
 class AnswerState(AnswerInput, total=False):
     """The state of the answer graph; chunk texts stay in the store."""
 
+    started_with: Annotated[
+        Json, Field(description="Format of this state, and the options that the question was asked with.")
+    ]
     question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
+    route: Annotated[Route | None, Field(description="How evidence is searched for.")]
+    is_written: Annotated[bool, Field(description="Whether a language model relates, plans and writes.")]
+    model_failed: Annotated[
+        bool,
+        Field(description="The language model failed: the run went back to 'prepare', and answers without it."),
+    ]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
     copies: Annotated[
         dict[str, list[str]], Field(description="Document id -> names of other files with the same content.")
@@ -60,13 +71,8 @@ class AnswerState(AnswerInput, total=False):
     turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
     written_by: Annotated[str, Field(description="The language model that wrote the draft; empty: the local engine.")]
-    rounds: Annotated[int, Field(description="Rounds of refinement so far; all of them if one changed nothing.")]
-    verbatim: Annotated[
-        Json | None,
-        Field(description="Graph, plan and draft of the verbatim answer, which stays if the language model fails."),
-    ]
-    unavailable: Annotated[
-        bool, Field(description="The language model could not be asked; it is not asked again for this question.")
+    rounds: Annotated[
+        int, Field(description="Rounds of refinement that are left; none after one that changed nothing.")
     ]
     answerable: Annotated[float | None, Field(description="Probability that the evidence answers the question.")]
     unsure: Annotated[bool, Field(description="Whether the answer is shown as unsure.")]
@@ -75,13 +81,18 @@ class AnswerState(AnswerInput, total=False):
     ledger: Annotated[list[Json], operator.add]
 
 
-def fresh_answer() -> Json:
-    """The state of a new question in a thread: all keys that stages write are empty, except the ledger."""
+def fresh_answer(started_with: Json) -> Json:
+    """The state of a new question in a thread: all keys that stages write are empty, except the ledger.
+
+    Args:
+        started_with: See `nodes.given.started_with`.
+    """
     lists: Json = {key: [] for key in ("hits", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
-    unknown: Json = dict.fromkeys(("graph", "plan", "verbatim", "answerable", "answer"))
+    unknown: Json = dict.fromkeys(("route", "graph", "plan", "answerable", "answer"))
+    switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
-    return {**lists, **dicts, **unknown, **texts, "rounds": 0, "unsure": False, "unavailable": False}
+    return {**lists, **dicts, **unknown, **switches, **texts, "rounds": 0, "started_with": started_with}
 
 
 class IngestInput(TypedDict):

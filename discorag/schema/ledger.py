@@ -11,15 +11,18 @@ STAGES = {
     "prepare": "question",
     "retrieve": "",
     "rerank": "",
-    "parse": "trees",
     "assess": "",
-    "quote": "",
+    "parse": "trees",
     "relate": "graph",
     "plan": "plan",
     "generate": "answer",
     "verify": "",
 }
-"""The stages of an answer in order, each with the notes' name for what a language model makes in it."""
+"""The stages of an answer in the order in which views list them, each with the notes' name for what a language model
+makes in it. The graph (`graphs.answer`) decides which of them run.
+"""
+WITHOUT_MODEL = "the answer without a language model"
+"""What is used instead of an answer for which a language model failed, as notes name it."""
 
 
 class Failure(BaseModel, frozen=True):
@@ -97,7 +100,8 @@ _WHY = 300  # characters of a reason
 def _note(record: StageRecord, failure: Failure) -> str:
     product = STAGES.get(failure.stage)
     what = f"the {product}" if product else f"'{failure.stage}'"
-    missed = product and not record.engine.startswith("llm") and failure.kind in _OF_MODELS
+    is_replaced = failure.fallback == WITHOUT_MODEL or not record.engine.startswith("llm")
+    missed = product and is_replaced and failure.kind in _OF_MODELS
     lead = f"The language model did not make {what}" if missed else f"In {what}"
     why = failure.message if len(failure.message) <= _WHY else failure.message[:_WHY] + "…"
     return f"{lead}: {why} Used instead: {failure.fallback or 'nothing'}."

@@ -19,7 +19,7 @@ from nodes.state import AnswerState, Json
 
 async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Parse what lacks a tree; a chunk on which the llm engine fails gets the local engine's tree."""
-    context = await answer_context(runtime)
+    context = await answer_context(state, runtime)
     stage = Stage("parse")
     if not context.use_tree:
         return {"trees": {}, "ledger": stage.done(engine="off")}
@@ -43,49 +43,41 @@ def _parsed_by_others(inputs: AnswerInputs, parser: TreeParser, store: Store, sc
 
 
 async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Infer the graph; when a model fails, the local engine's graph is used instead and the result says so."""
-    context = await answer_context(runtime)
+    """Infer the graph. If the language model fails, the run starts again without it. Raises as `generate`."""
+    context = await answer_context(state, runtime)
     stage = Stage("relate")
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    llm, update = await context.llm(context.relater, "relate"), Json()
+    llm = await context.llm(context.relater, "relate")
+    model = llm.model.name if llm else ""
     try:
         outcome = await (llm.relate(inputs) if llm else relate_chunks(inputs, backends.encoder))
     except ModelError as error:
-        update = stage.failed_model(error, fallback="local")
-        llm = None
-        outcome = await relate_chunks(inputs, backends.encoder)
-    model = llm.model.name if llm else ""
+        return stage.start_again(error, model=model, strict=context.strict)
     preview = ", ".join(
         f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in outcome.value.edges
     )
     ledger = stage.done(engine="llm" if llm else "local", model=model, outcome=outcome, preview=preview)
     turns = {"graph": outcome.text} if outcome.text else {}
-    return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger, **update}
+    return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger}
 
 
 async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Plan the answer; if the language model fails, the rules make the plan and the result says so."""
-    context = await answer_context(runtime)
+    """Plan the answer. If the language model fails, the run starts again without it. Raises as `generate`."""
+    context = await answer_context(state, runtime)
     stage = Stage("plan")
     if context.plan:
         return {"plan": context.plan, "ledger": stage.done(engine="off", preview=context.plan)}
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    local = RulePlanEngine(backends.selector)
-    llm = None if state.get("unavailable") else await context.llm(context.planner, "plan")
-    update = Json()
+    llm = await context.llm(context.planner, "plan")
+    model = llm.model.name if llm else ""
     try:
-        outcome = await (llm or local).plan(inputs)
+        outcome = await (llm or RulePlanEngine(backends.selector)).plan(inputs)
     except ModelError as error:
-        update = stage.failed_model(error, fallback="local")
-        outcome, llm = await local.plan(inputs), None
-    name = llm.model.name if llm else ""
+        return stage.start_again(error, model=model, strict=context.strict)
     paragraph = outcome.value.paragraph
-    return {
-        "plan": paragraph,
-        "ledger": stage.done(engine="llm" if llm else "local", model=name, outcome=outcome, preview=paragraph),
-        **update,
-    }
+    ledger = stage.done(engine="llm" if llm else "local", model=model, outcome=outcome, preview=paragraph)
+    return {"plan": paragraph, "ledger": ledger}

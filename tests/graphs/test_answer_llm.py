@@ -12,10 +12,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from discorag import DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.generation.draft import VERBATIM
 from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Support
 from discorag.schema.discourse import ChunkRelation, RstTree
+from discorag.schema.ledger import WITHOUT_MODEL
 from graphs.answer import build
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
@@ -137,7 +137,7 @@ def test_an_endpoint_that_fails_is_not_asked_again_and_the_verbatim_answer_stays
         assert len(server.requests) == 1
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("relate", kind, "local"),
-        ("generate", "ModelError", VERBATIM),
+        ("generate", "ModelError", WITHOUT_MODEL),
     ]
     assert result.answer.sentences == verbatim.answer.sentences
     assert [note.partition(":")[0] for note in result.answer.notes] == [

@@ -61,7 +61,7 @@ def test_all_switches_off_is_standard_rag(rag: DiscoRAG) -> None:
     assert (result.graph, result.answer.plan, result.answer.disagreements) == (None, None, ())
     assert result.answer.sentences
     off = [s.stage for s in result.ledger.stages if s.engine == "off"]
-    assert off == ["rerank", "parse", "quote", "relate", "plan"]
+    assert off == ["rerank", "parse", "relate", "plan"]
 
 
 def test_sources_of_one_title_are_told_apart_by_their_paths(pipeline: Pipelines, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ async def test_a_stream_gives_stage_events_tokens_and_at_last_the_result(rag: Di
     assert isinstance(result, AskResult)
     parts = [e for e in events if not isinstance(e, AskResult)]
     assert [e["stage"] for e in parts if e["event"] == "start"] == [s.stage for s in result.ledger.stages]
-    assert {e["stage"] for e in parts if e["event"] == "end" and not e["preview"]} == {"rerank", "quote"}
+    assert {e["stage"] for e in parts if e["event"] == "end" and not e["preview"]} == {"rerank"}
     assert "".join(e["token"] for e in parts if e["event"] == "token")
 
 

@@ -14,10 +14,10 @@ from discorag import AskResult, DiscoRAG
 from discorag.config import Settings, StoreSettings
 from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.trained.parser import TrainedParser
-from discorag.generation.draft import VERBATIM
 from discorag.generation.prompted.paper import graph_lines
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation
 from discorag.schema.errors import ConfigError
+from discorag.schema.ledger import WITHOUT_MODEL
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Ask, Opened
@@ -178,7 +178,7 @@ BAD = [
     ("graph", "relate", "Chunk 1 supports chunk 2.", "local"),
     ("graph", "relate", Scripted("CHUNK[1] -> CH", finish_reason="length"), "local"),
     ("plan", "plan", "PLAN:", "local"),
-    ("answer", "generate", "ANSWER: ...", VERBATIM),
+    ("answer", "generate", "ANSWER: ...", WITHOUT_MODEL),
 ]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from discorag import AskResult
-from discorag.generation.draft import VERBATIM
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Template
+from discorag.schema.ledger import WITHOUT_MODEL
 from prompts import load
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Opened
@@ -111,7 +111,7 @@ def test_an_answer_that_parrots_is_asked_for_once_more_in_own_words(opened: Open
 def test_one_that_parrots_again_is_replaced_and_the_answer_says_so(opened: Opened) -> None:
     result, requests = ask(opened, parrot())
     assert len(requests) == 4
-    assert failures(result) == [("generate", "InvalidOutputError", VERBATIM)]
+    assert failures(result) == [("generate", "InvalidOutputError", WITHOUT_MODEL)]
     assert not MARK.search(shown(result))
     assert all(s.supported for s in result.answer.sentences)
     [note] = result.answer.notes

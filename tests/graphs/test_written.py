@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.generation.draft import VERBATIM
 from discorag.schema.discourse import EDGE_RELATIONS, Relation
 from discorag.schema.errors import ConfigError, InputError
+from discorag.schema.ledger import WITHOUT_MODEL
 from interfaces.facade import AskResult
 from prompts import load
 from tests.conftest import EXAMPLES, Pipelines
@@ -178,7 +178,7 @@ async def test_the_verbatim_answer_is_there_before_the_model_is_asked_and_stays_
     assert result.answer.plan is not None
     assert result.answer.plan.model_dump(mode="json") == preliminary["answer"]["plan"]
     assert any(why in note for note in result.answer.notes)
-    assert f"Used instead: {VERBATIM}." in result.answer.notes[-1]
+    assert f"Used instead: {WITHOUT_MODEL}." in result.answer.notes[-1]
     restart = max(i for i, event in enumerate(events) if event["event"] == "restart")
     assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
 
