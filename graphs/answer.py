@@ -40,7 +40,7 @@ def build(nodes: Mapping[str, Node] | None = None, **compile_options: Any) -> Gr
     add_step(graph, "parse", parse, "makes the RST trees that are missing", "Disco-RAG section 3, figure 10")
     add_step(graph, "relate", relate, "relates the passages to each other", "Disco-RAG section 3, figure 11")
     add_step(graph, "plan", plan, "plans the answer", "Disco-RAG section 3, figure 12")
-    add_step(graph, "review", review, "lets a person read and edit the plan, if the options say so")
+    add_step(graph, "review", review, "lets a person read and edit the plan")
     add_step(graph, "generate", generate, "writes the answer that was planned", "Disco-RAG section 3, figure 18")
     add_ending(graph, verify, {"model failed": "prepare"})
     graph.add_conditional_edges(
@@ -49,7 +49,9 @@ def build(nodes: Mapping[str, Node] | None = None, **compile_options: Any) -> Gr
     graph.add_conditional_edges("assess", routes.after_evidence, {"evidence": "parse", "no evidence": "abstain"})
     graph.add_edge("parse", "relate")
     graph.add_conditional_edges("relate", routes.after_model, {"done": "plan", "model failed": "prepare"})
-    graph.add_conditional_edges("plan", routes.after_model, {"done": "review", "model failed": "prepare"})
+    graph.add_conditional_edges(
+        "plan", routes.after_plan, {"done": "generate", "to review": "review", "model failed": "prepare"}
+    )
     graph.add_edge("review", "generate")
     graph.add_conditional_edges("generate", routes.after_model, {"done": "verify", "model failed": "prepare"})
     return graph.compile(name="answer", **compile_options)

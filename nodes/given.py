@@ -48,6 +48,12 @@ def started_with(options: BaseModel) -> Json:
     }
 
 
+def is_reviewed(state: AnswerState) -> bool:
+    """Whether the question was asked with the option ``review``."""
+    start = state.get("started_with") or {}
+    return bool(start.get("options", {}).get("review"))
+
+
 def resumed_options(kind: type[C], state: AnswerState) -> C | None:
     """The options with which the run started, for a caller who resumes it without a context.
 

@@ -8,7 +8,6 @@ from langgraph.types import interrupt
 
 from discorag.generation.plan_text import missing_references
 from discorag.ingest.segment.sentence_table import sentences_of
-from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan
 from discorag.schema.errors import ConfigError, InputError
 from nodes.context import AnswerContext, answer_context
@@ -19,23 +18,21 @@ _CHECKPOINTER = "__pregel_checkpointer"  # LangGraph's key in a run's config
 
 
 async def review(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Stop, if the option ``review`` is on, and continue with the plan that comes back.
+    """Stop, and continue with the plan that comes back.
 
     The interrupt shows ``plan`` and ``passages``; it is resumed with the plan as text, or as ``{"plan": text}``.
 
     Raises:
         InputError: What came back is not a plan, or cites passages that are not there. The run can be resumed again.
     """
-    context = await answer_context(state, runtime)
-    if not context.review:
-        return {}
     plan = state.get("plan") or ""
     form = {"type": "object", "properties": {"plan": {"type": "string", "default": plan}}, "required": ["plan"]}
     edited = _plan_in(interrupt({"plan": plan, "passages": state.get("passages", [])}, response_schema=form))
+    context = await answer_context(state, runtime)
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     absent = missing_references(Plan(paragraph=edited), inputs, await sentences_of(inputs, backends.encoder))
-    if absent:
-        raise InputError(next(iter(absent.values())), hint=_hint(inputs))
+    for message in absent.values():
+        raise InputError(message, hint=f"Cite passages 1 to {len(inputs.chunks)}, and resume again.")
     return {"plan": edited}
 
 
@@ -56,7 +53,3 @@ def _plan_in(sent: object) -> str:
             hint='Resume with the text of the plan, or with {"plan": "..."}; send the plan back as it is to accept it.',
         )
     return plan
-
-
-def _hint(inputs: AnswerInputs) -> str:
-    return f"Cite passages 1 to {len(inputs.chunks)}, and resume again."
