@@ -32,8 +32,9 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return await super().abulk_update_state(config, supersteps)
 
     def _check(self, supersteps: Edits) -> None:
-        for values in (update.values for step in supersteps for update in step if update.values):
-            check_edit(values, known=[*cast("dict[str, Any]", self.builder.channels)])
+        known = [*cast("dict[str, Any]", self.builder.channels)]
+        for update in (update for step in supersteps for update in step if update.values):
+            check_edit(cast("dict[str, Any]", update.values), update.as_node, known=known)
 
 
 class Steps(StateGraph[Any, Any, Any, Any]):

@@ -26,11 +26,16 @@ _SHAPES: dict[str, TypeAdapter[Any]] = {
 """What people edit, in more detail than the state's types say it."""
 
 
-def check_edit(values: Mapping[str, Any], *, known: Collection[str]) -> None:
-    """Check an edit of the state of a graph whose keys are ``known``.
+_CHOOSE_HITS = frozenset({"retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"})
+"""Nodes after which the run asks whether there is any evidence."""
+
+
+def check_edit(values: Mapping[str, Any], as_node: str | None, *, known: Collection[str]) -> None:
+    """Check an edit in the name of a node; ``known`` are the keys of the graph's state.
 
     Raises:
-        InputError: The state has no such key, or the value is not what the nodes read under it.
+        InputError: The state has no such key, the value is not what the nodes read under it, or no evidence is left for
+            nodes that need some.
     """
     if unknown := values.keys() - known:
         raise InputError(f"The state has no key {min(unknown)!r}.", hint=f"Its keys are {', '.join(known)}.")
@@ -44,3 +49,8 @@ def check_edit(values: Mapping[str, Any], *, known: Collection[str]) -> None:
                 f"The edit of {where} cannot be used: {first['msg']}.",
                 hint="Change a copy of what get_state(config).values has under this key.",
             ) from error
+    if values.get("hits") == [] and as_node not in _CHOOSE_HITS:
+        raise InputError(
+            "After this edit no evidence is left to plan and to write from.",
+            hint='Make it in the name of the node that chooses the evidence: as_node="rerank"; the run then abstains.',
+        )

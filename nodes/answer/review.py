@@ -1,10 +1,11 @@
 """review: a person reads the plan with its passages and sends back another one, before the answer is written."""
 
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
+from pydantic import BeforeValidator, WithJsonSchema
 
 from discorag.generation.plan_text import missing_references
 from discorag.ingest.segment.sentence_table import sentences_of
@@ -25,15 +26,19 @@ async def review(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     Raises:
         InputError: What came back is not a plan, or cites passages that are not there. The run can be resumed again.
     """
-    plan = state.get("plan") or ""
-    form = {"type": "object", "properties": {"plan": {"type": "string", "default": plan}}, "required": ["plan"]}
-    edited = _plan_in(interrupt({"plan": plan, "passages": state.get("passages", [])}, response_schema=form))
     context = await answer_context(state, runtime)
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    absent = missing_references(Plan(paragraph=edited), inputs, await sentences_of(inputs, backends.encoder))
-    for message in absent.values():
-        raise InputError(message, hint=f"Cite passages 1 to {len(inputs.chunks)}, and resume again.")
-    return {"plan": edited}
+    table, plan = await sentences_of(inputs, backends.encoder), state.get("plan") or ""
+
+    def checked(sent: object) -> str:
+        edited = _plan_in(sent)
+        for message in missing_references(Plan(paragraph=edited), inputs, table).values():
+            raise InputError(message, hint=f"Cite passages 1 to {len(inputs.chunks)}, and resume again.")
+        return edited
+
+    # LangGraph forgets a value that this refuses, so that the interrupt can be answered again.
+    form: Any = Annotated[str, BeforeValidator(checked), WithJsonSchema(_form(plan))]
+    return {"plan": interrupt({"plan": plan, "passages": state.get("passages", [])}, response_schema=form)}
 
 
 def check_review(context: AnswerContext) -> None:
@@ -43,6 +48,11 @@ def check_review(context: AnswerContext) -> None:
             "review=True stops the run before 'generate', but the graph has no checkpointer to resume it from.",
             hint="Use build_answer_graph(checkpointer=InMemorySaver()) and a config with a thread_id.",
         )
+
+
+def _form(plan: str) -> Json:
+    """The JSON schema of what a person sends back."""
+    return {"type": "object", "properties": {"plan": {"type": "string", "default": plan}}, "required": ["plan"]}
 
 
 def _plan_in(sent: object) -> str:

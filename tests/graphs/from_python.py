@@ -1,9 +1,11 @@
 """The examples of "From Python" in docs/graphs.md as one program, with what must be true after each."""
 
+import os
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "graphs.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "graphs.md"
 CHECKS = {
     "Read documents and ask": "all(s['evidence'] for s in state['answer']['sentences']) and state['ledger']",
     "Stream": "part['verify']['answer']['sentences']",
@@ -29,3 +31,8 @@ def program() -> str:
     """All examples in their order; each says its name when what it promises is true."""
     parts = [f"{code}\nassert {CHECKS[name]}, state\nprint({name!r})\n" for name, code in examples().items()]
     return "\n".join(parts)
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    """The environment of a process that imports the clone and has its store in the folder."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RAG_HOME": str(folder / "home"), **variables}

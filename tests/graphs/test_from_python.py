@@ -1,17 +1,12 @@
 """The graphs as LangGraph's users call them: what docs/graphs.md shows, and what goes wrong."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.graphs.from_python import CHECKS, examples, program
+from tests.graphs.from_python import CHECKS, environment, examples, program
 from tests.graphs.scripts import model
 from tests.servers.scripted import ScriptedServer
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_every_example_is_short_and_checked() -> None:
@@ -21,9 +16,8 @@ def test_every_example_is_short_and_checked() -> None:
 
 def run(folder: Path, code: str, **variables: str) -> list[str]:
     """The lines that a program of its own process prints, whose store is in the folder."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RAG_HOME": str(folder / "home"), **variables}
-    command = [sys.executable, "-W", "error::UserWarning", "-c", code]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    command, variables = [sys.executable, "-c", code], environment(folder, **variables)
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
 
