@@ -22,7 +22,7 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
 from discorag.schema.document import Chunk, Scope
-from discorag.schema.errors import DiscoRagError, InputError
+from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.schema.values import amount
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
@@ -65,6 +65,8 @@ OPTIONS = AnswerContext.model_fields.keys() - {"backends", "corpus", "tenant"}
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
+MODEL_FAILED = 3
+"""Exit code of ``ask`` if the language model failed and the question was answered without it."""
 
 
 def option(kind: type[Options], name: str) -> OptionInfo:
@@ -120,6 +122,7 @@ def ask(
         str | None, typer.Option(help="Answer by a baseline of the Disco-RAG paper, e.g. markers.")
     ] = None,
     llm: Llm = None,
+    strict: Annotated[bool, option(AnswerOptions, "strict")] = False,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
@@ -129,21 +132,24 @@ def ask(
 ) -> None:
     """``disco-rag ask``."""
     chosen = {"retriever": retriever} if retriever else {}
-    options = chosen | _options(assignments) | {"baseline": baseline}
+    options = chosen | ({"strict": True} if strict else {}) | _options(assignments) | {"baseline": baseline}
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, corpus, llm, engine)
     with _pipeline(llm) as rag:
         options |= _scope(rag, corpus).model_dump()
         result = asyncio.run(follow(rag.astream(question, **options)))
     if as_json:
-        return print_json(result)
-    out.print(answer_text(result.answer))
-    if result.answer.abstained:
-        err.print("Try other words, or add --set abstain=never to get an answer anyway.")
-    if show_plan:
-        out.print("", plan_section(result))
-    if show_ledger:
-        out.print(ledger_table(result.ledger, seconds=result.seconds))
+        print_json(result)
+    else:
+        out.print(answer_text(result.answer))
+        if result.answer.abstained:
+            err.print("Try other words, or add --set abstain=never to get an answer anyway.")
+        if show_plan:
+            out.print("", plan_section(result))
+        if show_ledger:
+            out.print(ledger_table(result.ledger, seconds=result.seconds))
+    if result.model_failed:
+        raise typer.Exit(MODEL_FAILED)
     return None
 
 
@@ -195,7 +201,7 @@ def status(
         documents = [(scope.corpus, *found) for scope in scopes for found in identify_documents(store, scope)]
         if corpus and not documents:
             raise nothing_in(store, scopes[0])
-        ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
+        ability = _ability(rag) if model and not as_json else ""
     if as_json:
         rows = [
             {"corpus": name, **manifest.model_dump(mode="json"), "identity": identity.model_dump(exclude_defaults=True)}
@@ -204,6 +210,14 @@ def status(
         return print_json(rows)
     named = f"{model.name} ({ability})" if model else None
     return out.print(status_table(documents, encoder=rag.backends.encoder.version, model=named))
+
+
+def _ability(rag: DiscoRAG) -> str:
+    """What the language model was found able to do, or why that is not known."""
+    try:
+        return str(rag.run(rag.backends.ability))
+    except ModelError as error:
+        return f"not known: {error}"
 
 
 def corpora(as_json: AsJson = False) -> None:

@@ -1,9 +1,13 @@
 """generate: the draft, by a language model or of the sources' own sentences, streamed as it is written."""
 
+from functools import partial
+
 from langgraph.runtime import Runtime
 
 from discorag.config import HOW_TO_NAME_A_MODEL
 from discorag.generation.draft import Write, stream_answer, write_draft
+from discorag.generation.prompted.engine import LlmEngine
+from discorag.generation.prompted.paper import PaperEngine
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ConfigError, ModelError
 from nodes.context import AnswerContext, answer_context
@@ -21,24 +25,26 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """
     context = await answer_context(state, runtime)
     stage = Stage("generate")
-    inputs = await load_inputs(state, context)
-    llm = await context.llm(context.generator)
-    if llm is None:
-        if context.refine:
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
+    try:
+        llm = await context.llm(context.generator)
+        if llm is None and context.refine:
             raise ConfigError(
                 f"refine is {context.refine}, but no language model is configured.",
                 hint=f"{HOW_TO_NAME_A_MODEL} Or leave refine at 0.",
             )
-        return await draft_update(inputs, context, stage, None, "")
-
-    async def write(inputs: AnswerInputs) -> Outcome[str]:
-        structured = context.use_tree or context.use_graph or context.use_plan  # else this is standard RAG
-        return await stream_answer(llm.answer(inputs, structured=structured), stage)
-
-    try:
-        return await draft_update(inputs, context, stage, write, llm.model.name)
+        write = partial(_write, llm, context, stage) if llm else None
+        return await draft_update(inputs, context, stage, write, llm.model.name if llm else "")
     except ModelError as error:
-        return stage.start_again(error, model=llm.model.name, strict=context.strict)
+        return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
+
+
+async def _write(
+    llm: LlmEngine | PaperEngine, context: AnswerContext, stage: Stage, inputs: AnswerInputs
+) -> Outcome[str]:
+    """The answer of a language model, shown as it comes. Raises `ModelError`."""
+    structured = context.use_tree or context.use_graph or context.use_plan  # else this is standard RAG
+    return await stream_answer(llm.answer(inputs, structured=structured), stage)
 
 
 async def draft_update(

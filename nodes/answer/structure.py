@@ -49,12 +49,12 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    llm = await context.llm(context.relater, "relate")
-    model = llm.model.name if llm else ""
     try:
+        llm = await context.llm(context.relater, "relate")
         outcome = await (llm.relate(inputs) if llm else relate_chunks(inputs, backends.encoder))
     except ModelError as error:
-        return stage.start_again(error, model=model, strict=context.strict)
+        return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
+    model = llm.model.name if llm else ""
     preview = ", ".join(
         f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in outcome.value.edges
     )
@@ -72,12 +72,12 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    llm = await context.llm(context.planner, "plan")
-    model = llm.model.name if llm else ""
     try:
+        llm = await context.llm(context.planner, "plan")
         outcome = await (llm or RulePlanEngine(backends.selector)).plan(inputs)
     except ModelError as error:
-        return stage.start_again(error, model=model, strict=context.strict)
+        return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
+    model = llm.model.name if llm else ""
     paragraph = outcome.value.paragraph
     ledger = stage.done(engine="llm" if llm else "local", model=model, outcome=outcome, preview=paragraph)
     return {"plan": paragraph, "ledger": ledger}
