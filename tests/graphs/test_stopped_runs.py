@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def resume(graph: Any, rag: DiscoRAG, command: Any = None) -> Any:
 
 
 @contextmanager
-def refused(kind: type[Exception], *words: str) -> Iterator[None]:
+def refused(kind: type[Exception], *words: str) -> Generator[None]:
     with pytest.raises(kind) as raised:
         yield
     assert all(word in str(raised.value) for word in words), str(raised.value)
@@ -84,8 +84,9 @@ def test_a_review_shows_plan_and_passages_and_goes_on_with_the_plan_that_comes_b
 
 @pytest.mark.usefixtures("defaults")
 async def test_a_review_needs_a_checkpointer() -> None:
+    graph: Any = answer_graph
     with refused(ConfigError, "review=True", "checkpointer=InMemorySaver()"):
-        await answer_graph.ainvoke(ASKED, THREAD, context=AnswerContext(corpus="vitamins", review=True))
+        await graph.ainvoke(ASKED, THREAD, context=AnswerContext(corpus="vitamins", review=True))
 
 
 @pytest.mark.parametrize(
