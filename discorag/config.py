@@ -336,7 +336,7 @@ class Settings(BaseSettings):
     trees: TreeSettings = TreeSettings()
     answer: dict[str, str | int | float | bool] = Field(
         default={},
-        description="Options of questions that choose no retriever or profile themselves; disco-rag tune writes them.",
+        description="Options of questions that choose no preset or retriever themselves; disco-rag tune writes them.",
     )
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 

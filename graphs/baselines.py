@@ -6,11 +6,11 @@ Standard RAG has no graph of its own: it is the answer graph with trees, graph a
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 from langgraph.graph import START
 
-from discorag.options import PRESETS
+from discorag.options import PRESETS, Preset
 from graphs.answer import add_ending, add_retrieval, steps
 from graphs.steps import Graph
 from nodes.answer import baselines
@@ -46,17 +46,18 @@ markers = _chain("markers", relate=baselines.find_markers, generate=baselines.an
 """Discourse markers between chunks instead of relations (fig. 17, appendix F)."""
 
 BASELINES = {g.name: g for g in (full_context, retrieve_and_plan, plan_and_retrieve, markers)}
-PRESET_NAMES = {preset: preset for preset in PRESETS} | {
-    "default": "disco-rag",
-    "local": "disco-rag-local",
+PRESET_NAMES: dict[str, str] = {preset: preset for preset in get_args(Preset)} | {
+    "auto": "disco-rag",
+    "written": "disco-rag-written",
+    "verbatim": "disco-rag-verbatim",
     "paper": "disco-rag-paper",
     "standard": "standard-rag",
 }
 """Preset -> its name as a pipeline."""
 PIPELINES: dict[str, dict[str, Any]] = {
-    **{name: {"preset": preset} for preset, name in PRESET_NAMES.items()},
+    **{name: {} if preset == "auto" else {"preset": preset} for preset, name in PRESET_NAMES.items()},
     **{name: {"baseline": name} for name in BASELINES},
 }
 """Models of the OpenAI endpoint -> arguments of `interfaces.facade.DiscoRAG.aask`."""
-NEEDS_MODEL = {"disco-rag-paper", *BASELINES}
+NEEDS_MODEL = {*BASELINES, *(PRESET_NAMES[p] for p, options in PRESETS.items() if options.get("engine") == "llm")}
 """Pipelines that cannot do without a language model."""

@@ -1,4 +1,7 @@
-"""What a run needs in addition to its state: its options (in Studio, an assistant's configuration) and its backends."""
+"""What a run needs in addition to its state: its options (in Studio, an assistant's configuration) and its backends.
+
+A context holds what the caller set. Nodes get complete options from `answer_context`.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,15 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.discourse.parse.parser import PROMPTED
 from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling, readable_chunks
 from discorag.generation.prompted.paper import PaperEngine
-from discorag.options import PRESETS, AnswerOptions, IngestOptions, Options
+from discorag.options import AnswerOptions, IngestOptions, Options, Resolved, explain_refusal, resolve, without_model
 from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends, paper_templates, templates
@@ -27,10 +29,34 @@ PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
 
 
+class _AnyName(dict[str, Any]):
+    """A mapping that claims to contain every key, except those that LangGraph's server may add to a context."""
+
+    _OWN = ("_", "langgraph_", "thread_id", "run_id", "graph_id", "assistant_id", "checkpoint_", "cron_id", "user_id")
+
+    def __contains__(self, name: object) -> bool:
+        return not str(name).startswith(self._OWN)
+
+
 class _Scoped(Options):
     tenant: str | None = Field(default=None, min_length=1, description="Owner of the documents. None: as configured.")
     corpus: str | None = Field(default=None, min_length=1, description="Named set of documents. None: as configured.")
     backends: SkipJsonSchema[Backends | None] = Field(default=None, exclude=True, repr=False)
+
+    def __init__(self, **given: Any) -> None:
+        """Raises `InputError` for an option that is unknown or has an impossible value; LangGraph's server shows it."""
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise explain_refusal(error) from error
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The form of Studio. LangGraph's server drops the fields that it lacks; `_AnyName` prevents this, so that a
+        misspelt field reaches `__init__` and is refused.
+        """
+        schema = super().model_json_schema(*args, **kwargs)
+        return {**schema, "properties": _AnyName(schema["properties"])}
 
     async def open_backends(self) -> Backends:
         """The backends handed in, else the process's own, opened from the settings at first use."""
@@ -56,7 +82,7 @@ class EvidenceCache:
 
 
 class AnswerContext(AnswerOptions, _Scoped):
-    """Options of the answer graph, whose documents it answers from, and with which backends."""
+    """Options of the answer graph that the caller set, whose documents it answers from, and with which backends."""
 
     review: bool = Field(
         default=False,
@@ -65,8 +91,7 @@ class AnswerContext(AnswerOptions, _Scoped):
     )
 
     _cache: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
-    _in_profile: AnswerContext | None = PrivateAttr(default=None)
-    _without_model: AnswerContext | None = PrivateAttr(default=None)
+    _resolved: dict[bool, AnswerContext] = PrivateAttr(default_factory=dict[bool, "AnswerContext"])
 
     @property
     def cache(self) -> EvidenceCache:
@@ -77,36 +102,32 @@ class AnswerContext(AnswerOptions, _Scoped):
         """Store what was read."""
         self._cache = new
 
-    async def in_profile(self) -> AnswerContext:
-        """These options with those of their profile. All nodes get the same object, which holds the evidence."""
-        if self._in_profile is None:
-            has_model = (await self.open_backends()).model is not None
-            self._in_profile = self.with_profile(has_model=has_model)
-        return self._in_profile
+    async def resolved(self, *, model_failed: bool = False) -> AnswerContext:
+        """The complete options of the run. All nodes get the same object, which holds the evidence.
 
-    @property
-    def is_written(self) -> bool:
-        """Whether a language model relates, plans or writes."""
-        return self.profile == "written" or "llm" in (self.relater, self.planner)
+        Raises as `explain`. ``model_failed``: choose as if there was no language model.
+        """
+        if model_failed not in self._resolved:
+            options = self.explain(await self.open_backends(), model_failed=model_failed).options
+            self._resolved[model_failed] = self.model_copy(update=dict(options))
+        return self._resolved[model_failed]
 
-    def without_model(self) -> AnswerContext:
-        """These options as they are if no language model is configured; what needs one gets its default."""
-        if self._without_model is None:
-            needs_model = self.preset in ("paper", "rdr2")
-            of_preset = PRESETS[self.preset] if needs_model else {}
-            given = {name: getattr(self, name) for name in self.model_fields_set}
-            kept = {name: value for name, value in given.items() if of_preset.get(name) != value}
-            for name in ("profile", "relater", "planner", "generator", "refine", *(["preset"] * needs_model)):
-                kept.pop(name, None)
-            for name, prompted in (("verifier", "llm"), ("parser", PROMPTED)):
-                if kept.get(name) == prompted:
-                    del kept[name]
-            self._without_model = AnswerContext(**kept).with_profile(has_model=False)
-        return self._without_model
+    def explain(self, backends: Backends, *, model_failed: bool = False) -> Resolved:
+        """The complete options of a run with these backends, and where each value comes from.
+
+        Raises:
+            InputError: Options contradict each other, or the settings hold an impossible one.
+            ConfigError: An option needs a language model, and none is configured.
+        """
+        given = {name: getattr(self, name) for name in self.model_fields_set & AnswerOptions.model_fields.keys()}
+        settings = backends.settings.answer
+        if model_failed:
+            return without_model(given, settings)
+        return resolve(given, settings, has_model=backends.model is not None)
 
     async def readable(self, inputs: AnswerInputs) -> int:
         """How many of the chunks fit into the context of the language model that will read them in our conversation."""
-        if self.profile == "verbatim" or self.preset == "paper" or self.retriever == "all":
+        if not self.is_written or self.preset == "paper" or self.retriever == "all":
             return len(inputs.chunks)
         backends = await self.open_backends()
         return await asyncio.to_thread(
@@ -120,23 +141,19 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     async def room(self, backends: Backends) -> int | None:
         """The most tokens of evidence that fit into the language model's context; None if no model reads it."""
-        if self.profile == "verbatim" or backends.model is None:
+        if not self.is_written or backends.model is None:
             return None
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
-    async def llm(self, choice: str, stage: str = "generate") -> LlmEngine | PaperEngine | None:
-        """The prompted engine if the option's value asks for it; None means the local engine.
-
-        ``auto`` does not ask a model that cannot do this stage (``relate``, ``plan``, ``generate``). Raises
-        `ConfigError` for ``llm`` where no language model is configured.
-        """
-        backends = await self.open_backends()
-        if choice not in ("auto", "llm") or (choice == "auto" and backends.model is None):
+    async def llm(self, stage: Literal["relate", "plan", "generate"]) -> LlmEngine | PaperEngine | None:
+        """The prompted engine of a stage; None means the local engine, also where the model cannot do this stage."""
+        if not self.is_written:
             return None
+        backends = await self.open_backends()
         if self.preset == "paper":
             return self.paper_engine(backends)
         ability = await backends.ability(self.layout)
-        if choice == "auto" and not ability.makes(stage):
+        if not ability.makes(stage):
             return None
         prompts = templates(backends.settings.prompts_dir)
         return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
@@ -174,7 +191,7 @@ async def default_backends() -> Backends:
 
 
 def given_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The options that the caller gave: now, or when the run that is resumed was started; else the defaults.
+    """The options that the caller set: now, or when the run that is resumed was started; else none, for all runs alike.
 
     Raises:
         ConfigError, InputError: See `nodes.given`.
@@ -184,12 +201,12 @@ def given_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Answer
 
 
 async def answer_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's options, its profile decided. After the language model has failed, they are those of a run without one.
+    """The run's complete options; where the caller set none, those of the settings.
 
-    Raises as `given_context`.
+    After the language model has failed (``model_failed`` in the state) they are the options without one. Raises as
+    `given_context` and `AnswerContext.resolved`.
     """
-    options = given_context(state, runtime)
-    return options.without_model() if state.get("model_failed") else await options.in_profile()
+    return await given_context(state, runtime).resolved(model_failed=bool(state.get("model_failed")))
 
 
 @cache

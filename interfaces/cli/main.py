@@ -11,6 +11,7 @@ from threading import Timer
 from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import ValidationError
 from rich.text import Text
 from typer.models import OptionInfo
 
@@ -20,7 +21,7 @@ from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Status
-from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
+from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options, explain_refusal
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.schema.values import amount
@@ -41,6 +42,7 @@ from interfaces.cli.present import (
     ingest_summary,
     ledger_table,
     name_and_note,
+    options_table,
     out,
     plan_section,
     print_json,
@@ -55,13 +57,11 @@ from interfaces.tune import Example, candidates, find_settings, write_settings
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
 from interfaces.views.terminal import answer_text
 from nodes.backends import Backends
-from nodes.context import AnswerContext
 
 app = new_app()
 show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
-OPTIONS = AnswerContext.model_fields.keys() - {"backends", "corpus", "tenant"}
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
@@ -123,6 +123,7 @@ def ask(
     ] = None,
     llm: Llm = None,
     strict: Annotated[bool, option(AnswerOptions, "strict")] = False,
+    explain: Annotated[bool, typer.Option(help="Print all options and where they come from; ask nothing.")] = False,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
@@ -133,6 +134,8 @@ def ask(
     """``disco-rag ask``."""
     chosen = {"retriever": retriever} if retriever else {}
     options = chosen | ({"strict": True} if strict else {}) | _options(assignments) | {"baseline": baseline}
+    if explain:
+        return _explain(options, llm, as_json=as_json)
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, corpus, llm, engine)
     with _pipeline(llm) as rag:
@@ -329,6 +332,16 @@ def _leave_soon(message: str) -> None:
     timer.start()
 
 
+def _explain(options: dict[str, Any], llm: str | None, *, as_json: bool) -> None:
+    """Print the complete options of a question, and where the value of each comes from."""
+    with _pipeline(llm) as rag:
+        resolved = rag.explain(**options)
+    if as_json:
+        print_json({"options": resolved.options.model_dump(mode="json"), "origins": resolved.origins})
+    else:
+        out.print(options_table(resolved))
+
+
 def _ask_batch(
     question: str | None,
     batch: Path | None,
@@ -358,14 +371,16 @@ def _options(assignments: list[str] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for item in assignments or []:
         name, sign, value = item.partition("=")
-        if not sign or name not in OPTIONS:
-            known = ", ".join(sorted(OPTIONS))
-            problem = f"There is no option {name!r}." if sign else f"--set {item} is not of the form name=value."
-            raise InputError(problem, hint=f"Known options: {known}.")
+        if not sign:
+            raise InputError(f"--set {item} is not of the form name=value.", hint="For example --set top_k=5.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:
             found[name] = value
+    try:
+        AnswerOptions.model_validate(found)
+    except ValidationError as error:
+        raise explain_refusal(error) from error
     return found
 
 

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from discorag.conflicts.identity import DocumentIdentity
 from discorag.ingest.survey import Status
+from discorag.options import Resolved
 from discorag.schema.errors import InputError, Usage
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import amount
@@ -130,6 +131,15 @@ def plain_table(*texts: str, numbers: Sequence[str] = (), title: str | None = No
     """A table without lines: columns of text, then right-aligned columns of numbers."""
     columns = [*(Column(name) for name in texts), *(Column(name, justify="right") for name in numbers)]
     return Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+
+
+def options_table(resolved: Resolved) -> RenderableType:
+    """Every option of a question with its value and where that comes from."""
+    table = plain_table("option", "value", "origin")
+    for name, value in resolved.options:
+        shown = value if isinstance(value, str) else json.dumps(value)
+        table.add_row(name, one_line(shown, 60), resolved.origins[name])
+    return table
 
 
 def tuning_table(found: Tuning) -> RenderableType:

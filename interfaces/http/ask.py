@@ -92,7 +92,9 @@ async def ask(
     accept: Annotated[str, Header()] = "application/json",
 ) -> Reply | StreamingResponse:
     """Answer a question; every sentence with its sources, and what it cost."""
-    arguments = body.switches.model_dump(exclude_unset=True) | {"tenant": who.tenant, "corpus": body.corpus}
+    switches = body.switches.model_dump(exclude_unset=True)
+    served.rag.explain(**switches)  # a contradiction is an error, also of a stream
+    arguments = switches | {"tenant": who.tenant, "corpus": body.corpus}
     arguments |= {"query": body.query, "instruction": body.instruction, "filters": body.filters}
     thread = await asyncio.to_thread(served.threads.get, who.tenant, body.thread.hex) if body.thread else None
     if thread:

@@ -108,7 +108,7 @@ class Server(MCPServer, ABC):
         disagreements between sources are listed. To read passages yourself, use search.
         """
         switches: dict[str, Any] = {"instruction": instruction}
-        if retriever != DEFAULT_RETRIEVER:  # else the profile chooses
+        if retriever != DEFAULT_RETRIEVER:  # else the preset chooses
             switches["retriever"] = retriever
         caller, scope = await self._caller(ctx, corpus)
 

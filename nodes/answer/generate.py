@@ -4,12 +4,11 @@ from functools import partial
 
 from langgraph.runtime import Runtime
 
-from discorag.config import HOW_TO_NAME_A_MODEL
 from discorag.generation.draft import Write, stream_answer, write_draft
 from discorag.generation.prompted.engine import LlmEngine
 from discorag.generation.prompted.paper import PaperEngine
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.errors import ConfigError, ModelError
+from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -20,19 +19,13 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Write the draft. If the language model fails, the run starts again without it.
 
     Raises:
-        ConfigError: A language model is to write or to ``refine``, and none is configured.
         ModelError: The language model failed, and the options are strict.
     """
     context = await answer_context(state, runtime)
     stage = Stage("generate")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     try:
-        llm = await context.llm(context.generator)
-        if llm is None and context.refine:
-            raise ConfigError(
-                f"refine is {context.refine}, but no language model is configured.",
-                hint=f"{HOW_TO_NAME_A_MODEL} Or leave refine at 0.",
-            )
+        llm = await context.llm("generate")
         write = partial(_write, llm, context, stage) if llm else None
         return await draft_update(inputs, context, stage, write, llm.model.name if llm else "")
     except ModelError as error:

@@ -50,7 +50,7 @@ async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     try:
-        llm = await context.llm(context.relater, "relate")
+        llm = await context.llm("relate")
         outcome = await (llm.relate(inputs) if llm else relate_chunks(inputs, backends.encoder))
     except ModelError as error:
         return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
@@ -73,7 +73,7 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"plan": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     try:
-        llm = await context.llm(context.planner, "plan")
+        llm = await context.llm("plan")
         outcome = await (llm or RulePlanEngine(backends.selector)).plan(inputs)
     except ModelError as error:
         return stage.start_again(error, model=backends.require_model().name, strict=context.strict)

@@ -69,14 +69,16 @@ def test_switched_off_stages_are_not_called_and_leave_no_trace_in_the_prompt(ope
 @pytest.mark.parametrize(
     ("engines", "turns"),
     [
-        ({"relater": "local"}, ["plan", "answer"]),
-        ({"planner": "local"}, ["graph", "answer"]),
-        ({"relater": "llm", "planner": "llm", "generator": "local"}, ["graph", "plan"]),
-        ({"generator": "local"}, []),
-        ({"profile": "verbatim"}, []),
+        ({"engine": "llm"}, ["graph", "plan", "answer"]),
+        ({"engine": "local"}, []),
+        ({"preset": "verbatim"}, []),
+        ({"preset": "standard"}, ["answer"]),
+        ({"preset": "standard", "engine": "local"}, []),
     ],
 )
-def test_engines_mix_freely(opened: Opened, engines: dict[str, Any], turns: list[str]) -> None:
+def test_the_engine_and_the_preset_say_what_the_model_is_asked(
+    opened: Opened, engines: dict[str, Any], turns: list[str]
+) -> None:
     with ScriptedServer(model()) as server:
         result = opened(server).ask(QUERY, **engines)
         assert [turn_of(r) for r in server.requests] == turns
@@ -133,7 +135,7 @@ def test_an_endpoint_that_fails_is_not_asked_again_and_the_verbatim_answer_stays
 ) -> None:
     with ScriptedServer(lambda _: reply) as server:
         rag = opened(server)
-        result, verbatim = rag.ask(QUERY), rag.ask(QUERY, profile="verbatim")
+        result, verbatim = rag.ask(QUERY), rag.ask(QUERY, preset="verbatim")
         assert len(server.requests) == 1
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [("relate", kind, WITHOUT_MODEL)]
     assert result.answer.sentences == verbatim.answer.sentences

@@ -105,10 +105,10 @@ def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
             r"Corpora with documents: .*tides \(5 documents\).*Name one of them",
         ),
         (FLU, {"tenant": "somebody-else"}, EmptyCorpusError, "Nothing is stored"),
-        (FLU, {"planner": "llm", "corpus": "vitamin-d"}, ConfigError, "DISCO_RAG_MODEL"),
+        (FLU, {"engine": "llm", "corpus": "vitamin-d"}, ConfigError, "DISCO_RAG_MODEL"),
         (FLU, {"top_k": 0}, InputError, "top_k"),
         (FLU, {"use_tree": "perhaps"}, InputError, "use_tree"),
-        (FLU, {"planner": "magic"}, InputError, "planner"),
+        (FLU, {"engine": "magic"}, InputError, "engine"),
         (FLU, {"topk": 3}, InputError, "topk"),
     ],
 )

@@ -91,7 +91,7 @@ def test_every_baseline_can_be_called_synchronously(pipeline: Pipelines, tmp_pat
 
 def test_a_node_that_is_not_there_cannot_be_replaced() -> None:
     with pytest.raises(UnknownNameError, match=r"no node 'plam'.* relate, plan, "):
-        build_answer_graph(nodes={"plam": lambda state: {}})
+        build_answer_graph(nodes={"plam": dict})
 
 
 class Desk(TypedDict, total=False):
@@ -101,7 +101,7 @@ class Desk(TypedDict, total=False):
 
 def within(schema: type | None = None) -> Any:
     """The answer graph as the one node of another graph."""
-    desk: Any = StateGraph(Desk, context_schema=schema)
+    desk = cast("Any", StateGraph)(Desk, context_schema=schema)
     return desk.add_node("answer", answer_graph).add_edge(START, "answer").compile()
 
 

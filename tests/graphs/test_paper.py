@@ -15,10 +15,10 @@ from discorag.config import Settings, StoreSettings
 from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.generation.prompted.paper import graph_lines
+from discorag.options import resolve
 from discorag.schema.discourse import PAPER_RELATIONS, ChunkRelation
 from discorag.schema.errors import ConfigError
 from discorag.schema.ledger import WITHOUT_MODEL
-from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Ask, Opened
 from tests.graphs.paper_scripts import (
@@ -144,8 +144,8 @@ def test_the_instruction_reaches_plan_and_answer_escaped_and_no_other_call(opene
 
 
 def test_the_preset_is_dense_top_10_with_three_beams_free_text_and_no_stream(usual: Run) -> None:
-    context = AnswerContext(preset="paper")
-    assert (context.retriever, context.top_k, context.beam_width) == ("dense", 10, 3)
+    options = resolve({"preset": "paper"}, {}, has_model=True).options
+    assert (options.retriever, options.top_k, options.beam_width) == ("dense", 10, 3)
     for body in usual.requests:
         assert (body["use_beam_search"], body["n"]) == (True, 3)
         assert "response_format" not in body
@@ -153,12 +153,12 @@ def test_the_preset_is_dense_top_10_with_three_beams_free_text_and_no_stream(usu
 
 
 def test_a_switch_that_is_given_counts_more_than_the_preset(ask: Ask) -> None:
-    switches: dict[str, Any] = {"beam_width": 1, "top_k": 2, "parser": "local", "planner": "local"}
+    switches: dict[str, Any] = {"beam_width": 1, "top_k": 2, "parser": "local", "use_plan": False}
     result, requests, _ = ask(retriever="hybrid", **switches)
     assert [name_of(r) for r in requests] == ["graph", "answer"]
     assert all("use_beam_search" not in r and not r.get("stream") and "n" not in r for r in requests)
     assert len(result.hits) == 2
-    assert AnswerContext(preset="paper", retriever="hybrid").retriever == "hybrid"
+    assert resolve({"preset": "paper", "retriever": "hybrid"}, {}, has_model=True).options.retriever == "hybrid"
 
 
 def test_a_server_without_beam_search_is_asked_without_it_and_the_result_says_so(ask: Ask) -> None:

@@ -71,7 +71,7 @@ def test_a_strong_model_reads_all_chunks_in_three_calls_and_nothing_is_refused_b
     plain, _ = ask(rag, server, question, corpus=corpus, preset="standard")
     read = result.ledger.usage
     assert read.tokens_in - read.tokens_cached <= 1.6 * plain.ledger.usage.tokens_in
-    once, requests = ask(rag, server, question, corpus=corpus, relater="local", planner="local")
+    once, requests = ask(rag, server, question, corpus=corpus, use_graph=False, use_plan=False)
     assert [turn_of(r) for r in requests] == ["answer"]
     assert once.ledger.usage.tokens_in <= 2 * plain.ledger.usage.tokens_in
 
@@ -97,21 +97,21 @@ def test_the_prompt_holds_every_definition_and_each_whole_chunk_with_its_tree_on
     assert [h.score for h in result.hits] == sorted((h.score for h in result.hits), reverse=True)
 
 
-def test_the_profile_is_chosen_by_whether_there_is_a_model_unless_it_is_given(
+def test_the_preset_is_chosen_by_whether_there_is_a_model_unless_it_is_given(
     rag: DiscoRAG, server: ScriptedServer, pipeline: Pipelines
 ) -> None:
-    verbatim, requests = ask(rag, server, FLU, corpus="vitamin-d", profile="verbatim")
+    verbatim, requests = ask(rag, server, FLU, corpus="vitamin-d", preset="verbatim")
     assert requests == []
     assert all(s.supported for s in verbatim.answer.sentences)
     fragments, requests = ask(rag, server, FLU, corpus="vitamin-d", evidence_words=60)
     assert "[...]" in requests[0]["messages"][1]["content"]
     assert fragments.evidence
     with pytest.raises(InputError, match="exclude each other"):
-        rag.ask(FLU, corpus="vitamin-d", profile="written", generator="local")
+        rag.ask(FLU, corpus="vitamin-d", preset="written", engine="local")
     alone = pipeline()
     alone.ingest(EXAMPLES / "tides")
     with pytest.raises(ConfigError, match="no language model is configured"):
-        alone.ask("Why do tides rise?", profile="written")
+        alone.ask("Why do tides rise?", preset="written")
 
 
 def test_a_small_context_holds_fewer_chunks_and_the_notes_say_how_many(pipeline: Pipelines) -> None:
@@ -173,7 +173,7 @@ async def test_where_the_local_engines_refuse_a_model_that_fails_changes_nothing
     question = "Who won the chess championship of 1972?"
     with ScriptedServer(lambda _: Scripted("broken", status=500)) as server:
         rag = opened(server)
-        written, verbatim = rag.ask(question).answer, rag.ask(question, profile="verbatim").answer
+        written, verbatim = rag.ask(question).answer, rag.ask(question, preset="verbatim").answer
     assert written.abstained == verbatim.abstained != ""
     assert "Check that the server at DISCO_RAG_MODEL (or --llm) runs." in written.notes[0]
 

@@ -67,7 +67,7 @@ def test_changing_the_reader_rebuilds_no_tree_and_changing_the_summariser_does(t
             before = len(server.requests)
             with DiscoRAG(settings, llm=f"{server.base_url}#{reader}") as rag:
                 rag.ingest(tmp_path / "tides.md", parser="rules", retriever="dense")
-                rag.ask("Why does the tide rise?", retriever="htsir", generator="llm")
+                rag.ask("Why does the tide rise?", retriever="htsir", engine="llm")
             names = [body["model"] for body in server.requests[before:]]
             return names.count(reader), names.count(summariser)
 

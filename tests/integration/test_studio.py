@@ -164,6 +164,9 @@ async def test_the_plan_can_be_edited_before_generate_and_the_answer_follows_it(
             "Nothing is stored in corpus 'nope'. Corpora with documents: studio",
         ),
         ("answer", {"query": QUERY}, {"corpus": 3}, "corpus.*valid string"),
+        ("answer", {"query": QUERY}, {**CONTEXT, "topk": 3}, "no option 'topk'. Known options: abstain.*top_k"),
+        ("answer", {"query": QUERY}, {**CONTEXT, "preset": "foo"}, "preset: Input should be 'auto', 'written'"),
+        ("ingest", {"path": "x"}, {**CONTEXT, "parsers": "x"}, "no option 'parsers'. Known options: corpus, parser"),
         ("ingest", {"folder": "x"}, CONTEXT, "No path was given"),
     ],
 )

@@ -16,6 +16,7 @@ import pytest
 import typer
 
 from discorag.config import StoreSettings
+from discorag.options import AnswerOptions
 from discorag.schema.document import Scope
 from discorag.store.records import SearchQuery
 from discorag.store.store import open_store
@@ -92,6 +93,21 @@ def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser:
     assert not (tmp_path / "s").exists()
 
 
+def test_explain_prints_all_options_with_their_origins_and_asks_nothing(home: Path) -> None:
+    lines = [
+        re.split(r"\s{2,}", line.strip()) for line in run(home, "ask", "--explain", "--set", "top_k=5").splitlines()
+    ]
+    table = {name: (value, origin) for name, value, origin in lines[1:]}
+    assert table.keys() == AnswerOptions.model_fields.keys()
+    assert table["top_k"] == ("5", "given")
+    assert table["retriever"] == ("dense", "implied by top_k")
+    assert table["preset"] == ("verbatim", "no language model is configured")
+    found = run_json(home, "ask", "--explain")
+    assert found["options"].keys() == found["origins"].keys() == table.keys()
+    written = run(home, "ask", "--explain", "--llm", "http://127.0.0.1:9/v1#none")
+    assert re.search(r"preset +written +a language model is configured", written)
+
+
 def test_status_tells_what_is_stored(home: Path) -> None:
     assert len(run_json(home, "status")) == 6
     assert "6 documents" in run(home, "status")
@@ -155,6 +171,9 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["ask", ""], "QueryError"),
         (["ask", "x", "--set", "nonsense"], "name=value"),
         (["ask", "x", "--set", "corpus=none"], "no option 'corpus'"),
+        (["ask", "x", "--set", "generator=llm"], "no option 'generator'. Use engine."),
+        (["ask", "x", "--set", "preset=verbatim", "--set", "engine=llm"], "exclude each other"),
+        (["ask", "--explain", "--set", "preset=written"], "DISCO_RAG_MODEL"),
         (["ask", "x\udcff"], "UTF-8"),
         (["ingest", ""], "No path"),
         (["delete", ""], "0 documents match"),

@@ -223,7 +223,7 @@ async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
             with pytest.raises(asyncio.CancelledError):
                 await question
             await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
-            local = {"relater": "local", "planner": "local", "generator": "local"}
+            local = {"engine": "local"}
             later = await client.post("/ask", json=make_body(switches=local))
     assert (refused.status_code, refused.json()["error"]["type"]) == (503, "BusyError")
     assert int(refused.headers["retry-after"]) >= 1
@@ -245,11 +245,13 @@ def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
     [
         (make_body(corpus="nothing"), 404, "EmptyCorpusError"),
         (make_body(filters={"doc_id": ["none"]}, switches={"abstain": "never"}), 404, "EmptyCorpusError"),
-        (make_body(switches={"colour": "red"}), 422, "colour"),
+        (make_body(switches={"colour": "red"}), 422, "no option 'colour'. Known options: abstain"),
+        (make_body(switches={"profile": "verbatim"}), 422, "no option 'profile'. Use preset=verbatim"),
+        (make_body(switches={"preset": "verbatim", "engine": "llm"}), 422, "exclude each other"),
         (make_body(switches={"tenant": "alpha"}), 422, "tenant"),
         (make_body(tenant="alpha"), 422, "tenant"),
         (make_body(switches={"top_k": 5, "retriever": "snapped"}), 422, "top_k"),
-        (make_body(switches={"generator": "llm"}), 422, "ConfigError"),
+        (make_body(switches={"engine": "llm"}), 422, "ConfigError"),
         ({"query": "why " * 1001}, 422, "query"),
         ({"query": " "}, 422, "query"),
         ({}, 422, "query"),

@@ -151,7 +151,7 @@ export type Nuclearity = "NS" | "SN" | "NN";
 
 export interface Options {
   preset?: string;
-  profile?: string;
+  engine?: string;
   retriever?: string;
   search_documents?: number;
   node_scores?: string;
@@ -168,11 +168,8 @@ export interface Options {
   use_plan?: boolean;
   plan?: string | null;
   parser?: string;
-  relater?: string;
   verifier?: string;
   layout?: string;
-  planner?: string;
-  generator?: string;
   detail?: string;
   refine?: number;
   temperature?: number;

@@ -15,8 +15,9 @@ export const VIEW_NAMES = {
 } as const;
 
 const PRESETS: Record<string, string> = {
-  default: "Default",
-  local: "Without a language model",
+  auto: "Default",
+  written: "Written by a language model",
+  verbatim: "Sentences of the sources",
   standard: "Standard RAG",
   paper: "Disco-RAG, as printed",
   disretrieval: "DISRetrieval",
