@@ -39,6 +39,7 @@ def test_the_examples_run_without_a_model(tmp_path: Path) -> None:
     assert set(run(tmp_path, program())) >= set(CHECKS)
 
 
+@pytest.mark.deep
 def test_the_examples_run_with_a_model(tmp_path: Path) -> None:
     with ScriptedServer(model()) as server:
         assert set(run(tmp_path, program(), DISCO_RAG_MODEL=f"{server.base_url}#scripted")) >= set(CHECKS)
