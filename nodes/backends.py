@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import cache, cached_property
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from anyio.from_thread import start_blocking_portal
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings, read_settings
 from discorag.discourse.parse.inline import Layout
-from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, TreeParser, UnitParser
+from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, UnitParser
 from discorag.generation.calibration import Calibration, find_calibration
 from discorag.generation.prompted.conversation import Templates
 from discorag.generation.prompted.paper import PaperTemplates
@@ -22,7 +22,7 @@ from discorag.generation.selection import Selector
 from discorag.ingest.reader import Reader
 from discorag.models.encoder import encoder_from
 from discorag.models.memo import MemoEncoder
-from discorag.models.protocol import Encoder, LanguageModel, Template
+from discorag.models.protocol import Encoder, LanguageModel, Template, TreeParser
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.retrieval.registry import TreeTools
 from discorag.schema.errors import ConfigError, ModelError
@@ -67,7 +67,7 @@ class Backends:
         self.reader = Reader(settings.reading)
         self._parsers: dict[str, TreeParser] = {}
         self._models: dict[LlmSettings, LanguageModel | None] = {}
-        self._making = Lock()
+        self._making = RLock()  # the factory of a part may ask for another part
 
     @classmethod
     def open(cls, settings: Settings | None = None, *, llm: str | BaseChatModel | None = None) -> Backends:

@@ -6,8 +6,8 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from discorag.discourse.parse.parser import TreeParser
 from discorag.generation.draft import void_tokens
+from discorag.models.protocol import TreeParser
 from discorag.retrieval.builders.base import Built
 from discorag.schema.answer import Answer, Outcome
 from discorag.schema.discourse import RstTree

@@ -62,6 +62,13 @@ class AnswerState(AnswerInput, total=False):
         Field(description="Chunk id -> spans that a retriever over trees chose in it, in document offsets."),
     ]
     trees: Annotated[dict[str, Json], Field(description="RST trees made for this query, by chunk id.")]
+    passages: Annotated[
+        list[Json],
+        Field(
+            description="The passages to read next to the plan: number, title, heading, text by units ([2.3] cites the "
+            "third unit of the second passage) and tree. Nodes read the store instead: edit hits or trees."
+        ),
+    ]
     graph: Annotated[Json | None, Field(description="Rhetorical graph over the hits.")]
     plan: Annotated[
         str | None, Field(description="The plan: one paragraph; edit it before 'generate' to steer the answer.")
@@ -81,6 +88,7 @@ class AnswerState(AnswerInput, total=False):
     ledger: Annotated[list[Json], operator.add]
 
 
+<<<<<<< HEAD
 def fresh_answer(started_with: Json) -> Json:
     """The state of a new question in a thread: all keys that stages write are empty, except the ledger.
 
@@ -88,6 +96,11 @@ def fresh_answer(started_with: Json) -> Json:
         started_with: See `nodes.given.started_with`.
     """
     lists: Json = {key: [] for key in ("hits", "queries", "markers")}
+=======
+def fresh_answer() -> Json:
+    """The state of a new question in a thread: all keys that stages write are empty, except the ledger."""
+    lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
+>>>>>>> 129dbbcccb4425fb1c9bda943281a01abd49d30b
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
     unknown: Json = dict.fromkeys(("route", "graph", "plan", "answerable", "answer"))
     switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)

@@ -42,9 +42,9 @@ class Failure(BaseModel, frozen=True):
 class StageRecord(BaseModel, frozen=True):
     """One line of the ledger.
 
-    ``seconds`` is wall time. ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` if the local engine made
-    some parts. ``counts`` are further counts by name, such as trees built. ``decisions`` say where the run went next,
-    and why.
+    ``seconds`` is wall time. ``engine`` is ``local``, ``llm`` or ``off``; ``llm+local`` if the local engine made some
+    parts; ``stored`` if all trees were made at ingest, by the parser that ``model`` names. ``counts`` are further
+    counts by name, such as trees built. ``decisions`` say where the run went next, and why.
     """
 
     stage: str

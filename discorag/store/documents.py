@@ -103,8 +103,11 @@ class Documents:
         return db.scalars(insert(D).returning(D.c.number), row).one()
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
-        """Remove a document with all its chunks and trees; whether it was there."""
+        """Remove a document with all its chunks and trees, and from threads the answers that read it; whether it was
+        there.
+        """
         with self.database.write(doc_id) as db:
+            _forget_answers(db, scope, doc_id)
             found = db.execute(delete(D).where(is_in(scope), D.c.doc_id == doc_id)).rowcount > 0
             if found:
                 db.execute(insert(tables.outbox), {"doc_id": doc_id})
@@ -281,3 +284,11 @@ def _chunk_row(chunk: Chunk, position: int) -> dict[str, Any]:
 
 def _chunk(body: bytes, uri: str, units: str = "") -> Chunk:
     return Chunk.model_validate_json(unpack_text(body)).model_copy(update={"uri": uri, "unit_vectors": units})
+
+
+def _forget_answers(db: Connection, scope: Scope, doc_id: str) -> None:
+    """Remove the answers that read a document from the threads of its tenant: their replies name its chunks."""
+    threads, turns = tables.threads, tables.turns
+    own = select(threads.c.id).where(threads.c.tenant == scope.tenant)
+    ids = select(C.c.id).join(D).where(is_in(scope), D.c.doc_id == doc_id, turns.c.reply.contains(C.c.id))
+    db.execute(delete(turns).where(turns.c.thread.in_(own), ids.correlate(turns).exists()))

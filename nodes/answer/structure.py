@@ -1,11 +1,13 @@
 """The structure of the evidence: parse (trees in chunks), relate (a graph over chunks) and plan."""
 
 import asyncio
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.parse.parser import PROMPTED, Limits, TreeParser
+from discorag.discourse.parse.parser import PROMPTED, Limits
 from discorag.discourse.relate import relate_chunks
+from discorag.generation.passages import passages_to_read
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Scope
@@ -18,28 +20,43 @@ from nodes.state import AnswerState, Json
 
 
 async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Parse what lacks a tree; a chunk on which the llm engine fails gets the local engine's tree."""
+    """Parse what lacks a tree or, if the question names a parser, has another one's.
+
+    A chunk on which a language model fails gets the local parser's tree. From here on the state shows the ``passages``.
+    """
     context = await answer_context(state, runtime)
     stage = Stage("parse")
-    if not context.use_tree:
-        return {"trees": {}, "ledger": stage.done(engine="off")}
     backends, inputs = await context.open_backends(), await load_inputs(state, context)
-    engine, others = backends.parser_name(context.parser), set[str]()
+    if not context.use_tree:
+        passages = await asyncio.to_thread(passages_to_read, inputs)
+        return {"trees": {}, "passages": passages, "ledger": stage.done(engine="off")}
+    engine = backends.parser_name(context.parser)
+    if engine == PROMPTED and state.get("model_failed"):
+        engine = "local"
     parser = backends.parser(engine, Limits(context.temperature, context.beam_width))
-    if engine == PROMPTED:
-        others = await asyncio.to_thread(_parsed_by_others, inputs, parser, backends.store, await context.scope())
-    missing = [c for c in inputs.chunks if c.tree is None or c.doc_id in others]
-    trees = await asyncio.gather(*(stage.parse(c, parser, backends.parser("local")) for c in missing))
+    made_by = await asyncio.to_thread(_parsers_of, inputs, backends.store, await context.scope())
+    is_named = context.parser != "auto"
+    missing = [c for c in inputs.chunks if c.tree is None or (is_named and made_by.get(c.doc_id) != parser.version)]
+    parsed = await asyncio.gather(*(stage.parse(c, parser, backends.parser("local")) for c in missing))
+    trees = {chunk.id: tree for chunk, tree in zip(missing, parsed, strict=True)}
     preview = f"{len(missing)} of {len(inputs.chunks)} chunks parsed now"
-    maker = ("llm" if engine == PROMPTED else "local") if missing else "stored"
-    ledger = stage.finish_batch(len(missing), engine=maker, model=parser.version, preview=preview)
-    return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
+    chunks = tuple(c.model_copy(update={"tree": trees.get(c.id, c.tree)}) for c in inputs.chunks)
+    passages = await asyncio.to_thread(passages_to_read, replace(inputs, chunks=chunks))
+    if missing:
+        stage.counts = {"trees made": len(missing), "trees stored": len(inputs.chunks) - len(missing)}
+        maker = "llm" if engine == PROMPTED else "local"
+        ledger = stage.finish_batch(len(missing), engine=maker, model=parser.version, preview=preview)
+    else:
+        makers = ", ".join(sorted(set(made_by.values())))
+        ledger = stage.done(engine="stored", model=makers, preview=preview)
+    made = {chunk_id: tree.model_dump(mode="json") for chunk_id, tree in trees.items()}
+    return {"trees": made, "passages": passages, "ledger": ledger}
 
 
-def _parsed_by_others(inputs: AnswerInputs, parser: TreeParser, store: Store, scope: Scope) -> set[str]:
-    """The documents whose stored trees are not this parser's."""
-    found = (store.manifest(scope, doc_id) for doc_id in {c.doc_id for c in inputs.chunks})
-    return {m.doc_id for m in found if m and m.versions.get("parser") != parser.version}
+def _parsers_of(inputs: AnswerInputs, store: Store, scope: Scope) -> dict[str, str]:
+    """The versions of the parsers that made the stored trees, by document."""
+    found = store.manifests(scope, list({c.doc_id for c in inputs.chunks}))
+    return {m.doc_id: m.versions.get("parser", "") for m in found}
 
 
 async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:

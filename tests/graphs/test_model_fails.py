@@ -3,7 +3,7 @@
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,7 +43,7 @@ FLU = ("vitamin-d", "Does vitamin D prevent influenza?")
 
 
 @contextmanager
-def served(examples: Examples, corpus: str, script: Script | None) -> Iterator[tuple[DiscoRAG, list[Body]]]:
+def served(examples: Examples, corpus: str, script: Script | None) -> Generator[tuple[DiscoRAG, list[Body]]]:
     """A pipeline over an example corpus, whose language model follows a script; None: there is no server.
 
     Next to it, the requests so far.

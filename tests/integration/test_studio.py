@@ -26,7 +26,7 @@ QUERY = "Does vitamin D prevent flu?"
 CONTEXT = {"corpus": "studio"}
 ANSWERING = {
     *("prepare", "retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"),
-    *("parse", "assess", "quote", "relate", "plan", "generate", "verify", "refine", "abstain"),
+    *("assess", "parse", "relate", "plan", "generate", "verify", "refine", "abstain"),
 }
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]

@@ -1,7 +1,7 @@
 /** Written by `make api-types`. Spans count Unicode code points of a document's canonical text. */
 
 /** Of a question, in their order. */
-export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"];
+export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "assess", "parse", "relate", "plan", "generate", "verify"];
 
 export interface Answer {
   query: string;
@@ -163,6 +163,7 @@ export interface Options {
   top_k?: number;
   rerank?: boolean;
   abstain?: string;
+  strict?: boolean;
   use_tree?: boolean;
   use_graph?: boolean;
   use_plan?: boolean;
@@ -207,6 +208,7 @@ export interface Reply {
   evidence: Record<string, Span[]>;
   graph: RhetoricalGraph | null;
   draft: string;
+  model_failed: boolean;
   ledger: Ledger;
   seconds: number;
   text: string;
