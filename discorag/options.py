@@ -366,8 +366,9 @@ def _resolve(given: Mapping[str, Any], used: Mapping[str, Any], model: str) -> R
         values["rerank"] = (_DEFAULTS["rerank"], "implied by retriever")
     options = AnswerOptions().model_copy(update={name: value for name, (value, _) in values.items()})
     resolved = Resolved(options, {name: values[name][1] for name in AnswerOptions.model_fields})
+    _check_engine(options)
     _check_model(resolved, model)
-    _check(options)
+    _check_reading(options)
     return resolved
 
 
@@ -400,6 +401,16 @@ def _is_routed(retriever: str) -> bool:
     return found is not None and found.routed
 
 
+def _check_engine(options: AnswerOptions) -> None:
+    """Raises `InputError` if the preset and the engine contradict each other."""
+    own = PRESETS[options.preset].get("engine", options.engine)
+    if options.preset in ONE_ENGINE and options.engine != own:
+        raise InputError(
+            f"preset={options.preset!r} and engine={options.engine!r} exclude each other.",
+            hint="Leave one of them out.",
+        )
+
+
 def _check_model(resolved: Resolved, model: str) -> None:
     """Raises `ConfigError` if an option needs a language model that is not configured."""
     options, origins = resolved.options, resolved.origins
@@ -413,14 +424,8 @@ def _check_model(resolved: Resolved, model: str) -> None:
     )
 
 
-def _check(options: AnswerOptions) -> None:
-    """Raises `InputError` if options contradict each other."""
-    own = PRESETS[options.preset].get("engine", options.engine)
-    if options.preset in ONE_ENGINE and options.engine != own:
-        raise InputError(
-            f"preset={options.preset!r} and engine={options.engine!r} exclude each other.",
-            hint="Leave one of them out.",
-        )
+def _check_reading(options: AnswerOptions) -> None:
+    """Raises `InputError` if options of retrieval or of refinement contradict others."""
     if options.top_k != TOP_K and tree_retriever(options.retriever):
         raise InputError(
             f"top_k counts chunks, but {options.retriever!r} retrieves over trees.",

@@ -1,5 +1,7 @@
 """The context of a run: what is refused, and whose options a plain call of a graph uses."""
 
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
 from typing import Any
 
 import pytest
@@ -31,8 +33,9 @@ async def hits(rag: DiscoRAG, **options: Any) -> list[Json]:
 
 
 async def test_the_settings_are_used_in_a_plain_call_of_the_graph_as_in_the_facade(rag: DiscoRAG) -> None:
-    assert await hits(rag) == [hit.model_dump() for hit in (await rag.aask(QUESTION["query"])).hits]
-    assert len(await hits(rag)) == 2
+    found = [hit["chunk_id"] for hit in await hits(rag)]
+    assert found == [hit.chunk_id for hit in (await rag.aask(QUESTION["query"])).hits]
+    assert len(found) == 2
     assert len(await hits(rag, top_k=3)) == 3
     assert rag.explain().origins["top_k"] == "settings"
 
