@@ -130,15 +130,9 @@ class AnswerOptions(Options):
     )
     engine: Engine = Field(
         default="auto",
-<<<<<<< HEAD
         description="Who relates, plans and writes. llm: the language model; the local engines relate or plan if a "
         "test call shows that it cannot. local: the local engines, which quote the sources. auto: as the preset says, "
         "else llm if a language model is configured.",
-=======
-        description="verbatim: the answer is sentences of the sources; no language model is called. written: a "
-        "language model writes it from the ten best chunks, or says that they do not answer; if the model fails, the "
-        "question is answered without it. auto: written if a language model is configured.",
->>>>>>> 129dbbcccb4425fb1c9bda943281a01abd49d30b
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,

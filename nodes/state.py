@@ -88,19 +88,13 @@ class AnswerState(AnswerInput, total=False):
     ledger: Annotated[list[Json], operator.add]
 
 
-<<<<<<< HEAD
 def fresh_answer(started_with: Json) -> Json:
     """The state of a new question in a thread: all keys that stages write are empty, except the ledger.
 
     Args:
         started_with: See `nodes.given.started_with`.
     """
-    lists: Json = {key: [] for key in ("hits", "queries", "markers")}
-=======
-def fresh_answer() -> Json:
-    """The state of a new question in a thread: all keys that stages write are empty, except the ledger."""
     lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
->>>>>>> 129dbbcccb4425fb1c9bda943281a01abd49d30b
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
     unknown: Json = dict.fromkeys(("route", "graph", "plan", "answerable", "answer"))
     switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)
