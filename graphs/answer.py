@@ -2,45 +2,45 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from collections.abc import Awaitable, Hashable
-from typing import Any, Protocol
+from collections.abc import Hashable, Mapping
+from typing import Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
+from langgraph.graph import END, START
 
+from graphs.steps import Graph, Steps
 from nodes.answer import routes
 from nodes.answer.assess import abstain, assess
 from nodes.answer.generate import generate
 from nodes.answer.prepare import prepare
 from nodes.answer.retrieve import read_all, rerank, retrieve_chunks, retrieve_sentence_tree
+from nodes.answer.review import review
 from nodes.answer.structure import parse, plan, relate
 from nodes.answer.verify import refine, verify
 from nodes.context import AnswerContext
-from nodes.state import AnswerInput, AnswerOutput, AnswerState, Json
+from nodes.state import AnswerInput, AnswerOutput, AnswerState
+from nodes.sync import Node
 
-Graph = CompiledStateGraph[Any, Any, Any, Any]
-Steps = StateGraph[Any, Any, Any, Any]
 Ways = dict[Hashable, str]
 """What a decision says -> the node that comes next."""
 
 
-class Node(Protocol):
-    """A step: it reads the state and the run's options, and returns an update of the state."""
+def build(nodes: Mapping[str, Node] | None = None, **compile_options: Any) -> Graph:
+    """The compiled graph.
 
-    def __call__(self, state: AnswerState, runtime: Runtime[AnswerContext]) -> Awaitable[Json]:
-        """Run the step."""
-        ...
+    Args:
+        nodes: Your own nodes, by the name of the node that each replaces.
+        **compile_options: As for `langgraph.graph.StateGraph.compile`: a checkpointer, ``interrupt_before``, ...
 
-
-def build(**compile_options: Any) -> Graph:
-    """The compiled graph. Keywords go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
-    graph = steps()
+    Raises:
+        UnknownNameError: The graph has no node of this name; the hint lists those that it has.
+    """
+    graph = steps(nodes)
     add_retrieval(graph)
     add_step(graph, "assess", assess, "estimates whether the evidence answers the question")
     add_step(graph, "parse", parse, "makes the RST trees that are missing", "Disco-RAG section 3, figure 10")
     add_step(graph, "relate", relate, "relates the passages to each other", "Disco-RAG section 3, figure 11")
     add_step(graph, "plan", plan, "plans the answer", "Disco-RAG section 3, figure 12")
+    add_step(graph, "review", review, "lets a person read and edit the plan")
     add_step(graph, "generate", generate, "writes the answer that was planned", "Disco-RAG section 3, figure 18")
     add_ending(graph, verify, {"model failed": "prepare"})
     graph.add_conditional_edges(
@@ -49,14 +49,18 @@ def build(**compile_options: Any) -> Graph:
     graph.add_conditional_edges("assess", routes.after_evidence, {"evidence": "parse", "no evidence": "abstain"})
     graph.add_edge("parse", "relate")
     graph.add_conditional_edges("relate", routes.after_model, {"done": "plan", "model failed": "prepare"})
-    graph.add_conditional_edges("plan", routes.after_model, {"done": "generate", "model failed": "prepare"})
+    graph.add_conditional_edges(
+        "plan", routes.after_plan, {"done": "generate", "to review": "review", "model failed": "prepare"}
+    )
+    graph.add_edge("review", "generate")
     graph.add_conditional_edges("generate", routes.after_model, {"done": "verify", "model failed": "prepare"})
     return graph.compile(name="answer", **compile_options)
 
 
-def steps() -> Steps:
-    """An empty graph over the answer's state and options."""
-    return StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput, output_schema=AnswerOutput)
+def steps(own: Mapping[str, Node] | None = None) -> Steps:
+    """An empty graph over the answer's state and options; ``own`` nodes replace those that are added by their names."""
+    schemas: dict[str, Any] = {"input_schema": AnswerInput, "output_schema": AnswerOutput}
+    return Steps(AnswerState, context_schema=AnswerContext, own=own, **schemas)
 
 
 def add_step(graph: Steps, name: str, node: Node, does: str, paper: str = "") -> None:

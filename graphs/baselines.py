@@ -11,8 +11,10 @@ from typing import Any, get_args
 from langgraph.graph import START
 
 from discorag.options import PRESETS, Preset
-from graphs.answer import Graph, Node, add_ending, add_retrieval, steps
+from graphs.answer import add_ending, add_retrieval, steps
+from graphs.steps import Graph
 from nodes.answer import baselines
+from nodes.sync import Node
 
 
 def _chain(name: str, *, retrieves: bool = True, **nodes: Node) -> Graph:

@@ -4,7 +4,8 @@
 # pyright: reportUnknownMemberType=false
 from langgraph.graph import END
 
-from graphs.answer import Graph, add_retrieval, steps
+from graphs.answer import add_retrieval, steps
+from graphs.steps import Graph
 
 
 def build() -> Graph:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, ca
 from discorag.config import Settings
 from discorag.conflicts.audit import RULES
 from discorag.ingest.texts import GivenText, write_texts
+from discorag.models.loops import BackgroundLoop
 from discorag.models.protocol import Message
 from discorag.options import Resolved
 from discorag.schema.document import Scope
@@ -24,11 +25,10 @@ from discorag.store.findings import Findings
 from discorag.store.records import NOT_MADE, Corpus, Manifest
 from discorag.store.retrieval import nothing_in
 from graphs import answer as answer_graph
-from graphs.answer import Graph
 from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
+from graphs.steps import Graph
 from interfaces.audit import AuditReport, audit_corpus, compare_corpora, stored_audit
-from interfaces.background import BackgroundLoop
 from interfaces.results import AskResult, IngestResult
 from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext

@@ -22,6 +22,8 @@ from discorag.options import AnswerOptions, IngestOptions, Options, Resolved, ex
 from discorag.schema.answer import AnswerInputs, Known
 from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends
+from nodes.given import as_options, check_format, resumed_options
+from nodes.state import AnswerState
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
@@ -64,6 +66,12 @@ class EvidenceCache:
 
 class AnswerContext(AnswerOptions, _Scoped):
     """Options of the answer graph that the caller set, whose documents it answers from, and with which backends."""
+
+    review: bool = Field(
+        default=False,
+        description="Stop before the answer is written and show the plan with its passages; the run is resumed with "
+        "the plan, edited or as it is. The graph needs a checkpointer.",
+    )
 
     _cache: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
     _resolved: dict[bool, AnswerContext] = PrivateAttr(default_factory=dict[bool, "AnswerContext"])
@@ -167,13 +175,23 @@ async def default_backends() -> Backends:
     return await asyncio.to_thread(_open_once)
 
 
-async def answer_context(state: Mapping[str, Any], runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's complete options; where the caller set none, those of the settings, which all runs share.
+def given_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The options that the caller set: now, or when the run that is resumed was started; else none, for all runs alike.
+
+    Raises:
+        ConfigError, InputError: See `nodes.given`.
+    """
+    check_format(state)
+    return as_options(AnswerContext, runtime.context) or resumed_options(AnswerContext, state) or _defaults()
+
+
+async def answer_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The run's complete options; where the caller set none, those of the settings.
 
     After the language model has failed (``model_failed`` in the state) they are the options without one. Raises as
-    `AnswerContext.resolved`.
+    `given_context` and `AnswerContext.resolved`.
     """
-    return await (runtime.context or _defaults()).resolved(model_failed=bool(state.get("model_failed")))
+    return await given_context(state, runtime).resolved(model_failed=bool(state.get("model_failed")))
 
 
 @cache
@@ -182,5 +200,5 @@ def _defaults() -> AnswerContext:
 
 
 def ingest_context(runtime: Runtime[IngestContext]) -> IngestContext:
-    """The run's options; the defaults when the caller gave none."""
-    return runtime.context or IngestContext()
+    """The run's options; the defaults when the caller gave none. Raises as `nodes.given.as_options`."""
+    return as_options(IngestContext, runtime.context) or IngestContext()

@@ -43,6 +43,9 @@ class AnswerOutput(TypedDict, total=False):
 class AnswerState(AnswerInput, total=False):
     """The state of the answer graph; chunk texts stay in the store."""
 
+    started_with: Annotated[
+        Json, Field(description="Format of this state, and the options that the question was asked with.")
+    ]
     question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
     route: Annotated[Route | None, Field(description="How evidence is searched for.")]
     is_written: Annotated[bool, Field(description="Whether a language model relates, plans and writes.")]
@@ -85,14 +88,18 @@ class AnswerState(AnswerInput, total=False):
     ledger: Annotated[list[Json], operator.add]
 
 
-def fresh_answer() -> Json:
-    """The state of a new question in a thread: all keys that stages write are empty, except the ledger."""
+def fresh_answer(started_with: Json) -> Json:
+    """The state of a new question in a thread: all keys that stages write are empty, except the ledger.
+
+    Args:
+        started_with: See `nodes.given.started_with`.
+    """
     lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
     unknown: Json = dict.fromkeys(("route", "graph", "plan", "answerable", "answer"))
     switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
-    return {**lists, **dicts, **unknown, **switches, **texts, "rounds": 0}
+    return {**lists, **dicts, **unknown, **switches, **texts, "rounds": 0, "started_with": started_with}
 
 
 class IngestInput(TypedDict):

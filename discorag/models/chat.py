@@ -6,7 +6,9 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 from discorag.config import LlmSettings
 from discorag.models.deadline import each_in_time, in_time
@@ -180,7 +182,7 @@ class ChatClient:
 
 async def _messages(connection: Connection, request: Request[Any], in_pieces: bool) -> AsyncGenerator[AIMessage, None]:
     """The reply: chunks, or one message."""
-    turns = [(m.role, m.content) for m in request.messages]
+    turns = _turns(request)
     streamed = in_pieces and request.beam_width == 1
     parameters = connection.parameters(request, streamed)
     if not streamed:
@@ -190,6 +192,31 @@ async def _messages(connection: Connection, request: Request[Any], in_pieces: bo
     async with aclosing(cast("AsyncGenerator[AIMessage]", stream)) as chunks:
         async for chunk in chunks:
             yield chunk
+
+
+def _turns(request: Request[Any]) -> list[tuple[str, str]]:
+    return [(m.role, m.content) for m in request.messages]
+
+
+class _Stored(BaseChatModel):
+    """A chat model whose reply is known."""
+
+    reply: str
+
+    @property
+    def _llm_type(self) -> str:
+        return "stored"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **kwargs: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(self.reply))])
+
+    async def _agenerate(self, messages: list[BaseMessage], *_: Any, **kwargs: Any) -> ChatResult:
+        return self._generate(messages)
+
+
+async def show_stored(request: Request[Any], reply: str) -> None:
+    """Report a reply that is taken from the cache to LangChain's callbacks: LangGraph streams it as a message."""
+    await _Stored(reply=reply).ainvoke(_turns(request))
 
 
 def _refusal(request: Request[Any], error: ModelError) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings
 from discorag.models.cache import ReplyCache
-from discorag.models.chat import ChatClient, Draft
+from discorag.models.chat import ChatClient, Draft, show_stored
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
 from discorag.schema.errors import (
     ConfigError,
@@ -117,6 +117,7 @@ class Gateway:
             with suppress(ValueError):  # stored when ``parse`` was another
                 text, cut = found
                 value, prompt = request.parse(text), self._prompt_digest(request)[:16]
+                await show_stored(request, text)
                 return Reply(text=text, value=value, usage=Usage(disk_hits=1), prompt_hash=prompt, cut=cut)
         return None
 

@@ -18,7 +18,8 @@ from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
 from nodes.answer.retrieve import find_chunks
 from nodes.answer.verify import verify_draft
-from nodes.context import AnswerContext, EvidenceCache, answer_context
+from nodes.context import AnswerContext, EvidenceCache, answer_context, given_context
+from nodes.given import asked, started_with
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json, fresh_answer
@@ -45,19 +46,21 @@ async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """plan: a plan and queries from the question alone (fig. 16, stage 1); if it fails, the question is searched."""
-    context, stage = await answer_context(state, runtime), Stage("plan")
+    new = asked(state)
+    context, stage = await answer_context(new, runtime), Stage("plan")
+    reset = fresh_answer(started_with(given_context(new, runtime)))
     engine, query = await _engine(context), check_query(state["query"])
     try:
         outcome = await engine.hint(query)
     except ModelError as error:
         stage.failed(error, fallback="the question itself as the query")
         ledger = stage.done(engine="llm", model=engine.model.name)
-        return {**fresh_answer(), "queries": [query], "ledger": Overwrite(ledger)}
+        return {**reset, "queries": [query], "ledger": Overwrite(ledger)}
     plan, queries = outcome.value
     ledger = stage.done(engine="llm", model=engine.model.name, outcome=outcome, preview="; ".join(queries))
     turns = {"hint": outcome.text}
     found = {"plan": plan.paragraph, "queries": [*queries], "turns": turns}
-    return {**fresh_answer(), **found, "ledger": Overwrite(ledger)}
+    return {**reset, **found, "ledger": Overwrite(ledger)}
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:

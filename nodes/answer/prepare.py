@@ -12,8 +12,10 @@ from discorag.schema.answer import Outcome
 from discorag.schema.errors import ModelError, QueryError
 from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.store.retrieval import check_query
+from nodes.answer.review import check_review
 from nodes.answer.routes import has_model_failed
-from nodes.context import AnswerContext, answer_context
+from nodes.context import AnswerContext, answer_context, given_context
+from nodes.given import asked, started_with
 from nodes.stage import Stage, is_out_of_reach
 from nodes.state import AnswerState, Json, Route, fresh_answer
 
@@ -33,7 +35,9 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         hint = 'Give {"query": "..."}; the corpus and other options go into the context.'
         raise QueryError("The input has no text under 'query'.", hint=hint)
     is_again = has_model_failed(state)
-    new: AnswerState = {**state, "model_failed": is_again}
+    new: AnswerState = {**(state if is_again else asked(state)), "model_failed": is_again}
+    given = given_context(new, runtime)
+    check_review(given)
     context, stage = await answer_context(new, runtime), Stage("prepare")
     question = Outcome(value=check_query(query))
     if context.is_written and state.get("history"):
@@ -52,7 +56,7 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     name = model.name if model and question.usage.calls else ""
     ledger = stage.done(engine="llm" if name else "local", model=name, outcome=question, preview=question.value)
     return {
-        **fresh_answer(),
+        **fresh_answer(started_with(given)),
         "question": question.value,
         "route": route,
         "is_written": context.is_written,

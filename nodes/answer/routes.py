@@ -5,6 +5,7 @@ A node that somebody else wrote, or an edit of a stopped run, needs to say nothi
 
 from typing import Literal
 
+from nodes.given import is_reviewed
 from nodes.state import AnswerState, Route
 
 
@@ -26,6 +27,13 @@ def after_rerank(state: AnswerState) -> Literal["a model decides", "no model dec
 def after_model(state: AnswerState) -> Literal["done", "model failed"]:
     """Whether the language model did its part, or the run starts again without it."""
     return "model failed" if has_model_failed(state) else "done"
+
+
+def after_plan(state: AnswerState) -> Literal["done", "to review", "model failed"]:
+    """Whether a person reads the plan before the answer is written."""
+    if has_model_failed(state):
+        return "model failed"
+    return "to review" if is_reviewed(state) else "done"
 
 
 def after_verify(state: AnswerState) -> Literal["verified", "to refine", "no answer", "model failed"]:

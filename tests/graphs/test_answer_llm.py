@@ -135,7 +135,7 @@ def test_an_endpoint_that_fails_is_not_asked_again_and_the_verbatim_answer_stays
 ) -> None:
     with ScriptedServer(lambda _: reply) as server:
         rag = opened(server)
-        result, verbatim = rag.ask(QUERY), rag.ask(QUERY, preset="verbatim", retriever="hybrid", rerank=True)
+        result, verbatim = rag.ask(QUERY), rag.ask(QUERY, preset="verbatim")
         assert len(server.requests) == 1
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [("relate", kind, WITHOUT_MODEL)]
     assert result.answer.sentences == verbatim.answer.sentences
@@ -161,7 +161,7 @@ def test_what_a_plan_cites_and_there_is_not_is_told_and_the_rest_is_followed(ope
     assert "In the plan: The plan cites [9.1]; there are 3 passages." in result.answer.notes[0]
     assert "In the plan: The plan cites [2.40]; the sentences of passage 2 end at 2." in result.answer.notes[1]
     assert result.answer.plan
-    assert result.answer.plan.paragraph == "State [1]. Set against it. Then [2.40] and [3]."
+    assert result.answer.plan.paragraph == "State [1]. Set against it. Then [2.40][3]."
     assert result.answer.text == ANSWER.replace(" [1]", "").replace(" [2]", "")
 
 
