@@ -25,9 +25,9 @@ async def bills(rag: DiscoRAG, home: Path, *names: str) -> dict[str, Bill]:
 
 
 async def test_calls_are_those_that_a_model_would_get(rag: DiscoRAG, tmp_path: Path) -> None:
-    found = await bills(rag, tmp_path, "no-plan", "full", "standard", "no-graph", "lead", "local")
+    found = await bills(rag, tmp_path, "no-plan", "full", "standard", "no-graph", "lead", "verbatim")
     # graph, plan and answer; no-plan: graph and answer; no-graph: plan and answer; standard: the answer.
-    calls = {"full": 3, "standard": 1, "no-graph": 2, "no-plan": 2, "local": 0}
+    calls = {"full": 3, "standard": 1, "no-graph": 2, "no-plan": 2, "verbatim": 0}
     assert {n: b.calls / b.questions for n, b in found.items()} == calls  # nothing is asked for the lead
     assert {b.questions for b in found.values()} == {3}
     assert not (tmp_path / "run").exists()
