@@ -117,18 +117,16 @@ def read_statements(text: str, chunks: Sequence[Chunk], numbers: Sequence[int] |
         ValueError: It has no statements in the form asked for, or no passage has any of its quotations. The message
             tells the model what to change.
     """
-    reply, reader = (
-        json_object(text, "statements"),
-        _Reader(dict(zip(numbers or range(1, len(chunks) + 1), chunks, strict=True))),
-    )
+    reply = json_object(text, "statements")
+    reader = _Reader(dict(zip(numbers or range(1, len(chunks) + 1), chunks, strict=True)))
     items = dicts_of(reply["statements"])
     if not items and reply["statements"]:
         raise ValueError('"statements" is a list of objects with "id", "says", "role" and "quotations".')
     statements = dict[int, Statement]()
     for position, item in enumerate(items, start=1):
         key = number_of(item.get("id")) or position
-        if statement := reader.statement(item, is_new=key not in statements):
-            statements[key] = statement
+        if statement := reader.statement(item):
+            statements[-position if key in statements else key] = statement  # a second one cannot be named
     if items and not statements:
         raise ValueError('No passage has any of the quotations. Copy each "text" from its passage word for word.')
     return reader.collected(reply, statements)
@@ -145,13 +143,13 @@ class _Reader:
     def count(self, **more: int) -> None:
         self.dropped += Dropped(**more)
 
-    def statement(self, item: dict[str, Any], *, is_new: bool) -> Statement | None:
+    def statement(self, item: dict[str, Any]) -> Statement | None:
         """A statement under the number that it will have; None if nothing that it quotes is found."""
         says = " ".join(str(item.get("says") or item.get("statement") or "").split())[:LONGEST_SAYS]
         given = dicts_of(item.get("quotations") or item.get("quotes") or [])
         quotations = tuple(q for quoted in given if (q := self.quotation(quoted)))
         self.count(quotations=len(given) - len(quotations))
-        if not says or not quotations or not is_new:
+        if not says or not quotations:
             self.count(statements=1)
             return None
         self.made += 1
