@@ -19,8 +19,8 @@ from discorag.text.replies import whole_sentences
 
 STAGE = "generate"
 _READING = (
-    " The word in brackets is what a step does for the question: answers it, opposes an answer that the other facts "
-    "favour, restricts an answer, backs it, or is about a namesake of what is asked about."
+    " The word in round brackets is what a step or quotation does for the question: answers it, opposes an answer "
+    "that the other facts favour, restricts an answer, backs it, or is about a namesake of what is asked about."
 )
 _RELATIONS = {
     StatementRelationKind.CONTRADICTS: "contradicts {}",
@@ -99,30 +99,37 @@ def _passages(inputs: AnswerInputs, numbers: Sequence[int]) -> str:
 
 def plan_block(collected: Collected) -> str:
     """The plan with the words on which it rests; with roles and relations where sources conflict or share a name."""
-    graph, steps = collected.graph, collected.plan.steps
-    place = {n: at for at, step in enumerate(steps, start=1) for n in step.statements}
-    lines = list[str]()
-    for at, step in enumerate(steps, start=1):
+    graph, lines = collected.graph, list[str]()
+    for at, step in enumerate(collected.plan.steps, start=1):
         role = f"({step.role}) " if graph.has_conflict else ""
         lines += [f"{at}. {role}{step.text}", *_quoted(step, graph)]
         if graph.has_conflict:
-            lines += _related(at, step, graph, place)
+            lines += _related(step, collected)
     return "\n".join(lines)
 
 
 def _quoted(step: PlanStep, graph: StatementGraph) -> list[str]:
-    quotations = dict.fromkeys(q for n in step.statements for q in graph.by_number[n].quotations)
-    return [f"   [{q.passage}] “{' '.join(q.text.split())}”" for q in quotations]
+    """A line for each quotation, with the role of its statement where that is not the step's."""
+    lines = list[str]()
+    for statement in (graph.by_number[n] for n in step.statements):
+        role = f"({statement.role}) " if graph.has_conflict and statement.role is not step.role else ""
+        lines += [f"   {role}[{q.passage}] “{' '.join(q.text.split())}”" for q in statement.quotations]
+    return lines
 
 
-def _related(at: int, step: PlanStep, graph: StatementGraph, place: dict[int, int]) -> list[str]:
-    """A line for each relation of the step to another one."""
-    related = ((r, place.get(r.target, at)) for r in graph.relations if r.source in step.statements)
-    return [
-        f"   Step {at} {_RELATIONS[r.relation].format(f'step {to}')}{f': {r.about}' if r.about else ''}"
-        for r, to in related
-        if to != at
-    ]
+def _related(step: PlanStep, collected: Collected) -> list[str]:
+    """A line for each relation of the step's statements to others of the plan, which it names by their passages."""
+    told, lines = collected.plan.numbers, list[str]()
+    for r in collected.graph.relations:
+        if r.source in step.statements and r.target in told:
+            source, target = (_cited(collected.graph, n) for n in (r.source, r.target))
+            about = f" ({r.about})" if r.about else ""
+            lines.append(f"   {source} {_RELATIONS[r.relation].format(target)}{about}")
+    return lines
+
+
+def _cited(graph: StatementGraph, number: int) -> str:
+    return "".join(f"[{p}]" for p in graph.by_number[number].passages)
 
 
 # --- calling --------------------------------------------------------------------------------------
