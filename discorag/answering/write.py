@@ -181,7 +181,7 @@ class ShownText:
         if _OPENING.fullmatch(self._held) or not self._held.strip() or self._is_thinking():
             return ""
         self._is_open = False
-        return without_thinking(self._held)
+        return without_thinking(self._held) + self._held[len(self._held.rstrip()) :]
 
     def rest(self) -> str:
         """What was held back, at the end."""

@@ -19,6 +19,7 @@ from discorag.schema.statements import (
     format_plan,
     parse_plan,
 )
+from discorag.schema.values import Span
 from tests.strategies import spans, texts
 
 FULL = texts.filter(lambda text: bool(text.split()))
@@ -70,7 +71,7 @@ def test_a_plan_is_the_same_after_it_was_written_as_text_and_as_json(
 
 
 def graph_of(count: int) -> StatementGraph:
-    quotation = Quotation(passage=1, chunk_id="c", text="x", spans=[{"start": 0, "end": 1}])  # pyright: ignore[reportArgumentType]
+    quotation = Quotation(passage=1, chunk_id="c", text="x", spans=(Span(start=0, end=1),))
     made = (Statement(number=n, says=f"It says {n}.", quotations=(quotation,)) for n in range(1, count + 1))
     return StatementGraph(statements=tuple(made))
 
