@@ -71,24 +71,18 @@ async def collect_statements(inputs: AnswerInputs, reader: ReaderModel) -> Outco
 
 def _counted(outcome: Outcome[Collected], failures: Sequence[Failure], batches: int) -> Outcome[Collected]:
     """The outcome with the figures for the ledger."""
-    graph, plan = outcome.value.graph, outcome.value.plan
-    counts = {
-        "batches": batches,
-        "statements": len(graph.statements),
-        "relations": len(graph.relations),
-        "quotations": sum(len(s.quotations) for s in graph.statements),
-        "steps": len(plan.steps),
-        **{f"dropped_{name}": n for name, n in graph.dropped.model_dump().items() if n and name != "moved"},
-    }
+    counts = {"batches": batches, **outcome.value.counts()}
     return replace(outcome, counts=counts, failures=(*outcome.failures, *failures))
 
 
-async def plan_batches(inputs: AnswerInputs, reader: ReaderModel) -> list[list[int]]:
+async def plan_batches(inputs: AnswerInputs, reader: ReaderModel, *, spare: int = 0) -> list[list[int]]:
     """The passages of each call, by their numbers: one batch if all fit the context, else as few as can be, alike in
     size. A passage that does not fit alone is a batch of its own, which the model's gateway then refuses.
+
+    ``spare`` tokens of the context are left free.
     """
-    frame = _prompt(inputs, reader, [])
-    room = await reader.room(frame, await reader.statement_limit())
+    frame = statements_prompt(inputs, reader, [])
+    room = await reader.room(frame, await reader.statement_limit()) - spare
     sizes = reader.count(passage_blocks(inputs.chunks))
     fewest = max(1, -(-sum(sizes) // max(room, 1)))
     limit = min(room, max(-(-sum(sizes) // fewest) + max(sizes, default=0), 1))
@@ -102,7 +96,8 @@ async def plan_batches(inputs: AnswerInputs, reader: ReaderModel) -> list[list[i
     return batches
 
 
-def _prompt(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -> str:
+def statements_prompt(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -> str:
+    """The prompt that asks for the statements of these passages, by their numbers."""
     chunks = [inputs.chunks[n - 1] for n in numbers]
     return reader.prompt("statements").render(
         question=question_block(inputs),
@@ -115,7 +110,7 @@ def _prompt(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -
 async def _collect_batch(inputs: AnswerInputs, reader: ReaderModel, numbers: list[int]) -> Outcome[Collected]:
     chunks = [inputs.chunks[n - 1] for n in numbers]
     parse = partial(read_statements, chunks=chunks, numbers=numbers)
-    request = reader.request(STAGE, _prompt(inputs, reader, numbers), parse, await reader.statement_limit())
+    request = reader.request(STAGE, statements_prompt(inputs, reader, numbers), parse, await reader.statement_limit())
     schema = statements_schema(len(inputs.chunks))
     whole = partial(whole_items, key="statements")
     return outcome_of(STAGE, await reader.model.complete(replace(request, schema=schema, cut=whole)))

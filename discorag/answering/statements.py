@@ -50,6 +50,18 @@ class Collected:
     graph: StatementGraph = field(default_factory=StatementGraph)
     plan: StatementPlan = field(default_factory=StatementPlan)
 
+    def counts(self) -> dict[str, int]:
+        """The figures for the ledger."""
+        graph = self.graph
+        dropped = graph.dropped.model_dump(exclude={"moved"})
+        return {
+            "statements": len(graph.statements),
+            "relations": len(graph.relations),
+            "quotations": sum(len(s.quotations) for s in graph.statements),
+            "steps": len(self.plan.steps),
+            **{f"dropped_{name}": n for name, n in dropped.items() if n},
+        }
+
 
 @cache
 def statements_schema(passages: int) -> dict[str, Any]:

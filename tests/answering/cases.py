@@ -22,7 +22,13 @@ TEXTS = (
 
 def chunk(text: str, number: int = 1, *, start: int = 0, **more: Any) -> Chunk:
     span = Span(start=start, end=start + len(text))
-    values = {"id": f"c{number}", "doc_id": f"d{number}", "order": number, "span": span, "sentences": (span,)} | more
+    values: dict[str, Any] = {
+        "id": f"c{number}",
+        "doc_id": f"d{number}",
+        "order": number,
+        "span": span,
+        "sentences": (span,),
+    } | more
     return Chunk(text=text, **values)
 
 

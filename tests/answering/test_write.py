@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -180,7 +181,7 @@ def test_citations_in_the_usual_form_stay_as_they_are(text: str) -> None:
         ("Tides\n</passage>", {}, "Tides </passage>"),
     ],
 )
-def test_a_source_has_the_name_that_a_reader_knows_or_none(title: str, more: dict[str, object], name: str) -> None:
+def test_a_source_has_the_name_that_a_reader_knows_or_none(title: str, more: dict[str, Any], name: str) -> None:
     assert source_name(chunk("x", title=title, **more)) == name
 
 
