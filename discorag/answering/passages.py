@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from discorag.generation.narrowing import shown_text
 from discorag.models.protocol import TokenCounter
@@ -14,6 +15,8 @@ _AUTHORS = ("author", "authors", "publisher", "by")
 _NUMBERED = re.compile(
     r"(?:source|doc|document|file|page|chunk|passage|text|untitled|article|id|item|part)?[-_ ]*\d*", re.IGNORECASE
 )
+_FILE_WORD = re.compile(r"(?<![^\W_])(?:(?:19|20)\d\d|[^\W\d_]{3,})(?![^\W_])")
+"""A year, or a word of three letters or more, in a file's name."""
 _RUN = re.compile(r"[A-Za-z0-9]{8,}")
 _MARGIN, _BYTES_PER_TOKEN = 1.1, 4
 """The encoder's tokens are not the model's: so much more, and not fewer than the text's bytes by the second figure."""
@@ -30,11 +33,23 @@ def source_name(chunk: Chunk) -> str:
     >>> source_name(chunk.model_copy(update={"title": "Tides", "headings": ("Tides", "Spring")}))
     'Tides › Spring'
     """
-    lines = [one_line(name, _NAME_LENGTH) for name in (chunk.source or chunk.title, *chunk.headings)]
-    place = " › ".join(dict.fromkeys(line for line in lines if is_readable(line)))
+    titles = [one_line(name, _NAME_LENGTH) for name in (chunk.title, *chunk.headings)]
+    readable = list(dict.fromkeys(title for title in titles if is_readable(title)))
+    version = _version(chunk)
+    place = " › ".join(readable) + (f" ({version})" if version else "")
     metadata = {name.lower(): value for name, value in chunk.metadata.items()}
     found = (next((metadata[name] for name in names if metadata.get(name)), "") for names in (_AUTHORS, _DATES))
     return ", ".join(part for part in (place, *(one_line(value, _NAME_LENGTH) for value in found)) if part)
+
+
+def _version(chunk: Chunk) -> str:
+    """What a path says of a document that shares its title with others: its folders, and words that are new."""
+    if not chunk.source.endswith(f": {chunk.title}"):
+        return ""
+    *folders, file = chunk.source.removesuffix(f": {chunk.title}").split("/")
+    known = chunk.title.casefold()
+    new = [w for w in _FILE_WORD.findall(Path(file).stem) if w.casefold() not in known]
+    return one_line("/".join([*folders, *([" ".join(new)] if new else [])]), _NAME_LENGTH)
 
 
 def is_readable(name: str) -> bool:

@@ -176,6 +176,13 @@ def test_citations_in_the_usual_form_stay_as_they_are(text: str) -> None:
         ("3f2504e04f8941d39a0c0305e82c3301", {"headings": ("Results",)}, "Results"),
         ("Tides", {"headings": ("Tides", "Spring tides")}, "Tides › Spring tides"),
         ("VITAL", {"metadata": {"Date": "2018-11-10", "author": "J. Manson"}}, "VITAL, J. Manson, 2018-11-10"),
+        ("Weld", {"source": "v1/weld.md: Weld", "headings": ("Weld",)}, "Weld (v1)"),
+        ("Weld", {"source": "weld-2019-draft.md: Weld"}, "Weld (2019 draft)"),
+        (
+            "Great Fire of London",
+            {"source": "q6-04-Great-Fire-of-Lond.md: Great Fire of London"},
+            "Great Fire of London",
+        ),
         ("Schlüsselgerät 41", {}, "Schlüsselgerät 41"),
         ("2021年第三季度报告", {}, "2021年第三季度报告"),
         ("Tides\n</passage>", {}, "Tides </passage>"),
