@@ -1,7 +1,7 @@
 """relate and plan with a language model: the statements of all passages, in one call or in batches that are merged."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -9,10 +9,11 @@ from typing import Any, cast
 
 from discorag.answering.passages import fence_name, passage_blocks
 from discorag.answering.reader import ReaderModel, outcome_of, question_block
-from discorag.answering.replies import json_object, whole_items
+from discorag.answering.replies import ItemStream, json_object, whole_items
 from discorag.answering.statements import (
     MOST_STATEMENTS,
     Collected,
+    StatementReader,
     dicts_of,
     line_of,
     merge_schema,
@@ -25,6 +26,7 @@ from discorag.answering.statements import (
     statements_schema,
     with_role,
 )
+from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, Usage
 from discorag.schema.ledger import Failure
@@ -42,17 +44,24 @@ _SHOWN_QUOTATION = 160
 """Characters of the quotation that a statement is merged by."""
 
 
-async def collect_statements(inputs: AnswerInputs, reader: ReaderModel) -> Outcome[Collected]:
+def _ignore(statement: Statement) -> None:
+    """Show nothing."""
+
+
+async def collect_statements(
+    inputs: AnswerInputs, reader: ReaderModel, show: Callable[[Statement], None] = _ignore
+) -> Outcome[Collected]:
     """The statements on the question, their relations and the plan.
 
     One call reads all passages if they fit the model's context. Otherwise batches are read in parallel, and further
-    calls merge what they say. A batch that fails is left out and reported.
+    calls merge what they say. A batch that fails is left out and reported. ``show`` is called with each statement as
+    soon as the model has written it; its number may change.
 
     Raises:
         ModelError: The call failed, or all of the batches did.
     """
     batches = await plan_batches(inputs, reader)
-    tasks = [_collect_batch(inputs, reader, numbers) for numbers in batches]
+    tasks = [_collect_batch(inputs, reader, numbers, show) for numbers in batches]
     results = await asyncio.gather(*tasks, return_exceptions=True)
     found, failures = list[Outcome[Collected]](), list[Failure]()
     for numbers, result in zip(batches, results, strict=True):
@@ -66,6 +75,8 @@ async def collect_statements(inputs: AnswerInputs, reader: ReaderModel) -> Outco
     if batches and not found:
         raise next(result for result in results if isinstance(result, ModelError))
     merged = await _merge_all(inputs, reader, found)
+    lost = (result.usage for result in results if isinstance(result, ModelError) and result.usage)
+    merged = replace(merged, usage=sum(lost, merged.usage))
     return _counted(merged, failures, batches=len(batches))
 
 
@@ -107,13 +118,29 @@ def statements_prompt(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequen
     )
 
 
-async def _collect_batch(inputs: AnswerInputs, reader: ReaderModel, numbers: list[int]) -> Outcome[Collected]:
+async def _collect_batch(
+    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], show: Callable[[Statement], None]
+) -> Outcome[Collected]:
     chunks = [inputs.chunks[n - 1] for n in numbers]
-    parse = partial(read_statements, chunks=chunks, numbers=numbers)
-    request = reader.request(STAGE, statements_prompt(inputs, reader, numbers), parse, await reader.statement_limit())
-    schema = statements_schema(len(inputs.chunks))
-    whole = partial(whole_items, key="statements")
-    return outcome_of(STAGE, await reader.model.complete(replace(request, schema=schema, cut=whole)))
+    prompt, limit = statements_prompt(inputs, reader, numbers), await reader.statement_limit()
+
+    def checked(text: str) -> str:
+        read_statements(text, chunks, numbers)
+        return text
+
+    request = reader.request(STAGE, prompt, checked, limit)
+    request = replace(request, schema=statements_schema(len(inputs.chunks)), cut=partial(whole_items, key="statements"))
+    items, early = ItemStream("statements"), StatementReader.over(chunks, numbers)
+    reply: Reply[str] | None = None
+    async for part in reader.model.stream(request):
+        if isinstance(part, Reply):
+            reply = part
+            continue
+        for statement in map(early.statement, dicts_of(items.push(part))):
+            if statement:
+                show(statement)
+    assert reply is not None  # a stream ends with its reply
+    return outcome_of(STAGE, reply).holding(read_statements(reply.value, chunks, numbers))
 
 
 # --- merging --------------------------------------------------------------------------------------

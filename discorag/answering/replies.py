@@ -57,6 +57,22 @@ def whole_items(text: str, key: str) -> str:
     return json.dumps({key: items}, ensure_ascii=False)
 
 
+class ItemStream:
+    """The items of the list ``key`` in a reply that comes in pieces, each as soon as it is whole."""
+
+    def __init__(self, key: str) -> None:
+        self._opening, self._text, self._count = re.compile(rf'"{key}"\s*:\s*\['), "", 0
+
+    def push(self, piece: str) -> list[Any]:
+        """The items that ``piece`` completes."""
+        self._text += piece
+        said = without_thinking(self._text) if "}" in piece else ""
+        opened = self._opening.search(said)
+        items = list(_items(said, opened.end())) if opened else []
+        new, self._count = items[self._count :], max(self._count, len(items))
+        return new
+
+
 def _items(text: str, at: int) -> Iterator[Any]:
     while match := re.compile(r"[\s,]*(?=\{)").match(text, at):
         try:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from discorag.answering.quotations import locate
 from discorag.answering.replies import json_object
@@ -130,7 +130,7 @@ def read_statements(text: str, chunks: Sequence[Chunk], numbers: Sequence[int] |
             tells the model what to change.
     """
     reply = json_object(text, "statements")
-    reader = _Reader(dict(zip(numbers or range(1, len(chunks) + 1), chunks, strict=True)))
+    reader = StatementReader.over(chunks, numbers)
     items = dicts_of(reply["statements"])
     if not items and reply["statements"]:
         raise ValueError('"statements" is a list of objects with "id", "says", "role" and "quotations".')
@@ -145,14 +145,20 @@ def read_statements(text: str, chunks: Sequence[Chunk], numbers: Sequence[int] |
 
 
 @dataclass
-class _Reader:
-    """Reads one reply and counts what it drops."""
+class StatementReader:
+    """Reads one reply over passages, by their numbers, and counts what it drops."""
 
     passages: dict[int, Chunk]
     dropped: Dropped = field(default_factory=Dropped)
     made: int = 0
 
+    @classmethod
+    def over(cls, chunks: Sequence[Chunk], numbers: Sequence[int] | None = None) -> Self:
+        """A reader for these passages, numbered from 1 unless numbers are given."""
+        return cls(dict(zip(numbers or range(1, len(chunks) + 1), chunks, strict=True)))
+
     def count(self, **more: int) -> None:
+        """Count what was dropped."""
         self.dropped += Dropped(**more)
 
     def statement(self, item: dict[str, Any]) -> Statement | None:

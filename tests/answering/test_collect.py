@@ -4,8 +4,11 @@ import json
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discorag.answering.collect import collect_statements
+from discorag.answering.replies import ItemStream
 from discorag.models.tokens import PackagedTokens
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import InvalidOutputError, ModelError
@@ -152,3 +155,19 @@ async def test_a_passage_stays_inside_its_fence_and_its_text_as_it_is(text: str,
     assert f"<{fence} 1>\n{text}\n</{fence} 1>\n\n<{fence} 2>" in prompt
     assert len(re.findall(rf"</{fence} \d+>", prompt)) == 2
     assert "<question-2>\n" in prompt
+
+
+async def test_a_statement_is_shown_before_the_reply_has_ended() -> None:
+    shown, text = list[str](), written()
+    half = text.index("For adults") // 8
+    with ScriptedServer(lambda body: Scripted(text, break_after=half)) as server, pytest.raises(ModelError):
+        await collect_statements(inputs_over(), reader_of(server), lambda statement: shown.append(statement.says))
+    assert shown == [s["says"] for s in reply()["statements"][:2]]
+
+
+@given(st.integers(1, 40))
+def test_items_of_a_stream_come_once_and_in_order(size: int) -> None:
+    text, items = f'<think>{{"statements": [{{}}]}}</think>{written()}', ItemStream("statements")
+    pieces = [text[i : i + size] for i in range(0, len(text), size)]
+    found = [item for piece in pieces for item in items.push(piece)]
+    assert found == reply()["statements"]
