@@ -57,6 +57,18 @@ async def write_answer(
         yield piece
 
 
+async def write_by_text(inputs: AnswerInputs, plan: str, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
+    """Pieces of the answer that carries out a plan in free words, and at last the whole answer; all passages are read.
+
+    Raises:
+        ModelError: When the gateway gives up; see `discorag.models.protocol`.
+    """
+    every = list(range(1, len(inputs.chunks) + 1))
+    prompt, failures = await _fitting(inputs, reader, every, partial(_by_text, inputs, plan, reader))
+    async for piece in _stream(inputs, reader, prompt, failures):
+        yield piece
+
+
 async def answer_plainly(inputs: AnswerInputs, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
     """Pieces of an answer from the passages by the rules for the reader, in one call; at last the whole answer.
 
@@ -81,11 +93,24 @@ def _plain(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) ->
 def _planned(inputs: AnswerInputs, collected: Collected, reader: ReaderModel, numbers: Sequence[int]) -> str:
     graph = collected.graph
     missing = f"No passage says:\n{fenced('missing', graph.missing)}\n" if graph.missing else ""
+    reading = _READING if graph.has_conflict else ""
+    return _by_text(inputs, plan_block(collected), reader, numbers, reading=reading, missing=missing)
+
+
+def _by_text(
+    inputs: AnswerInputs,
+    plan: str,
+    reader: ReaderModel,
+    numbers: Sequence[int],
+    *,
+    reading: str = "",
+    missing: str = "",
+) -> str:
     return reader.prompt("answer-statements").render(
         question=question_block(inputs),
         passages=_passages(inputs, numbers),
-        plan=fenced("plan", plan_block(collected)),
-        reading=_READING if graph.has_conflict else "",
+        plan=fenced("plan", plan),
+        reading=reading,
         missing=missing,
         instruction=reader.instruction(inputs),
         rules=reader.prompt("answer-rules").render(),
