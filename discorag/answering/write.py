@@ -163,7 +163,11 @@ def _cited(graph: StatementGraph, number: int) -> str:
 async def _fitting(
     inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt: Callable[[Sequence[int]], str]
 ) -> tuple[str, tuple[Failure, ...]]:
-    """The prompt over the first of these passages that fit the context, and a failure if some do not."""
+    """The prompt over the first of these passages that fit the context, and a failure if some do not.
+
+    Raises:
+        ContextTooLongError: None fits.
+    """
     room = await reader.room(prompt([]), await reader.answer_limit())
     sizes = reader.count(passage_blocks([inputs.chunks[n - 1] for n in numbers], numbers))
     k = len(numbers)
@@ -172,7 +176,9 @@ async def _fitting(
     if k == len(numbers):
         return prompt(numbers), ()
     context = await reader.model.context_tokens()
-    error = ContextTooLongError(f"A context of {context} tokens holds {k} of {len(numbers)} passages next to the plan.")
+    error = ContextTooLongError(f"A context of {context} tokens holds {k} of {len(numbers)} passages of the prompt.")
+    if not k:
+        raise error
     return prompt(numbers[:k]), (Failure.of(STAGE, error, fallback=f"{k} passages"),)
 
 

@@ -25,7 +25,7 @@ _HEADS = {
     "merge": "Several readers",
 }
 _PASSAGE = re.compile(
-    r"^<(passage\S*) (\d+)>\n(?:(?:Source|Continues): .*\n)*(.*?)\n</\1 \2>", re.MULTILINE | re.DOTALL
+    r"^<(passage\S*) (\d+)>\n(?:(?:Source|Continues): [^\n]*\n)*(.*?)\n</\1 \2>", re.MULTILINE | re.DOTALL
 )
 
 
@@ -46,9 +46,9 @@ def passages_in(body: dict[str, Any]) -> dict[int, str]:
 
 
 def sentence_in(passage: str) -> str:
-    """The last sentence of a passage's first paragraph of prose, as a model would quote it."""
+    """The first sentence of a passage's prose, as a model would quote it."""
     prose = next((p for p in passage.split("\n\n") if not p.startswith(("#", "|"))), passage)
-    return re.split(r"(?<=[.!?])\s+", prose.strip())[-1]
+    return re.split(r"(?<=[.!?])\s+", prose.strip())[0]
 
 
 def at_odds(body: dict[str, Any]) -> str:
