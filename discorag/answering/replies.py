@@ -1,4 +1,4 @@
-"""A model's reply: without its thinking, its JSON object, and its citations in the one form that is read."""
+"""A model's reply: without its thinking, and its JSON object, whole or in pieces."""
 
 import json
 import re
@@ -80,37 +80,3 @@ def _items(text: str, at: int) -> Iterator[Any]:
         except (ValueError, RecursionError):
             return
         yield item
-
-
-_LIST = r"\d{1,4}(?:\s*(?:,|;|、|，|-|–|and|&|und|et|y|和)?\s*(?:passages?\s*)?\^?\d{1,4})*"
-_CITES = r"(?:(?:passages?|sources?|chunks?|段落|来源)\s*:?\s*|\^|#)?"
-_BRACKETED = re.compile(rf"[\[【［]\s*{_CITES}({_LIST})\s*(?:†[^\]】］\n]{{0,80}})?[\]】］](?!\()", re.IGNORECASE)
-_NAMED = re.compile(rf"[(（]\s*(?:see\s+)?(?:passages?|sources?|段落)\s*({_LIST})\s*[)）]", re.IGNORECASE)
-_ROUND = re.compile(r"(?<=\S)\s*[(（](\d{1,3}(?:\s*[,，]\s*\d{1,3})*)[)）](?=\s*(?:[.!?。！？;；,，]|$))", re.MULTILINE)
-_RANGE = re.compile(r"(\d{1,4})\s*[-–]\s*(\d{1,4})")
-_WIDEST = 20
-
-
-def normal_citations(text: str, passages: int) -> str:
-    """The text with every citation of passages 1 to ``passages`` as ``[1]``, however the model writes it.
-
-    >>> normal_citations("It fell【2†source】, then rose [Passages 1 and 3]. It is so [^2].", 3)
-    'It fell[2], then rose [1][3]. It is so [2].'
-    """
-
-    def cited(match: re.Match[str]) -> str:
-        numbers = _numbers(match[1])
-        return "".join(f"[{n}]" for n in numbers) if all(1 <= n <= passages for n in numbers) else match[0]
-
-    plain = _NAMED.sub(cited, _BRACKETED.sub(cited, text))
-    if re.search(r"\[\d+\]", plain):
-        return plain
-    return _ROUND.sub(lambda m: " " + cited(m) if cited(m) != m[0] else m[0], plain)
-
-
-def _numbers(listed: str) -> list[int]:
-    def spread(match: re.Match[str]) -> str:
-        first, last = int(match[1]), int(match[2])
-        return " ".join(map(str, range(first, last + 1))) if first < last <= first + _WIDEST else match[0]
-
-    return list(dict.fromkeys(int(n) for n in re.findall(r"\d+", _RANGE.sub(spread, listed))))

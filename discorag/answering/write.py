@@ -7,15 +7,22 @@ from functools import partial
 
 from discorag.answering.passages import fenced, passage_blocks
 from discorag.answering.reader import ReaderModel, outcome_of, question_block
-from discorag.answering.replies import normal_citations, without_thinking
+from discorag.answering.shown import Shown
 from discorag.answering.statements import Collected
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ContextTooLongError, InvalidOutputError
 from discorag.schema.ledger import Failure
 from discorag.schema.statements import PlanStep, StatementGraph, StatementRelationKind
-from discorag.text.citations import references, without_references, without_unknown
-from discorag.text.replies import whole_sentences
+from discorag.text.citation_forms import cited_in_brackets
+from discorag.text.citations import (
+    format_reference,
+    references,
+    unknown_passages,
+    without_references,
+    without_unknown,
+)
+from discorag.text.replies import prose_in, whole_sentences, without_fences
 
 STAGE = "generate"
 _READING = (
@@ -31,8 +38,10 @@ _RELATIONS = {
     StatementRelationKind.REPLACES: "is newer than {} and replaces it",
     StatementRelationKind.EXEMPLIFIES: "is an example of {}",
 }
-_OPENING = re.compile(r"\s*<(?:t|th|thi|thin|think(?:ing)?|r|re|reasoning)?>?", re.IGNORECASE)
-_LABEL = re.compile(r"\A[\s*_#]*(?:the |my )?(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\A[\s*_#]*(?:(?:here is|here's|now) )?(?:the |my )?(?:final )?answer(?: to the question)?[\s*_]*:[\s*_]*",
+    re.IGNORECASE,
+)
 
 
 async def write_answer(
@@ -187,7 +196,7 @@ async def _stream(
 ) -> AsyncIterator[str | Outcome[str]]:
     request = reader.request(STAGE, prompt, partial(read_answer, inputs=inputs), await reader.answer_limit())
     request = replace(request, cut=whole_sentences, beam_width=reader.beam_width)
-    shown = ShownText()
+    shown = Shown([chunk.text for chunk in inputs.chunks])
     async for piece in reader.model.stream(request):
         if isinstance(piece, Reply):
             if rest := shown.rest():
@@ -198,47 +207,26 @@ async def _stream(
             yield text
 
 
-class ShownText:
-    """The pieces of a streamed answer without the thinking before it."""
-
-    def __init__(self) -> None:
-        self._held, self._is_open = "", True
-
-    def push(self, piece: str) -> str:
-        """What can be shown once ``piece`` has come."""
-        if not self._is_open:
-            return piece
-        self._held += piece
-        if _OPENING.fullmatch(self._held) or not self._held.strip() or self._is_thinking():
-            return ""
-        self._is_open = False
-        return without_thinking(self._held) + self._held[len(self._held.rstrip()) :]
-
-    def rest(self) -> str:
-        """What was held back, at the end."""
-        return without_thinking(self._held) if self._is_open else ""
-
-    def _is_thinking(self) -> bool:
-        begun = self._held.lstrip().lower()
-        return begun.startswith(("<think", "<reasoning")) and not without_thinking(self._held)
-
-
 def read_answer(text: str, inputs: AnswerInputs) -> str:
-    """The answer in a reply: without thinking and label, its citations as ``[1]``, none of an unknown passage.
+    """The answer in a reply: without its label, its citations as ``[1]``, none of an unknown passage.
 
     Raises:
         ValueError: It says nothing.
     """
     passages = [chunk.text for chunk in inputs.chunks]
-    answer = normal_citations(_LABEL.sub("", without_thinking(text)), len(passages))
-    answer = without_unknown(answer, passages).strip()
+    answer = without_unknown(_LABEL.sub("", _cited_text(text, passages)), passages).strip()
     if not any(c.isalnum() for c in without_references(answer, chunks=len(passages))):
         raise ValueError("The output says nothing.")
     return answer
 
 
+def _cited_text(text: str, passages: Sequence[str]) -> str:
+    return cited_in_brackets(prose_in(without_fences(text)), passages)
+
+
 def _wrong_citations(text: str, inputs: AnswerInputs) -> list[Failure]:
-    known = len(inputs.chunks)
-    unknown = sorted({r.chunk for r in references(without_thinking(text)) if r.chunk > known})
-    error = InvalidOutputError(f"The answer cites {unknown[:5]}; there are {known} passages.")
-    return [Failure.of(STAGE, error, fallback="the answer without these citations")] if unknown else []
+    passages = [chunk.text for chunk in inputs.chunks]
+    found = unknown_passages(references(_cited_text(text, passages)), passages)
+    unknown = ", ".join(map(format_reference, found[:5]))
+    error = InvalidOutputError(f"The answer cites {unknown}; there are {len(passages)} passages.")
+    return [Failure.of(STAGE, error, fallback="the answer without these citations")] if found else []
