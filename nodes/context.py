@@ -17,8 +17,8 @@ from pydantic import Field, PrivateAttr, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
 from discorag.answering.reader import ReaderModel
-from discorag.generation.prompted.engine import MOST_ANSWER, Sampling
 from discorag.generation.prompted.paper import PaperEngine
+from discorag.generation.prompted.prose import MOST_ANSWER, Sampling
 from discorag.options import AnswerOptions, IngestOptions, Options, Resolved, explain_refusal, resolve, without_model
 from discorag.schema.answer import Known
 from discorag.schema.document import Chunk, Scope

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, cast
 
 from discorag.answering.passages import fence_name, passage_blocks
-from discorag.answering.reader import ReaderModel, outcome_of, question_block
+from discorag.answering.reader import ReaderModel, question_block
 from discorag.answering.replies import ItemStream, json_object, whole_items
 from discorag.answering.statements import (
     MOST_STATEMENTS,
@@ -26,6 +26,7 @@ from discorag.answering.statements import (
     statements_schema,
     with_role,
 )
+from discorag.generation.prompted.prose import outcome_of
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError, Usage

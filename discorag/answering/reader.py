@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from discorag.answering.passages import count_tokens, fenced
-from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
-from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.errors import OutputTruncatedError
-from discorag.schema.ledger import Failure
+from discorag.models.protocol import LanguageModel, Message, Request, TokenCounter
+from discorag.schema.answer import AnswerInputs
 from prompts import Prompt, load
 
 T = TypeVar("T")
@@ -75,17 +73,3 @@ class ReaderModel:
 def question_block(inputs: AnswerInputs) -> str:
     """The question between tags that it does not have."""
     return fenced("question", inputs.query)
-
-
-def outcome_of(stage: str, reply: Reply[T], **counts: int) -> Outcome[T]:
-    """The outcome of a reply; one that was cut off has a failure."""
-    cut = OutputTruncatedError("The output was cut off at its limit.")
-    failures = (Failure.of(stage, cut, fallback="the part before the cut"),) if reply.cut else ()
-    return Outcome(
-        value=reply.value,
-        text=reply.text,
-        usage=reply.usage,
-        prompt_hash=reply.prompt_hash,
-        failures=failures,
-        counts=counts,
-    )

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from discorag.answering.collect import plan_batches, statements_prompt
-from discorag.answering.reader import ReaderModel, outcome_of
+from discorag.answering.reader import ReaderModel
 from discorag.answering.replies import without_thinking
 from discorag.answering.statements import Collected, read_statements
 from discorag.answering.write import STAGE, read_answer
+from discorag.generation.prompted.prose import outcome_of
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from discorag.answering.passages import fenced, passage_blocks
-from discorag.answering.reader import ReaderModel, outcome_of, question_block
+from discorag.answering.reader import ReaderModel, question_block
 from discorag.answering.shown import Shown
 from discorag.answering.statements import Collected
+from discorag.generation.prompted.prose import outcome_of
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ContextTooLongError, InvalidOutputError

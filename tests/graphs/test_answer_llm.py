@@ -106,17 +106,16 @@ async def test_a_quotation_that_no_passage_has_is_dropped_and_counted(opened: Op
 def test_what_is_switched_off_is_not_asked_for_or_not_told(opened: Opened) -> None:
     with ScriptedServer(model()) as server:
         rag = opened(server)
-        without = {
-            name: rag.ask(QUERY, **{name: False for name in name.split()})
-            for name in ("use_graph", "use_plan", "use_tree use_graph use_plan")
-        }
+        no_graph = rag.ask(QUERY, use_graph=False)
+        no_plan = rag.ask(QUERY, use_plan=False)
+        rag.ask(QUERY, use_tree=False, use_graph=False, use_plan=False)
         turns = [turn_of(r) for r in server.requests]
         prompts = [prompt_of(r) for r in server.requests]
     assert turns == ["statements", "answer", "statements", "answer", "answer"]
     assert "contradicts [1]" not in prompts[1]
-    assert without["use_graph"].graph is None
+    assert no_graph.graph is None
     assert "contradicts [1]" in prompts[3]
-    assert without["use_plan"].answer.plan is None
+    assert no_plan.answer.plan is None
     assert "by a plan" not in prompts[4]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from discorag.generation.prompted.engine import Sampling
+from discorag.generation.prompted.prose import Sampling
 from discorag.generation.prompted.paper import PaperEngine
 from discorag.models.tokens import PackagedTokens
 from discorag.schema.answer import AnswerInputs, Outcome

@@ -54,6 +54,7 @@ async def test_what_a_model_thinks_is_neither_shown_nor_in_the_answer(opened: Op
     tokens = [e for e in events if isinstance(e, dict) and e["event"] in ("token", "restart")]
     last = max((i for i, e in enumerate(tokens) if e["event"] == "restart"), default=-1)
     assert "".join(e["token"] for e in tokens[last + 1 :]) == ANSWER
+    assert isinstance(events[-1], AskResult)
     assert events[-1].draft == ANSWER
 
 

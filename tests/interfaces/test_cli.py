@@ -24,8 +24,7 @@ from interfaces.cli.cli_help import COMMANDS
 from interfaces.cli.main import app, main
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model
-from tests.graphs.test_weak_model import probed
-from tests.servers.scripted import Script, Scripted, ScriptedServer
+from tests.servers.scripted import Scripted, ScriptedServer
 
 ROOT = EXAMPLES.parent
 
@@ -238,7 +237,7 @@ def test_the_answer_without_a_model_is_printed_with_exit_code_3_if_the_model_fai
 ) -> None:
     ask = ("ask", "Does vitamin D prevent flu?")
     with ScriptedServer(model({"answer": reply, "tree": reply})) as server:
-        names = {"BASE_URL": server.base_url, "LAYOUT": "inline", "RETRIES": "0"}
+        names = {"BASE_URL": server.base_url, "RETRIES": "0"}
         endpoint: dict[str, Any] = {f"DISCO_RAG_LLM__{name}": value for name, value in names.items()}
         printed = " ".join(run(home, *ask, ok=3 if fails else 0, both=True, **endpoint).split())
         strict = run(home, *ask, "--strict", ok=2 if fails else 0, both=True, **endpoint)

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from discorag.generation.prompted.engine import RUN, copied
 
 from discorag import DiscoRAG
-from discorag.generation.prompted.engine import RUN, copied
 from discorag.ingest.survey import Status
 from interfaces.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines
