@@ -120,12 +120,13 @@ class AnswerOptions(Options):
 
     preset: Preset = Field(
         default="auto",
-        description="written: a language model collects what the ten best chunks state, with quotations, plans over these "
-        "statements, and writes the answer, or says that they do not answer; if the model fails, the answer is the "
-        "verbatim one. verbatim: the answer is sentences of the sources; no language model is called. auto: written if a language model is configured, else "
-        "verbatim. standard: dense chunks, without tree, graph and plan. paper: Disco-RAG as printed, separate "
-        "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
-        "raptor, htsir, rdr2 (needs a language model): these papers' retrieval, without tree, graph and plan.",
+        description="written: a language model collects what the ten best chunks state, with quotations, plans over "
+        "these statements, and writes the answer, or says that they do not answer; if the model fails, the answer is "
+        "the verbatim one. verbatim: the answer is sentences of the sources; no language model is called. auto: "
+        "written if a language model is configured, else verbatim. standard: dense chunks, without tree, graph and "
+        "plan. paper: Disco-RAG as printed, separate calls of a language model with the inputs and outputs of its "
+        "figures, dense top 10, beam 3. disretrieval, raptor, htsir, rdr2 (needs a language model): these papers' "
+        "retrieval, without tree, graph and plan.",
     )
     engine: Engine = Field(
         default="auto",
