@@ -162,12 +162,6 @@ class LlmSettings(EndpointSettings):
         default=Path("cache/llm"),
         description='Disk cache of replies, below home; DISCO_RAG_LLM={"cache":null} turns it off.',
     )
-    layout: Literal["auto", "inline", "plain"] = Field(
-        default="auto",
-        description="How trees are shown to the model. inline: marks in the text; plain: not at all. auto: "
-        "one call at the first question tests what it can read, and whether the local engines should make graph "
-        "and plan.",
-    )
 
     @property
     def provider(self) -> str:

@@ -21,7 +21,6 @@ MOST_TOKENS = 1_000_000
 
 Engine = Literal["auto", "local", "llm"]
 Preset = Literal["auto", "written", "verbatim", "standard", "paper", "disretrieval", "raptor", "htsir", "rdr2"]
-Layout = Literal["auto", "inline", "plain"]
 DEFAULT_RETRIEVER = "snapped"
 """The retriever with the most evidence on development documents of QMSum and FairytaleQA (`docs/retrieval.md`)."""
 
@@ -121,18 +120,18 @@ class AnswerOptions(Options):
 
     preset: Preset = Field(
         default="auto",
-        description="written: a language model relates the ten best chunks, plans, and writes the answer, or says that "
-        "they do not answer; if the model fails, the answer is the verbatim one. verbatim: the answer is "
-        "sentences of the sources; no language model is called. auto: written if a language model is configured, else "
-        "verbatim. standard: dense chunks, without tree, graph and plan. paper: Disco-RAG as printed, separate "
-        "calls of a language model with the inputs and outputs of its figures, dense top 10, beam 3. disretrieval, "
-        "raptor, htsir, rdr2 (needs a language model): these papers' retrieval, without tree, graph and plan.",
+        description="written: a language model collects what the ten best chunks state, with quotations, plans over "
+        "these statements, and writes the answer, or says that they do not answer; if the model fails, the answer is "
+        "the verbatim one. verbatim: the answer is sentences of the sources; no language model is called. auto: "
+        "written if a language model is configured, else verbatim. standard: dense chunks, without tree, graph and "
+        "plan. paper: Disco-RAG as printed, separate calls of a language model with the inputs and outputs of its "
+        "figures, dense top 10, beam 3. disretrieval, raptor, htsir, rdr2 (needs a language model): these papers' "
+        "retrieval, without tree, graph and plan.",
     )
     engine: Engine = Field(
         default="auto",
-        description="Who relates, plans and writes. llm: the language model; the local engines relate or plan if a "
-        "test call shows that it cannot. local: the local engines, which quote the sources. auto: as the preset says, "
-        "else llm if a language model is configured.",
+        description="Who relates, plans and writes. llm: the language model. local: the local engines, which quote the "
+        "sources. auto: as the preset says, else llm if a language model is configured.",
     )
     retriever: RetrieverName = Field(
         default=DEFAULT_RETRIEVER,
@@ -189,15 +188,20 @@ class AnswerOptions(Options):
         description="If the language model fails, raise its error. By default the question is answered without it, "
         "with a note.",
     )
-    use_tree: bool = Field(default=True, description="Use the RST tree inside each chunk.")
-    use_graph: bool = Field(default=True, description="Infer the rhetorical graph between chunks.")
+    use_tree: bool = Field(
+        default=True, description="Use the RST tree inside each chunk; a model with preset=written reads none."
+    )
+    use_graph: bool = Field(
+        default=True, description="Infer the rhetorical graph between chunks, or the relations between statements."
+    )
     use_plan: bool = Field(default=True, description="Plan the answer before writing it.")
     plan: str | None = Field(
         default=None,
         min_length=1,
         max_length=20_000,
         description="Follow this plan instead of making one: a paragraph whose sentences are the steps; [2.3] cites "
-        "the third unit of the second chunk.",
+        "the third unit of the second chunk. With preset=written a line '1. answers: It fell {2}' is a step that tells "
+        "statement 2.",
     )
     parser: ParserName = Field(
         default="auto", description=f"Parser for chunks without a tree. auto: as configured. {PARSERS.described()}."
@@ -206,11 +210,6 @@ class AnswerOptions(Options):
         default="auto",
         description="What judges sentences that are not quoted word for word. auto: the NLI model if one is "
         "configured, else nothing; llm: the language model, one call for all sentences.",
-    )
-    layout: Layout = Field(
-        default="auto",
-        description="How trees are shown to a language model. inline: marks in the text; plain: not at all. "
-        "auto: as configured, or as one test call finds out.",
     )
     detail: Detail = Field(
         default="enough",

@@ -6,18 +6,15 @@ from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING
 
 from anyio.from_thread import start_blocking_portal
 from pydantic import ValidationError
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings, read_settings
-from discorag.discourse.parse.inline import Layout
 from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, UnitParser
 from discorag.generation.calibration import Calibration, find_calibration
-from discorag.generation.prompted.conversation import Templates
 from discorag.generation.prompted.paper import PaperTemplates
-from discorag.generation.prompted.probe import Ability, Prober
 from discorag.generation.selection import Selector
 from discorag.ingest.reader import Reader
 from discorag.models.encoder import encoder_from
@@ -32,22 +29,11 @@ from prompts import PromptError, check, load, names
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-T = TypeVar("T", Templates, PaperTemplates)
-
-
-def templates(folder: Path | None = None) -> Templates:
-    """The prompts of the conversation; a user's own folder comes first."""
-    return _load_all(Templates, folder)
-
 
 def paper_templates(folder: Path | None = None) -> PaperTemplates:
-    """The prompts of Disco-RAG as printed, and of its baselines."""
-    return _load_all(PaperTemplates, folder, prefix="paper-")
-
-
-def _load_all(kind: type[T], folder: Path | None, prefix: str = "") -> T:
-    """Every field's prompt file, which is named like it."""
-    return kind(**{f.name: load(prefix + f.name.replace("_", "-"), folder) for f in fields(kind)})
+    """The prompts of Disco-RAG as printed, and of its baselines; a user's own folder comes first."""
+    files = {f.name: load("paper-" + f.name.replace("_", "-"), folder) for f in fields(PaperTemplates)}
+    return PaperTemplates(**files)
 
 
 class Backends:
@@ -64,7 +50,6 @@ class Backends:
         self.bare_encoder = encoder
         self.model = model
         self.reader = Reader(settings.reading)
-        self.templates = templates(settings.prompts_dir)
         self.paper_templates = paper_templates(settings.prompts_dir)
         self._templates = {name: load(name, settings.prompts_dir) for name in names()}
         self._parsers: dict[str, TreeParser] = {}
@@ -149,16 +134,6 @@ class Backends:
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
         assert isinstance(units, UnitParser)
         return TreeTools(self, units)
-
-    @cached_property
-    def prober(self) -> Prober:
-        """Finds out what the language model can do. Raises as `require_model`."""
-        return Prober(self.require_model(), self.templates, self.template("probe"))
-
-    async def ability(self, layout: Literal["auto"] | Layout = "auto") -> Ability:
-        """What the language model can do, and how it is shown trees: as asked, as configured, or as it can read."""
-        wanted = self.settings.llm.layout if layout == "auto" else layout
-        return await self.prober.ability() if wanted == "auto" else Ability(chosen=wanted)
 
     def load_reranker(self) -> None:
         """Load what `reranker`, `calibration` and `selector` read from files at their first use. Blocks."""

@@ -10,16 +10,17 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from langgraph.runtime import Runtime
 from pydantic import Field, PrivateAttr, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling, readable_chunks
+from discorag.answering.reader import ReaderModel
 from discorag.generation.prompted.paper import PaperEngine
+from discorag.generation.prompted.prose import MOST_ANSWER, Sampling
 from discorag.options import AnswerOptions, IngestOptions, Options, Resolved, explain_refusal, resolve, without_model
-from discorag.schema.answer import AnswerInputs, Known
+from discorag.schema.answer import Known
 from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends
 from nodes.given import as_options, check_format, resumed_options
@@ -110,38 +111,32 @@ class AnswerContext(AnswerOptions, _Scoped):
             return without_model(given, settings)
         return resolve(given, settings, has_model=backends.model is not None)
 
-    async def readable(self, inputs: AnswerInputs) -> int:
-        """How many of the chunks fit into the context of the language model that will read them in our conversation."""
-        if not self.is_written or self.preset == "paper" or self.retriever == "all":
-            return len(inputs.chunks)
-        backends = await self.open_backends()
-        return await asyncio.to_thread(
-            readable_chunks,
-            inputs,
-            backends.templates,
-            self.sampling,
-            context_tokens=await backends.context_tokens(),
-            counter=backends.encoder.tokens,
-        )
-
     async def room(self, backends: Backends) -> int | None:
         """The most tokens of evidence that fit into the language model's context; None if no model reads it."""
         if not self.is_written or backends.model is None:
             return None
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
-    async def llm(self, stage: Literal["relate", "plan", "generate"]) -> LlmEngine | PaperEngine | None:
-        """The prompted engine of a stage; None means the local engine, also where the model cannot do this stage."""
-        if not self.is_written:
-            return None
-        backends = await self.open_backends()
-        if self.preset == "paper":
-            return self.paper_engine(backends)
-        ability = await backends.ability(self.layout)
-        if not ability.makes(stage):
-            return None
-        owed = backends.prober.owed()
-        return LlmEngine(backends.require_model(), backends.templates, self.sampling, ability.layout, owed)
+    @property
+    def is_as_printed(self) -> bool:
+        """Whether a language model relates, plans and writes as Disco-RAG is printed."""
+        return self.is_written and self.preset == "paper"
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether a language model plans the answer over statements with quotations."""
+        return self.is_written and not self.is_as_printed and (self.use_graph or self.use_plan)
+
+    def reader(self, backends: Backends) -> ReaderModel:
+        """The language model that reads the passages. Raises `ConfigError` if none is configured."""
+        return ReaderModel(
+            model=backends.require_model(),
+            counter=backends.encoder.tokens,
+            folder=backends.settings.prompts_dir,
+            temperature=self.temperature,
+            beam_width=self.beam_width,
+            answer_tokens=self.answer_tokens,
+        )
 
     def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` if no language model is configured."""

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from discorag.schema.discourse import RhetoricalGraph, RstTree
 from discorag.schema.errors import InputError
+from discorag.schema.statements import StatementGraph
 
 
 class _Hit(TypedDict):
@@ -19,6 +20,7 @@ _SHAPES: dict[str, TypeAdapter[Any]] = {
     "hits": TypeAdapter(list[_Hit]),
     "evidence": TypeAdapter(dict[str, list[Annotated[list[int], Field(min_length=2, max_length=2)]]]),
     "trees": TypeAdapter(dict[str, RstTree]),
+    "statements": TypeAdapter(StatementGraph | None),
     "graph": TypeAdapter(RhetoricalGraph | None),
     "plan": TypeAdapter(str | None),
     "draft": TypeAdapter(str),

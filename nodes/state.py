@@ -69,9 +69,22 @@ class AnswerState(AnswerInput, total=False):
             "third unit of the second passage) and tree. Nodes read the store instead: edit hits or trees."
         ),
     ]
-    graph: Annotated[Json | None, Field(description="Rhetorical graph over the hits.")]
+    statements: Annotated[
+        Json | None,
+        Field(
+            description="What the passages say on the question, as a language model found it: statements with their "
+            "quotations, and the relations between them (discorag.schema.statements.StatementGraph)."
+        ),
+    ]
+    graph: Annotated[
+        Json | None, Field(description="Rhetorical graph over the hits; if there are statements, it follows from them.")
+    ]
     plan: Annotated[
-        str | None, Field(description="The plan: one paragraph; edit it before 'generate' to steer the answer.")
+        str | None,
+        Field(
+            description="The plan; edit it before 'generate' to steer the answer. Over statements each line is a step, "
+            "such as '1. answers: It fell {2}', with the numbers of its statements; else it is one paragraph."
+        ),
     ]
     queries: Annotated[list[str], Field(description="What plan-and-retrieve searches for (graphs.baselines).")]
     markers: Annotated[list[str], Field(description="Lines of discourse markers between the hits (graphs.baselines).")]
@@ -96,7 +109,7 @@ def fresh_answer(started_with: Json) -> Json:
     """
     lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
-    unknown: Json = dict.fromkeys(("route", "graph", "plan", "answerable", "answer"))
+    unknown: Json = dict.fromkeys(("route", "statements", "graph", "plan", "answerable", "answer"))
     switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
     return {**lists, **dicts, **unknown, **switches, **texts, "rounds": 0, "started_with": started_with}

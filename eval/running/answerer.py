@@ -158,7 +158,6 @@ class Answerer:
             "corpus": self._corpus.name,
             "answer_tokens": suite.answer_tokens,
             "detail": suite.detail,
-            "layout": "inline",
         }
         retriever = system.options.get("retriever")
         chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k, "rerank": False}

@@ -23,7 +23,7 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Status
 from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options, explain_refusal
 from discorag.schema.document import Chunk, Scope
-from discorag.schema.errors import DiscoRagError, InputError, ModelError
+from discorag.schema.errors import DiscoRagError, InputError
 from discorag.schema.values import amount
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
@@ -205,7 +205,6 @@ def status(
         if corpus and not documents:
             raise nothing_in(store, scopes[0])
         index = store.check_index()
-        ability = _ability(rag) if model and not as_json else ""
     if index:
         err.print(Text(one_line(f"Searches are {index}.", 400)), soft_wrap=True)
     if as_json:
@@ -214,16 +213,7 @@ def status(
             for name, manifest, identity in documents
         ]
         return print_json(rows)
-    named = f"{model.name} ({ability})" if model else None
-    return out.print(status_table(documents, encoder=rag.backends.encoder.version, model=named))
-
-
-def _ability(rag: DiscoRAG) -> str:
-    """What the language model was found able to do, or why that is not known."""
-    try:
-        return str(rag.run(rag.backends.ability))
-    except ModelError as error:
-        return f"not known: {error}"
+    return out.print(status_table(documents, encoder=rag.backends.encoder.version, model=model.name if model else None))
 
 
 def corpora(as_json: AsJson = False) -> None:

@@ -4,13 +4,12 @@ from functools import partial
 
 from langgraph.runtime import Runtime
 
+from discorag.answering.write import answer_plainly, write_answer, write_by_text
 from discorag.generation.draft import Write, stream_answer, write_draft
-from discorag.generation.prompted.engine import LlmEngine
-from discorag.generation.prompted.paper import PaperEngine
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import load_inputs
+from nodes.inputs import collected_in, load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -19,25 +18,34 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Write the draft. If the language model fails, the run starts again without it.
 
     Raises:
+        InputError: The plan, which a person has edited, names a statement that does not exist.
         ModelError: The language model failed, and the options are strict.
     """
     context = await answer_context(state, runtime)
     stage = Stage("generate")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
+    model = backends.require_model().name if context.is_written else ""
     try:
-        llm = await context.llm("generate")
-        write = partial(_write, llm, context, stage) if llm else None
-        return await draft_update(inputs, context, stage, write, llm.model.name if llm else "")
+        write = partial(_write, state, context, stage) if model else None
+        return await draft_update(inputs, context, stage, write, model)
     except ModelError as error:
         return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
 
 
-async def _write(
-    llm: LlmEngine | PaperEngine, context: AnswerContext, stage: Stage, inputs: AnswerInputs
-) -> Outcome[str]:
+async def _write(state: AnswerState, context: AnswerContext, stage: Stage, inputs: AnswerInputs) -> Outcome[str]:
     """The answer of a language model, shown as it comes. Raises `ModelError`."""
-    structured = context.use_tree or context.use_graph or context.use_plan  # else this is standard RAG
-    return await stream_answer(llm.answer(inputs, structured=structured), stage)
+    backends = await context.open_backends()
+    if context.is_as_printed:
+        structured = context.use_tree or context.use_graph or context.use_plan  # else this is standard RAG
+        return await stream_answer(context.paper_engine(backends).answer(inputs, structured=structured), stage)
+    reader, collected = context.reader(backends), collected_in(state)
+    if collected:
+        answer = write_answer(inputs, collected, reader)
+    elif inputs.plan:
+        answer = write_by_text(inputs, inputs.plan.paragraph, reader)
+    else:
+        answer = answer_plainly(inputs, reader)
+    return await stream_answer(answer, stage)
 
 
 async def draft_update(

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import passages_with, search_chunks, search_trees
 from discorag.schema.document import Chunk
-from discorag.schema.errors import ContextTooLongError, ReadOnlyStoreError
+from discorag.schema.errors import ReadOnlyStoreError
 from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, everything, nothing_in
@@ -111,24 +111,11 @@ async def _finish(
 
 
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks by how well they answer.
-
-    Chunks that do not fit into the context of the language model that will read them are left out, and the result says
-    so.
-    """
+    """Order the chunks by how well they answer."""
     context, stage = await answer_context(state, runtime), Stage("rerank")
-    ranked = await _rerank(state, context) if context.rerank else state
-    inputs = await load_inputs(ranked, context)
-    hits = ranked.get("hits", [])[: await context.readable(inputs)] if inputs.chunks else []
-    if len(hits) < len(inputs.chunks):
-        tokens = await (await context.open_backends()).context_tokens()
-        error = ContextTooLongError(
-            f"A context of {tokens} tokens (DISCO_RAG_LLM__CONTEXT_TOKENS) holds {len(hits)} of the "
-            f"{len(inputs.chunks)} chunks that were found."
-        )
-        stage.failed(error, fallback=f"the best {len(hits)}")
     if not context.rerank:
-        return {"hits": hits, "ledger": stage.done(engine="off")}
+        return {"ledger": stage.done(engine="off")}
+    hits = (await _rerank(state, context)).get("hits", [])
     model = (await context.open_backends()).reranker.version
     return {"hits": hits, "ledger": stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")}
 

@@ -12,7 +12,7 @@ from discorag.ingest.segment.sentence_table import sentences_of
 from discorag.schema.discourse import Plan
 from discorag.schema.errors import ConfigError, InputError
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import load_inputs
+from nodes.inputs import check_plan, load_inputs
 from nodes.state import AnswerState, Json
 
 _CHECKPOINTER = "__pregel_checkpointer"  # LangGraph's key in a run's config
@@ -21,10 +21,12 @@ _CHECKPOINTER = "__pregel_checkpointer"  # LangGraph's key in a run's config
 async def review(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Stop, and continue with the plan that comes back.
 
-    The interrupt shows ``plan`` and ``passages``; it is resumed with the plan as text, or as ``{"plan": text}``.
+    The interrupt shows ``plan`` and ``passages``, and ``statements`` if there are any; it is resumed with the plan as
+    text, or as ``{"plan": text}``.
 
     Raises:
-        InputError: What came back is not a plan, or cites passages that are not there. The run can be resumed again.
+        InputError: What came back is not a plan, or names passages or statements that are not there. The run can be
+            resumed again.
     """
     context = await answer_context(state, runtime)
     inputs, backends = await load_inputs(state, context), await context.open_backends()
@@ -34,11 +36,15 @@ async def review(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         edited = _plan_in(sent)
         for message in missing_references(Plan(paragraph=edited), inputs, table).values():
             raise InputError(message, hint=f"Cite passages 1 to {len(inputs.chunks)}, and resume again.")
+        check_plan(edited, state)
         return edited
 
     # LangGraph forgets a value that this refuses, so that the interrupt can be answered again.
     form: Any = Annotated[str, BeforeValidator(checked), WithJsonSchema(_form(plan))]
-    return {"plan": interrupt({"plan": plan, "passages": state.get("passages", [])}, response_schema=form)}
+    shown: Json = {"plan": plan, "passages": state.get("passages", [])}
+    if statements := state.get("statements"):
+        shown["statements"] = statements
+    return {"plan": interrupt(shown, response_schema=form)}
 
 
 def check_review(context: AnswerContext) -> None:

@@ -1,22 +1,29 @@
-"""The structure of the evidence: parse (trees in chunks), relate (a graph over chunks) and plan."""
+"""The structure of the evidence: parse (trees in chunks), relate (statements, and a graph over chunks) and plan."""
 
 import asyncio
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from discorag.answering.collect import collect_statements
+from discorag.answering.passage_graph import graph_over_passages
 from discorag.discourse.parse.parser import PROMPTED, Limits
 from discorag.discourse.relate import relate_chunks
 from discorag.generation.passages import passages_to_read
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Scope
 from discorag.schema.errors import ModelError
+from discorag.schema.statements import format_plan
 from discorag.store.store import Store
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import load_inputs
-from nodes.stage import Stage
+from nodes.inputs import check_plan, load_inputs
+from nodes.stage import Stage, is_out_of_reach
 from nodes.state import AnswerState, Json
+
+FROM_PASSAGES = "an answer from the passages without statements"
+"""What is used where a language model wrote no statements that can be used."""
 
 
 async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -61,41 +68,96 @@ def _parsers_of(inputs: AnswerInputs, store: Store, scope: Scope) -> dict[str, s
 
 
 async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Infer the graph. If the language model fails, the run starts again without it. Raises as `generate`."""
+    """Infer the graph; a language model collects statements first and plans over them in the same call.
+
+    If the language model fails, the run starts again without it. Raises as `generate`.
+    """
     context = await answer_context(state, runtime)
     stage = Stage("relate")
+    if context.has_statements:
+        return await _collect(state, context, stage)
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
+    paper = context.paper_engine(backends) if context.is_as_printed else None
     try:
-        llm = await context.llm("relate")
-        outcome = await (llm.relate(inputs) if llm else relate_chunks(inputs, backends.encoder))
+        outcome = await (paper.relate(inputs) if paper else relate_chunks(inputs, backends.encoder))
     except ModelError as error:
         return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
-    model = llm.model.name if llm else ""
-    preview = ", ".join(
-        f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in outcome.value.edges
+    ledger = stage.done(
+        engine="llm" if paper else "local",
+        model=paper.model.name if paper else "",
+        outcome=outcome,
+        preview=_edges(outcome.value, inputs),
     )
-    ledger = stage.done(engine="llm" if llm else "local", model=model, outcome=outcome, preview=preview)
-    turns = {"graph": outcome.text} if outcome.text else {}
-    return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger}
+    return {"graph": outcome.value.model_dump(mode="json"), "ledger": ledger}
+
+
+async def _collect(state: AnswerState, context: AnswerContext, stage: Stage) -> Json:
+    """Statements, the graph that follows from their relations, and the plan over them.
+
+    A language model that cannot write statements in the form asked for answers from the passages alone.
+    """
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
+    reader = context.reader(backends)
+    try:
+        outcome = await collect_statements(inputs, reader)
+    except ModelError as error:
+        if context.strict or is_out_of_reach(error):
+            return stage.start_again(error, model=reader.model.name, strict=context.strict)
+        stage.failed(error, fallback=FROM_PASSAGES)
+        nothing = dict.fromkeys(("statements", "graph", "plan"))
+        return {**nothing, "ledger": stage.done(engine="llm", model=reader.model.name)}
+    statements, graph = outcome.value.graph, None
+    if context.use_graph:
+        graph = graph_over_passages(inputs, statements)
+    else:
+        statements = statements.model_copy(update={"relations": ()})
+    preview = _edges(graph, inputs) if graph else f"{len(statements.statements)} statements"
+    return {
+        "statements": statements.model_dump(mode="json"),
+        "graph": graph.model_dump(mode="json") if graph else None,
+        "plan": (format_plan(outcome.value.plan) or None) if context.use_plan else None,
+        "ledger": stage.done(engine="llm", model=reader.model.name, outcome=outcome, preview=preview),
+    }
+
+
+def _edges(graph: RhetoricalGraph, inputs: AnswerInputs) -> str:
+    return ", ".join(f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in graph.edges)
 
 
 async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Plan the answer. If the language model fails, the run starts again without it. Raises as `generate`."""
+    """Plan the answer; where there are statements, `relate` has done so.
+
+    If the language model fails, the run starts again without it.
+
+    Raises:
+        InputError: The user's plan names a statement that does not exist.
+        ModelError: See `generate`.
+    """
     context = await answer_context(state, runtime)
     stage = Stage("plan")
     if context.plan:
+        check_plan(context.plan, state)
         return {"plan": context.plan, "ledger": stage.done(engine="off", preview=context.plan)}
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
+    if context.has_statements:
+        return _pass_plan_on(state, stage, backends.require_model().name)
+    paper = context.paper_engine(backends) if context.is_as_printed else None
     try:
-        llm = await context.llm("plan")
-        outcome = await (llm or RulePlanEngine(backends.selector)).plan(inputs)
+        outcome = await (paper or RulePlanEngine(backends.selector)).plan(inputs)
     except ModelError as error:
         return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
-    model = llm.model.name if llm else ""
+    model = paper.model.name if paper else ""
     paragraph = outcome.value.paragraph
-    ledger = stage.done(engine="llm" if llm else "local", model=model, outcome=outcome, preview=paragraph)
+    ledger = stage.done(engine="llm" if paper else "local", model=model, outcome=outcome, preview=paragraph)
     return {"plan": paragraph, "ledger": ledger}
+
+
+def _pass_plan_on(state: AnswerState, stage: Stage, model: str) -> Json:
+    """The plan that came with the statements, if any."""
+    made = state.get("plan")
+    engine = "llm" if made else "off"
+    return {"plan": made, "ledger": stage.done(engine=engine, model=model if made else "", preview=made or "")}

@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 
 from discorag.generation.draft import replace_tokens
 from discorag.generation.narrowing import shown_text
-from discorag.generation.prompted.engine import declined
+from discorag.generation.prompted.prose import declined
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.schema.errors import InvalidOutputError, ModelError

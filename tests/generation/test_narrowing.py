@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from discorag.discourse.parse.rules import rule_tree
 from discorag.generation.narrowing import GAP, narrow
-from discorag.generation.prompted.conversation import evidence_block
+from discorag.generation.prompted.paper import chunk_list
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import RstTree
@@ -38,6 +38,6 @@ async def test_a_narrowed_chunk_keeps_its_text_and_prompts_show_the_gaps(encoder
     smaller = narrow(whole, whole.sentences[1:3])
     assert smaller.text == whole.text
     assert smaller.sentences == whole.sentences[1:3]
-    shown = evidence_block(AnswerInputs(query="bees", chunks=(smaller,)))
+    shown = chunk_list(AnswerInputs(query="bees", chunks=(smaller,)))
     assert GAP in shown
     assert all((whole.slice(s) in shown) == (s in smaller.sentences) for s in whole.sentences)

@@ -8,8 +8,6 @@ from prompts import load
 from tests.graphs import paper_scripts, scripts
 from tests.servers.scripted import Body, Scripted
 
-PROBED = '{"answer": "In summer they do [2].", "graph": {"c1": {}, "c2": {"1": "CONTRASTS_WITH"}}}'
-
 
 def between(text: str, tag: str) -> str:
     """What stands between the last fences of this name."""
@@ -36,15 +34,12 @@ _REPLIES: dict[str, Callable[[str], str]] = {
     "refine-answer": lambda prompt: between(prompt, "answer"),
 }
 _HEADS = {name: load(name).text.split("{{")[0] for name in _REPLIES}
-_PROBE = load("probe").text
 _OF_PAPERS, _OURS = paper_scripts.model(), scripts.model()
 
 
 def model(body: Body) -> Scripted | str:
     """A good reply to any prompt."""
     prompts = [m["content"] for m in body["messages"] if m["role"] == "user"]
-    if prompts[-1].endswith(_PROBE):
-        return PROBED
     for name, head in _HEADS.items():
         if prompts[-1].startswith(head):
             return _REPLIES[name](prompts[-1])

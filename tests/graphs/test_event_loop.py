@@ -87,10 +87,10 @@ async def test_no_step_blocks_without_a_language_model(guard: BlockBuster, pipel
 
 async def test_no_step_blocks_with_a_language_model(guard: BlockBuster, pipeline: Pipelines, texts: Path) -> None:
     with ScriptedServer(model) as server:
-        backends = pipeline(llm=server.base_url, layout="auto").backends
+        backends = pipeline(llm=server.base_url).backends
         guard.activate()
         await read(texts, backends)
         for graph, options in [*BY_ITSELF, *BY_MODEL]:
             assert await ask(graph, options, backends) == [], options
         guard.deactivate()
-    assert {"graph", "plan", "answer"} <= {turn_of(request) for request in server.requests}
+    assert {"statements", "answer"} <= {turn_of(request) for request in server.requests}

@@ -51,7 +51,7 @@ def served(examples: Examples, corpus: str, script: Script | None) -> Generator[
     with ScriptedServer(script or model()) as server:
         shared = examples(corpus).backends
         url = server.base_url if script else f"http://127.0.0.1:{free_port()}/v1"
-        llm = LlmSettings(base_url=url, model="scripted", cache=None, retries=0, layout="inline")
+        llm = LlmSettings(base_url=url, model="scripted", cache=None, retries=0)
         settings = shared.settings.model_copy(update={"llm": llm})
         backends = Backends(settings, shared.store, shared.encoder, configured_model(settings))
         yield DiscoRAG(backends=backends), server.requests
@@ -71,15 +71,15 @@ def check_equal(written: AskResult, local: AskResult, stage: str) -> None:
     assert failure.stage == stage
     assert any(s.stage == stage and s.engine == "llm" for s in written.ledger.stages)
     notes = [note for note in written.answer.notes if note.startswith("The language model did not make")]
-    product = {"relate": "graph", "plan": "plan", "generate": "answer"}[stage]
+    product = {"relate": "graph", "generate": "answer"}[stage]
     assert [note.partition(":")[0] for note in notes] == [f"The language model did not make the {product}"]
 
 
 FAILING: list[tuple[Script | None, str, list[str]]] = [
     (None, "relate", []),
-    (model({"graph": BROKEN}), "relate", ["graph"]),
-    (model({"plan": "...", "tree": "..."}), "plan", ["graph", "plan", "tree"]),  # the repair shows no turn
-    (model({"answer": BROKEN}), "generate", ["graph", "plan", "answer"]),
+    (model({"statements": BROKEN}), "relate", ["statements"]),
+    (model({"answer": "..."}), "generate", ["statements", "answer", "answer"]),
+    (model({"answer": BROKEN}), "generate", ["statements", "answer"]),
 ]
 CASES = [(*question, *FAILING[i % len(FAILING)]) for i, question in enumerate(QUESTIONS)]
 
@@ -136,26 +136,15 @@ def test_a_model_that_cannot_rewrite_a_question_is_not_asked_to_answer_it(exampl
     assert (written.model_failed, without_notes(written)) == (True, without_notes(local))
 
 
-def test_a_model_whose_test_call_fails_is_not_asked_again(examples: Examples) -> None:
-    corpus, question = FLU
-    with served(examples, corpus, lambda _: BROKEN) as (rag, requests):
-        rag.backends.settings = rag.backends.settings.model_copy(
-            update={"llm": rag.backends.settings.llm.model_copy(update={"layout": "auto"})}
-        )
-        written = rag.ask(question, corpus=corpus)
-    assert len(requests) == 1
-    check_equal(written, examples(corpus).ask(question, corpus=corpus), "relate")
-
-
 @pytest.mark.parametrize(
     ("script", "error"),
     [
         (model({"answer": BROKEN}), ModelUnavailableError),
-        (model({"plan": "...", "tree": "..."}), InvalidOutputError),
+        (model({"statements": "..."}), InvalidOutputError),
         (model({"answer": "Fischer won 12 games in 1972 [1]."}), InvalidOutputError),
         (None, ModelUnavailableError),
     ],
-    ids=["at the answer", "no plan", "nothing supported", "unreachable"],
+    ids=["at the answer", "no statements", "nothing supported", "unreachable"],
 )
 def test_in_a_strict_question_it_is_an_error_with_the_cause(
     examples: Examples, script: Script | None, error: type[ModelError]
@@ -194,7 +183,7 @@ async def test_the_next_question_of_a_thread_asks_the_model_again(examples: Exam
         asked = len(requests)
         second = await graph.ainvoke({"query": question}, config, context=context)
     assert asked == 1
-    assert [turn_of(r) for r in requests[asked:]] == ["graph", "plan", "answer"]
+    assert [turn_of(r) for r in requests[asked:]] == ["statements", "answer"]
     assert first["answer"]["notes"]
     assert not second["answer"]["notes"]
     assert [record["stage"] for record in second["ledger"]].count("prepare") == 1

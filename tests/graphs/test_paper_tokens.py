@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from discorag.generation.prompted.engine import Sampling
 from discorag.generation.prompted.paper import PaperEngine
+from discorag.generation.prompted.prose import Sampling
 from discorag.models.tokens import PackagedTokens
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Nuclearity, Plan, Relation, RhetoricalGraph, RstTree, Split

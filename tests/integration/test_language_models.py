@@ -61,7 +61,7 @@ def test_changing_the_reader_rebuilds_no_tree_and_changing_the_summariser_does(t
                 update={
                     "store": StoreSettings(path=tmp_path / "store"),
                     "models": ModelRoles(summariser=f"{server.base_url}#{summariser}"),
-                    "llm": read_settings().llm.model_copy(update={"cache": None, "layout": "inline", "retries": 0}),
+                    "llm": read_settings().llm.model_copy(update={"cache": None, "retries": 0}),
                 }
             )
             before = len(server.requests)

@@ -24,8 +24,7 @@ from interfaces.cli.cli_help import COMMANDS
 from interfaces.cli.main import app, main
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model
-from tests.graphs.test_weak_model import probed
-from tests.servers.scripted import Script, Scripted, ScriptedServer
+from tests.servers.scripted import Scripted, ScriptedServer
 
 ROOT = EXAMPLES.parent
 
@@ -221,18 +220,11 @@ def test_a_failed_document_gives_exit_code_1_and_is_named_once(tmp_path: Path) -
     assert "Not complete: 1 of the files could not be read." in audited
 
 
-def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which_stages_it_did_not(home: Path) -> None:
-    weak = '{"answer":"The hall |2<elab|stays dry [1].","graph":{"c1":{},"c2":{}}}'
-    respond: Script = lambda body: weak if probed(body) else Scripted("no", status=401)  # noqa: E731
-    with ScriptedServer(respond) as server:
-        endpoint: dict[str, Any] = {"DISCO_RAG_LLM__BASE_URL": server.base_url, "DISCO_RAG_LLM__RETRIES": "0"}
-        told = " ".join(run(home, "status", **endpoint).split())
-        answer = " ".join(run(home, "ask", "Does vitamin D prevent flu?", ok=3, **endpoint).split())
-        inline = " ".join(run(home, "status", **endpoint, DISCO_RAG_LLM__LAYOUT="inline").split())
-        assert sum(map(probed, server.requests)) == 1
-    assert "trees plain; relate llm, plan local, generate llm" in told
-    assert "The language model did not make the graph:" in answer
-    assert "trees inline; as configured" in inline
+def test_status_names_the_language_model_and_asks_it_nothing(home: Path) -> None:
+    with ScriptedServer(lambda _: Scripted("no", status=401)) as server:
+        told = run(home, "status", DISCO_RAG_LLM__BASE_URL=server.base_url, DISCO_RAG_LLM__MODEL="tiny-model")
+        assert server.requests == []
+    assert "tiny-model" in told
 
 
 @pytest.mark.parametrize(
@@ -245,7 +237,7 @@ def test_the_answer_without_a_model_is_printed_with_exit_code_3_if_the_model_fai
 ) -> None:
     ask = ("ask", "Does vitamin D prevent flu?")
     with ScriptedServer(model({"answer": reply, "tree": reply})) as server:
-        names = {"BASE_URL": server.base_url, "LAYOUT": "inline", "RETRIES": "0"}
+        names = {"BASE_URL": server.base_url, "RETRIES": "0"}
         endpoint: dict[str, Any] = {f"DISCO_RAG_LLM__{name}": value for name, value in names.items()}
         printed = " ".join(run(home, *ask, ok=3 if fails else 0, both=True, **endpoint).split())
         strict = run(home, *ask, "--strict", ok=2 if fails else 0, both=True, **endpoint)

@@ -11,7 +11,7 @@ import pytest
 
 from discorag import AskResult, DiscoRAG
 from tests.conftest import Pipelines
-from tests.graphs.scripts import chunk_count, turn_of
+from tests.graphs.scripts import at_odds, passages_in, turn_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 QUESTION = "How much may the van weigh, and how much does its tank hold?"
@@ -36,19 +36,14 @@ class Model:
     def __call__(self, body: Body) -> Scripted | str:
         turn = turn_of(body)
         self.asked.append(turn)
-        reply = self.replies.get(turn, graph(body) if turn == "graph" else ANSWER)
+        reply = self.replies.get(turn, at_odds(body) if turn == "statements" else ANSWER)
         reply = reply if isinstance(reply, Scripted) else Scripted(reply)
         self.van_is_first = van_is_first(body)
         return Scripted(numbered(reply.text or "", self.van_is_first), finish_reason=reply.finish_reason)
 
 
-def graph(body: Body) -> str:
-    return json.dumps({f"c{i}": {} for i in range(1, chunk_count(body) + 1)} | {"c2": {"1": "BACKGROUND_FOR"}})
-
-
 def van_is_first(body: Body) -> bool:
-    evidence = "\n".join(m["content"] for m in body["messages"])
-    return evidence.index("3.5 t") < evidence.index("70 litres")
+    return "3.5 t" in passages_in(body)[1]
 
 
 def numbered(text: str, is_first: bool) -> str:
@@ -97,8 +92,8 @@ def new_rag(pipeline: Pipelines, server: ScriptedServer, texts: Path) -> DiscoRA
 
 async def ask(rag: DiscoRAG, model: Model, **options: Any) -> tuple[str, AskResult]:
     """What was streamed, restarts apart, and the result."""
-    replies = {k: v for k, v in options.items() if k in ("answer", "graph", "plan")}
-    model.replies = replies | {"tree": replies["answer"]} if "answer" in replies else replies
+    replies = {k: v for k, v in options.items() if k in ("answer", "statements")}
+    model.replies = replies
     rest = {"abstain": "never"} | {k: v for k, v in options.items() if k not in replies}
     events: AsyncIterator[Any] = rag.astream(QUESTION, **rest)
     streamed, result = "", None
@@ -246,7 +241,7 @@ async def test_a_model_whose_thinking_used_up_its_tokens_is_asked_again_with_roo
     pipeline: Pipelines, texts: Path, text: str | None
 ) -> None:
     def respond(body: Body) -> Scripted:
-        is_first = body["messages"][-1]["content"].endswith("such as [2].")
+        is_first = len(server.requests) == 1
         again = f"<think>It is [9].</think>{VAN} [1]."
         return Scripted(text, finish_reason="length") if is_first else Scripted(again)
 
@@ -259,16 +254,31 @@ async def test_a_model_whose_thinking_used_up_its_tokens_is_asked_again_with_roo
     assert result.answer.text == f"{VAN}."
 
 
-ROWS = '{"c1":{},"c2":{"1":"BACKGROUND_FOR"}}'
-GRAPHS = {
+ROWS = json.dumps(
+    {
+        "statements": [
+            {
+                "id": 1,
+                "says": "Weight",
+                "role": "answers",
+                "quotations": [{"passage": 1, "text": "may weigh 3.5 t"}],
+            },
+            {"id": 2, "says": "Tank", "role": "answers", "quotations": [{"passage": 2, "text": "holds 70 litres"}]},
+        ],
+        "relations": [{"from": 2, "relation": "SUPPORTS", "to": 1, "about": ""}],
+        "order": [[1], [2]],
+        "missing": "",
+    }
+)
+STATEMENTS = {
     "fence": f"```json\n{ROWS}\n```",
     "fence without a name": f"```\n{ROWS}\n```",
-    "prefix": f"Here is the graph:\n{ROWS}",
+    "prefix": f"Here is the overview:\n{ROWS}",
     "prefix with brackets": f"As [1] and {{2}} show:\n{ROWS}",
-    "remark": f"Sure!\n```json\n{ROWS}\n```\nPassage 2 gives background.",
-    "commas": '{"c1":{},"c2":{"1":"BACKGROUND_FOR",},}',
+    "remark": f"Sure!\n```json\n{ROWS}\n```\nPassage 2 backs it.",
+    "commas": ROWS.replace("}]", "},]"),
     "single quotes": ROWS.replace('"', "'"),
-    "comment": ROWS.replace(',"c2"', ', // none\n"c2"'),
+    "comment": ROWS.replace(', "order"', ', // none\n"order"'),
     "curly quotes": re.sub('"(.*?)"', "“\\1”", ROWS),
     "a brace too few": ROWS[:-1],
     "a brace too many": ROWS + "}",
@@ -279,12 +289,12 @@ GRAPHS = {
 }
 
 
-@pytest.mark.parametrize("reply", GRAPHS.values(), ids=GRAPHS)
-async def test_a_graph_is_read_however_its_json_is_spelled(rag: DiscoRAG, model: Model, reply: str) -> None:
-    _, result = await ask(rag, model, graph=reply)
+@pytest.mark.parametrize("reply", STATEMENTS.values(), ids=STATEMENTS)
+async def test_statements_are_read_however_their_json_is_spelled(rag: DiscoRAG, model: Model, reply: str) -> None:
+    _, result = await ask(rag, model, statements=reply)
     assert result.graph is not None
-    assert [e.relation for e in result.graph.edges] == ["BACKGROUND_FOR"]
-    assert model.asked == ["graph", "plan", "answer"]
+    assert [e.relation for e in result.graph.edges] == ["SUPPORTS"]
+    assert model.asked == ["statements", "answer"]
 
 
 PARTS = (

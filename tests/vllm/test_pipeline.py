@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from discorag.generation.prompted.engine import RUN, copied
 
 from discorag import DiscoRAG
-from discorag.generation.prompted.engine import RUN, copied
 from discorag.ingest.survey import Status
 from interfaces.facade import AskResult
 from tests.conftest import EXAMPLES, Pipelines
 from tests.vllm.server import CONTEXT_TOKENS, VllmServer
 
 QUESTION = "Why are some tides higher than others?"
-LLM: dict[str, Any] = {"engine": "llm", "layout": "inline"}
+LLM: dict[str, Any] = {"engine": "llm"}
 LIMITS: dict[str, Any] = {"answer_tokens": 150}
 MARK = re.compile(r"\|\s*\d+\s*[<>=]|</?chunk|&(?:amp|lt|gt);")
 PROMPTED = ("relate", "plan", "generate")

@@ -6,7 +6,6 @@ the code of the relation. In the text itself ``&``, ``<``, ``>`` and ``|`` becom
 imitate a marker or close a fence.
 """
 
-from typing import Literal
 from xml.sax import saxutils
 
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
@@ -51,7 +50,3 @@ def mark(text: str, tree: RstTree, *, offset: int, gap: str = "") -> str:
 
 def _marker(depth: int, split: Split) -> str:
     return f"|{depth}{_ARROWS[split.nuclearity]}{split.relation.code}|"
-
-
-Layout = Literal["inline", "plain"]
-"""inline: a mark at every gap between EDUs. plain: the text alone."""

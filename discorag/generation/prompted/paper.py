@@ -1,8 +1,7 @@
 """Disco-RAG as printed: its pipeline (figs. 11, 12 and 18; 14 with all off) and its baselines (figs. 13, 15, 16, 17).
 
-What differs from our own conversation (`discorag.generation.prompted.engine`): the graph call sees the chunks only and
-labels every ordered pair in a line of its own; plan and answer are calls of their own, so a server's prefix cache has
-little to reuse; nothing is cited.
+What differs from our own answers (`discorag.answering`): the graph call sees the chunks only and labels every ordered
+pair in a line of its own; plan and answer are calls of their own; nothing is cited.
 
 The paper does not print how chunks, trees and graph are written into the prompts of plan and answer. Here each chunk
 is there once, with its tree marked in it, and of the graph only the pairs that are related. Quoted text is fenced.
@@ -15,10 +14,9 @@ from functools import cache, partial
 from itertools import groupby, pairwise, permutations
 from typing import TypeVar
 
-from discorag.discourse.parse.inline import code_table, escape
-from discorag.generation.narrowing import shown_text
-from discorag.generation.prompted.conversation import chunk_text
-from discorag.generation.prompted.engine import Sampling, graph_tokens, marks_left, outcome_of, plan_tokens, said_in
+from discorag.discourse.parse.inline import code_table, escape, mark
+from discorag.generation.narrowing import GAP, shown_text
+from discorag.generation.prompted.prose import Sampling, graph_tokens, marks_left, outcome_of, plan_tokens, said_in
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
@@ -250,7 +248,7 @@ def material(inputs: AnswerInputs, *, reading: str = "") -> str:
 
     ``reading`` says how the trees that are marked in the chunks are to be read.
     """
-    parts = {"CHUNKS": _number(chunk_text(chunk, "inline") for chunk in inputs.chunks)}
+    parts = {"CHUNKS": _number(_chunk_text(chunk) for chunk in inputs.chunks)}
     if any(chunk.tree for chunk in inputs.chunks):
         parts["RST TREES"] = reading
     if inputs.graph is not None:
@@ -258,6 +256,13 @@ def material(inputs: AnswerInputs, *, reading: str = "") -> str:
     if inputs.plan is not None:
         parts["PLAN"] = fenced("plan", escape(inputs.plan.paragraph))
     return sections({**query_parts(inputs), **parts})
+
+
+def _chunk_text(chunk: Chunk) -> str:
+    """The text of a chunk, escaped, with gaps where it was narrowed, and with its tree if it has one."""
+    if chunk.tree:
+        return mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=GAP)
+    return escape(shown_text(chunk))
 
 
 def chunk_list(inputs: AnswerInputs) -> str:

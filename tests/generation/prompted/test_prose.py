@@ -2,10 +2,9 @@
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from discorag.discourse.parse.inline import mark
-from discorag.generation.prompted.engine import Shown, marks_left, strip_marks
+from discorag.generation.prompted.prose import marks_left, strip_marks
 from discorag.schema.discourse import RstTree
 from discorag.text.replies import whole_sentences
 from tests.strategies import parsed_texts
@@ -46,15 +45,6 @@ def test_what_is_ours_goes(said: str, shown: str) -> None:
 )
 def test_what_a_source_writes_itself_stays(own: str) -> None:
     assert strip_marks(f"They {own} again.", [f"They {own}\nagain."]) == f"They {own} again."
-
-
-@given(st.text(alphabet="ab |<>1=elab&;`\n", max_size=80), st.integers(1, 9))
-def test_a_stream_in_pieces_shows_what_the_whole_text_would_show_and_no_mark(text: str, size: int) -> None:
-    shown = Shown()
-    pieces = "".join(shown.push(text[i : i + size]) for i in range(0, len(text), size)) + shown.rest()
-    assert len(pieces) <= len(text)
-    if not set(text) & set("|<&`"):
-        assert pieces == text
 
 
 @pytest.mark.parametrize(

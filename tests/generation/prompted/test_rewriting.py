@@ -1,23 +1,17 @@
 """Refined answers that still cite what there is; every schema that is sent is bounded."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
 
 import prompts
-from discorag.generation.prompted.conversation import graph_json, graph_of, graph_schema
-from discorag.generation.prompted.engine import graph_tokens
-from discorag.generation.prompted.probe import probe_schema
+from discorag.answering.statements import statements_schema
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.models.protocol import Reply
-from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import InvalidOutputError
 from tests.models.helpers import gateway
-from tests.servers.greedy import longest
 from tests.servers.scripted import ScriptedServer
-from tests.strategies import chunk_over
 
 PASSAGES = ["Gold shines.", "Iron rusts."]
 
@@ -59,7 +53,7 @@ async def test_an_empty_answer_is_not_taken() -> None:
         assert "empty" in server.requests[1]["messages"][-1]["content"]
 
 
-SCHEMAS = {"graph": graph_schema(10), "probe": probe_schema()}
+SCHEMAS = {"statements": statements_schema(10)}
 
 
 def lists(schema: Any) -> list[dict[str, Any]]:
@@ -74,13 +68,3 @@ def lists(schema: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
 def test_every_list_is_bounded(schema: dict[str, Any]) -> None:
     assert all("maxItems" in found for found in lists(schema))
-
-
-@pytest.mark.parametrize("k", [2, 3, 7, 10])
-def test_the_longest_graph_is_one_and_fits_its_limit(k: int) -> None:
-    inputs = AnswerInputs(query="?", chunks=tuple(chunk_over("Text.", id=f"c{i}") for i in range(k)))
-    text = json.dumps(longest(graph_schema(k)), separators=(",", ":"))
-    graph = graph_of(inputs, text)
-    assert len(graph.edges) == k * (k - 1)
-    assert graph_json(inputs, graph) == text
-    assert len(text) / 4 < graph_tokens(k)

@@ -170,7 +170,6 @@ export interface Options {
   plan?: string | null;
   parser?: string;
   verifier?: string;
-  layout?: string;
   detail?: string;
   refine?: number;
   temperature?: number;

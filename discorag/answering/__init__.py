@@ -1,0 +1,1 @@
+"""Answers with a language model: statements with quotations, their relations and plan, and the prose over them."""

@@ -1,0 +1,292 @@
+"""relate and plan with a language model: the statements of all passages, in one call or in batches that are merged."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any, cast
+
+from discorag.answering.passages import fence_name, passage_blocks
+from discorag.answering.reader import ReaderModel, question_block
+from discorag.answering.replies import ItemStream, json_object, whole_items
+from discorag.answering.statements import (
+    MOST_STATEMENTS,
+    Collected,
+    StatementReader,
+    dicts_of,
+    line_of,
+    merge_schema,
+    number_of,
+    numbers_of,
+    read_order,
+    read_relations,
+    read_statements,
+    renumber,
+    statements_schema,
+    with_role,
+)
+from discorag.generation.prompted.prose import outcome_of
+from discorag.models.protocol import Reply
+from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.errors import ModelError, Usage
+from discorag.schema.ledger import Failure
+from discorag.schema.statements import (
+    Dropped,
+    Statement,
+    StatementGraph,
+    StatementRelation,
+    StatementRelationKind,
+    plan_in_order,
+)
+
+STAGE, MERGE_STAGE = "relate", "merge"
+_SHOWN_QUOTATION = 160
+"""Characters of the quotation that a statement is merged by."""
+
+
+def _ignore(statement: Statement) -> None:
+    """Show nothing."""
+
+
+async def collect_statements(
+    inputs: AnswerInputs, reader: ReaderModel, show: Callable[[Statement], None] = _ignore
+) -> Outcome[Collected]:
+    """The statements on the question, their relations and the plan.
+
+    One call reads all passages if they fit the model's context. Otherwise batches are read in parallel, and further
+    calls merge what they say. A batch that fails is left out and reported. ``show`` is called with each statement as
+    soon as the model has written it; its number may change.
+
+    Raises:
+        ModelError: The call failed, or all of the batches did.
+    """
+    batches = await plan_batches(inputs, reader)
+    tasks = [_collect_batch(inputs, reader, numbers, show) for numbers in batches]
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    found, failures = list[Outcome[Collected]](), list[Failure]()
+    for numbers, result in zip(batches, results, strict=True):
+        if isinstance(result, ModelError) and len(batches) > 1:
+            rest = f"the other passages, without {numbers[0]} to {numbers[-1]}"
+            failures.append(Failure.of(STAGE, result, fallback=rest))
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            found.append(result)
+    if batches and not found:
+        raise next(result for result in results if isinstance(result, ModelError))
+    merged = await _merge_all(inputs, reader, found)
+    lost = (result.usage for result in results if isinstance(result, ModelError) and result.usage)
+    merged = replace(merged, usage=sum(lost, merged.usage))
+    return _counted(merged, failures, batches=len(batches))
+
+
+def _counted(outcome: Outcome[Collected], failures: Sequence[Failure], batches: int) -> Outcome[Collected]:
+    """The outcome with the figures for the ledger."""
+    counts = {"batches": batches, **outcome.value.counts()}
+    return replace(outcome, counts=counts, failures=(*outcome.failures, *failures))
+
+
+async def plan_batches(inputs: AnswerInputs, reader: ReaderModel, *, spare: int = 0) -> list[list[int]]:
+    """The passages of each call, by their numbers: one batch if all fit the context, else as few as can be, alike in
+    size. A passage that does not fit alone is a batch of its own, which the model's gateway then refuses.
+
+    ``spare`` tokens of the context are left free.
+    """
+    frame = statements_prompt(inputs, reader, [])
+    room = await reader.room(frame, await reader.statement_limit()) - spare
+    sizes = reader.count(passage_blocks(inputs.chunks))
+    fewest = max(1, -(-sum(sizes) // max(room, 1)))
+    limit = min(room, max(-(-sum(sizes) // fewest) + max(sizes, default=0), 1))
+    batches, used = list[list[int]](), 0
+    for number, size in enumerate(sizes, start=1):
+        if not batches or used + size > limit:
+            batches.append([])
+            used = 0
+        batches[-1].append(number)
+        used += size
+    return batches
+
+
+def statements_prompt(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -> str:
+    """The prompt that asks for the statements of these passages, by their numbers."""
+    chunks = [inputs.chunks[n - 1] for n in numbers]
+    return reader.prompt("statements").render(
+        question=question_block(inputs),
+        passages="\n\n".join(passage_blocks(chunks, numbers)),
+        count=str(len(chunks)),
+        most=str(MOST_STATEMENTS),
+    )
+
+
+async def _collect_batch(
+    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], show: Callable[[Statement], None]
+) -> Outcome[Collected]:
+    chunks = [inputs.chunks[n - 1] for n in numbers]
+    prompt, limit = statements_prompt(inputs, reader, numbers), await reader.statement_limit()
+
+    def checked(text: str) -> str:
+        read_statements(text, chunks, numbers)
+        return text
+
+    request = reader.request(STAGE, prompt, checked, limit)
+    request = replace(request, schema=statements_schema(len(inputs.chunks)), cut=partial(whole_items, key="statements"))
+    items, early = ItemStream("statements"), StatementReader.over(chunks, numbers)
+    reply: Reply[str] | None = None
+    async for part in reader.model.stream(request):
+        if isinstance(part, Reply):
+            reply = part
+            continue
+        for statement in map(early.statement, dicts_of(items.push(part))):
+            if statement:
+                show(statement)
+    assert reply is not None  # a stream ends with its reply
+    return outcome_of(STAGE, reply).holding(read_statements(reply.value, chunks, numbers))
+
+
+# --- merging --------------------------------------------------------------------------------------
+
+
+async def _merge_all(
+    inputs: AnswerInputs, reader: ReaderModel, found: Sequence[Outcome[Collected]]
+) -> Outcome[Collected]:
+    """One outcome of several: as many as fit one call are merged at a time, until one is left."""
+    spent = sum((outcome.usage for outcome in found), Usage())
+    failures = list(chain.from_iterable(outcome.failures for outcome in found))
+    level, last = [outcome.value for outcome in found], found[0] if len(found) == 1 else None
+    while len(level) > 1:
+        groups = await _groups(inputs, reader, level)
+        merged = await asyncio.gather(*(_merge(inputs, reader, group) for group in groups))
+        spent = sum((outcome.usage for outcome in merged), spent)
+        failures += chain.from_iterable(outcome.failures for outcome in merged)
+        level, last = [outcome.value for outcome in merged], merged[0]
+    if last is None:
+        return Outcome(value=Collected(), usage=spent)
+    return replace(last, usage=spent, failures=tuple(failures))
+
+
+async def _groups(inputs: AnswerInputs, reader: ReaderModel, level: Sequence[Collected]) -> list[list[Collected]]:
+    """What is merged in one call: at least two at a time, so that the number of groups falls."""
+    room = await _merge_room(inputs, reader)
+    sizes = [sum(reader.count([_line(s) for s in c.graph.statements])) for c in level]
+    groups, used = list[list[Collected]](), 0
+    for collected, size in zip(level, sizes, strict=True):
+        if not groups or (len(groups[-1]) > 1 and used + size > room):
+            groups.append([])
+            used = 0
+        groups[-1].append(collected)
+        used += size
+    return groups
+
+
+async def _merge_room(inputs: AnswerInputs, reader: ReaderModel) -> int:
+    return await reader.room(_merge_prompt(inputs, reader, []), await reader.statement_limit())
+
+
+async def _merge(inputs: AnswerInputs, reader: ReaderModel, group: Sequence[Collected]) -> Outcome[Collected]:
+    """The statements of a group put together by one call; a group of one needs none."""
+    if len(group) == 1:
+        return Outcome(value=group[0])
+    room = await _merge_room(inputs, reader) // len(group)
+    joined = _joined([_shortened(collected, reader, room) for collected in group])
+    prompt = _merge_prompt(inputs, reader, joined.graph.statements)
+    request = reader.request(MERGE_STAGE, prompt, lambda text: _merged(text, joined), await reader.statement_limit())
+    try:
+        return outcome_of(MERGE_STAGE, await reader.model.complete(replace(request, schema=merge_schema())))
+    except ModelError as error:
+        failure = Failure.of(MERGE_STAGE, error, fallback="the statements as they were found")
+        kept = renumber(joined, [*joined.plan.numbers][:MOST_STATEMENTS])
+        return Outcome(value=kept, usage=error.usage or Usage(), failures=(failure,))
+
+
+def _merge_prompt(inputs: AnswerInputs, reader: ReaderModel, statements: Sequence[Statement]) -> str:
+    lines = [_line(s) for s in statements]
+    tag = fence_name("statements", lines)
+    return reader.prompt("merge-statements").render(
+        question=question_block(inputs),
+        statements="\n".join([f"<{tag}>", *lines, f"</{tag}>"]),
+        most=str(MOST_STATEMENTS),
+    )
+
+
+def _line(statement: Statement) -> str:
+    cited = "".join(f"[{n}]" for n in statement.passages)
+    quoted = " ".join(statement.quotations[0].text.split())
+    shown = quoted if len(quoted) <= _SHOWN_QUOTATION else quoted[:_SHOWN_QUOTATION] + "…"
+    return f"{statement.number}. ({statement.role}) {statement.says} {cited} “{shown}”"
+
+
+def _shortened(collected: Collected, reader: ReaderModel, room: int) -> Collected:
+    """The statements that fit, those of the plan first; the others are dropped and counted."""
+    statements = collected.graph.by_number
+    ranked = list(dict.fromkeys([*collected.plan.numbers, *statements]))
+    sizes = reader.count([_line(statements[n]) for n in ranked])
+    kept = [n for i, n in enumerate(ranked) if sum(sizes[: i + 1]) <= room]
+    return collected if len(kept) == len(statements) else renumber(collected, kept)
+
+
+def _joined(group: Sequence[Collected]) -> Collected:
+    """All statements, numbered through."""
+    statements, relations, order, dropped = list[Statement](), list[StatementRelation](), list[list[int]](), Dropped()
+    for collected in group:
+        before = len(statements)
+        statements += [s.model_copy(update={"number": before + s.number}) for s in collected.graph.statements]
+        relations += [
+            r.model_copy(update={"source": before + r.source, "target": before + r.target})
+            for r in collected.graph.relations
+        ]
+        order += [[before + n for n in step.statements] for step in collected.plan.steps]
+        dropped += collected.graph.dropped
+    graph = StatementGraph(statements=tuple(statements), relations=tuple(relations), dropped=dropped)
+    return Collected(graph, plan_in_order(graph, order))
+
+
+def _merged(text: str, joined: Collected) -> Collected:
+    """The statements of the merged plan, with the relations of the batches and of the merging reply.
+
+    Raises:
+        ValueError: The reply names no statement in its plan.
+    """
+    reply = json_object(text, "order")
+    statements, stands_for = _same_joined(joined.graph.by_number, reply.get("same"))
+    for item in dicts_of(reply.get("roles")):
+        if number := stands_for.get(number_of(item.get("id")) or 0):
+            statements[number] = with_role(statements[number], item.get("role"))
+    new, lost = read_relations(reply.get("relations"), stands_for)
+    order, astray = read_order(reply.get("order"), stands_for)
+    if joined.graph.statements and not order:
+        raise ValueError('"order" names no statement. It is a list of lists of statement numbers.')
+    old = ((stands_for[r.source], r.relation, stands_for[r.target], r.about) for r in joined.graph.relations)
+    graph = StatementGraph.model_construct(
+        statements=tuple(statements.values()),
+        relations=_each_pair_once([*new, *(_relation(*parts) for parts in old)]),
+        missing=line_of(reply.get("missing")),
+        dropped=joined.graph.dropped + Dropped(relations=lost, steps=astray),
+    )
+    return renumber(Collected(graph, plan_in_order(graph, order)), chain.from_iterable(order))
+
+
+def _same_joined(statements: Mapping[int, Statement], same: Any) -> tuple[dict[int, Statement], dict[int, int]]:
+    """The statements, those that say the same as one with the quotations of all; and the number that each now has."""
+    kept, stands_for = dict(statements), {n: n for n in statements}
+    for group in cast("list[Any]", same) if isinstance(same, list) else []:
+        named = [stands_for[n] for n in numbers_of(group) if n in stands_for]
+        for other in list(dict.fromkeys(named))[1:]:
+            added = kept.pop(other)
+            quotations = dict.fromkeys((*kept[named[0]].quotations, *added.quotations))
+            kept[named[0]] = kept[named[0]].model_copy(update={"quotations": tuple(quotations)})
+            stands_for |= {n: named[0] for n, number in stands_for.items() if number == other}
+    return kept, stands_for
+
+
+def _relation(source: int, relation: StatementRelationKind, target: int, about: str) -> StatementRelation:
+    return StatementRelation(source=source, relation=relation, target=target, about=about)
+
+
+def _each_pair_once(relations: Sequence[StatementRelation]) -> tuple[StatementRelation, ...]:
+    """The first relation of every pair of different statements."""
+    found: dict[frozenset[int], StatementRelation] = {}
+    for r in relations:
+        if r.source != r.target:
+            found.setdefault(frozenset((r.source, r.target)), r)
+    return tuple(found.values())
