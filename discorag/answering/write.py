@@ -7,7 +7,7 @@ from functools import partial
 
 from discorag.answering.passages import fenced, passage_blocks
 from discorag.answering.reader import ReaderModel, outcome_of, question_block
-from discorag.answering.replies import normal_citations, without_thinking
+from discorag.answering.replies import normal_citations, prose_of, without_thinking
 from discorag.answering.statements import Collected
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
@@ -178,18 +178,21 @@ class ShownText:
         if not self._is_open:
             return piece
         self._held += piece
-        if _OPENING.fullmatch(self._held) or not self._held.strip() or self._is_thinking():
+        if _OPENING.fullmatch(self._held) or not self._held.strip() or self._is_wrapped():
             return ""
         self._is_open = False
         return without_thinking(self._held) + self._held[len(self._held.rstrip()) :]
 
     def rest(self) -> str:
         """What was held back, at the end."""
-        return without_thinking(self._held) if self._is_open else ""
+        return prose_of(self._held) if self._is_open else ""
 
-    def _is_thinking(self) -> bool:
+    def _is_wrapped(self) -> bool:
+        """Whether the text is inside thinking, a block of code or JSON."""
         begun = self._held.lstrip().lower()
-        return begun.startswith(("<think", "<reasoning")) and not without_thinking(self._held)
+        if begun.startswith(("<think", "<reasoning")):
+            begun = without_thinking(self._held)
+        return not begun or begun.startswith(("{", "`"))
 
 
 def read_answer(text: str, inputs: AnswerInputs) -> str:
@@ -199,7 +202,7 @@ def read_answer(text: str, inputs: AnswerInputs) -> str:
         ValueError: It says nothing.
     """
     passages = [chunk.text for chunk in inputs.chunks]
-    answer = normal_citations(_LABEL.sub("", without_thinking(text)), len(passages))
+    answer = normal_citations(_LABEL.sub("", prose_of(text)), len(passages))
     answer = without_unknown(answer, passages).strip()
     if not any(c.isalnum() for c in without_references(answer, chunks=len(passages))):
         raise ValueError("The output says nothing.")
