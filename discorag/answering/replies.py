@@ -86,7 +86,7 @@ _BLOCK = re.compile(r"\A```[^\n]*\n(.*?)\n?```\Z", re.DOTALL)
 
 
 def prose_of(text: str) -> str:
-    r"""The prose in a reply: without thinking, out of a block of code, out of a JSON object such as ``{"answer": ...}``.
+    r"""The prose in a reply: without thinking, out of a block of code, out of a JSON object like ``{"answer": ...}``.
 
     >>> prose_of('```json\n{"answer": "It is dry [1]."}\n```')
     'It is dry [1].'
