@@ -95,8 +95,7 @@ def _relation(relation: StatementRelation, graph: StatementGraph) -> str:
     """The relation in words; statements that contradict each other show by their roles which one is favoured."""
     if relation.relation is not StatementRelationKind.CONTRADICTS:
         return _RELATIONS[relation.relation]
-    if graph.by_number[relation.source].role is StatementRole.OPPOSES:
-        return "{0} contradicts {1}, and other facts favour {1}"
-    if graph.by_number[relation.target].role is StatementRole.OPPOSES:
-        return "{0} contradicts {1}, and other facts favour {0}"
-    return "{} and {} contradict each other, and nothing decides between them"
+    opposing = [n for n in (relation.source, relation.target) if graph.by_number[n].role is StatementRole.OPPOSES]
+    if len(opposing) != 1:
+        return "{} and {} contradict each other, and nothing decides between them"
+    return "{0} contradicts {1}, and other facts favour " + ("{1}" if opposing == [relation.source] else "{0}")

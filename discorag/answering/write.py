@@ -85,20 +85,18 @@ def _planned(inputs: AnswerInputs, collected: Collected, reader: ReaderModel, nu
 def _needed_passages(collected: Collected) -> list[int]:
     """The passages that the model reads in full next to the plan, by their numbers.
 
-    Where sources conflict or share a name, they are all that the plan cites, except for evidence, whose words the plan
-    has. Elsewhere they are few that have a quotation of each statement.
+    They are all passages of statements that conflict or share a name, and few that have a quotation of each other
+    statement. Evidence needs none: the plan has its words.
     """
-    graph = collected.graph
+    graph, needed = collected.graph, dict[int, None]()
     told = [graph.by_number[n] for n in collected.plan.numbers]
+    for statement in (s for s in told if s.number in graph.in_conflict):
+        needed |= dict.fromkeys(statement.passages)
     left = [s.passages for s in told if s.role is not StatementRole.BACKS] or [s.passages for s in told]
-    if graph.has_conflict:
-        return list(dict.fromkeys(chain.from_iterable(left)))
-    needed = list[int]()
-    while left:
+    while left := [passages for passages in left if not needed.keys() & set(passages)]:
         in_most, _ = Counter(chain.from_iterable(left)).most_common(1)[0]
-        needed.append(in_most)
-        left = [passages for passages in left if in_most not in passages]
-    return needed
+        needed[in_most] = None
+    return list(needed)
 
 
 def _passages(inputs: AnswerInputs, numbers: Sequence[int]) -> str:
