@@ -14,7 +14,8 @@ from discorag.schema.statements import (
 
 READING = (
     " A word in round brackets says what a statement does for the question: it opposes an answer that other facts "
-    "favour, restricts an answer, backs one, or is about a namesake of what is asked about; all others answer it."
+    "favour, restricts an answer, backs one (or comes closest where none is given), or is about a namesake of what is "
+    "asked about. All others answer it."
 )
 _RELATIONS = {
     StatementRelationKind.LIMITS: "{} says when, where or for whom {} holds",
