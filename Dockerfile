@@ -19,7 +19,8 @@ COPY nodes nodes
 COPY prompts prompts
 COPY examples examples
 COPY --from=page /src/interfaces/http/page interfaces/http/page
-RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[raptor,otel]"
+ARG EXTRAS=raptor,otel
+RUN --mount=type=cache,target=/root/.cache/pip pip install -c constraints.txt ".[$EXTRAS]"
 
 FROM base
 ARG VERSION=0.1.0
@@ -36,7 +37,6 @@ ENV PATH=/opt/disco-rag/bin:$PATH \
     HOME=/data \
     DISCO_RAG_HOME=/data \
     DISCO_RAG_API__HOST=0.0.0.0 \
-    DISCO_RAG_API__KEYS=/run/keys.toml \
     HF_HUB_OFFLINE=1 \
     LANGSMITH_TRACING=false \
     OMP_WAIT_POLICY=passive \

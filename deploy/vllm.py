@@ -1,23 +1,37 @@
-"""Run the command of a vLLM service of compose.gpu.yml on this machine: ``python deploy/vllm.py chat``.
+"""Run the command of a vLLM service of docker-compose.yml on this machine: ``python deploy/vllm.py chat``.
 
 ``${NAME:-default}`` is filled in from the environment, as Compose does. Needs PyYAML, and ``vllm`` on the PATH.
 """
 
+import argparse
 import os
 import re
-import sys
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-COMPOSE = Path(__file__).with_name("compose.gpu.yml")
+COMPOSE = Path(__file__).parents[1] / "docker-compose.yml"
 
 
-def vllm_command(service: str) -> list[str]:
-    """The arguments of ``vllm serve`` for a service, beginning with the model."""
+def vllm_commands() -> dict[str, list[str]]:
+    """The arguments of ``vllm serve`` by service; the first is the model."""
     text = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda m: os.environ.get(m[1]) or m[2], COMPOSE.read_text("utf-8"))
-    return yaml.safe_load(text)["services"][service]["command"]
+    services: dict[str, dict[str, Any]] = yaml.safe_load(text)["services"]
+    return {name: s["command"] for name, s in services.items() if s.get("entrypoint") == ["vllm", "serve"]}
+
+
+def main() -> None:
+    """Become ``vllm serve``. A service that does not exist, or a missing ``vllm``, ends with a message."""
+    commands = vllm_commands()
+    parser = argparse.ArgumentParser(description="Run a vLLM service of docker-compose.yml on this machine.")
+    parser.add_argument("service", choices=sorted(commands))
+    command = ["vllm", "serve", *commands[parser.parse_args().service]]
+    try:
+        os.execvp(command[0], command)
+    except FileNotFoundError:
+        parser.error("There is no vllm on the PATH. `make vllm` installs and starts it.")
 
 
 if __name__ == "__main__":
-    os.execvp("vllm", ["vllm", "serve", *vllm_command(sys.argv[1])])
+    main()

@@ -10,11 +10,29 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from graphs.answer import build as build_answer_graph
+    from graphs.answer import graph as answer_graph
+    from graphs.ingest import graph as ingest_graph
     from interfaces.facade import EXAMPLES, DiscoRAG
-    from interfaces.langchain import DiscoRetriever
+    from interfaces.langchain import DiscoRetriever, answer_tool
     from interfaces.results import AskResult, IngestResult
+    from nodes.context import AnswerContext
+    from nodes.state import AnswerState
 
-__all__ = ["EXAMPLES", "AskResult", "DiscoRAG", "DiscoRetriever", "IngestResult", "main"]
+__all__ = [
+    "EXAMPLES",
+    "AnswerContext",
+    "AnswerState",
+    "AskResult",
+    "DiscoRAG",
+    "DiscoRetriever",
+    "IngestResult",
+    "answer_graph",
+    "answer_tool",
+    "build_answer_graph",
+    "ingest_graph",
+    "main",
+]
 
 
 def __dir__() -> list[str]:
@@ -36,7 +54,7 @@ def main() -> None:
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """The public classes, imported at their first use: that takes a second, and this module's import none."""
+        """The public names, imported at their first use: that takes a second, and this module's import none."""
         if name in ("DiscoRAG", "EXAMPLES"):
             from interfaces import facade
 
@@ -45,8 +63,24 @@ if not TYPE_CHECKING:
             from interfaces import results
 
             return getattr(results, name)
-        if name == "DiscoRetriever":
-            from interfaces.langchain import DiscoRetriever
+        if name in ("DiscoRetriever", "answer_tool"):
+            from interfaces import langchain
 
-            return DiscoRetriever
+            return getattr(langchain, name)
+        if name in ("answer_graph", "build_answer_graph"):
+            from graphs import answer
+
+            return answer.graph if name == "answer_graph" else answer.build
+        if name == "ingest_graph":
+            from graphs.ingest import graph
+
+            return graph
+        if name == "AnswerContext":
+            from nodes.context import AnswerContext
+
+            return AnswerContext
+        if name == "AnswerState":
+            from nodes.state import AnswerState
+
+            return AnswerState
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -82,6 +82,12 @@ class StoreSettings(_Section):
     )
     url: str | None = Field(default=None, description="A Qdrant server for the index, e.g. http://localhost:6333.")
     api_key: SecretStr | None = Field(default=None, description="Key of the Qdrant server.")
+    collection: str | None = Field(
+        default=None,
+        max_length=255,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+        description="Collection of the Qdrant server; one store has it alone. None: disco-rag- and the store's own id.",
+    )
     timeout_s: float = Field(default=30.0, gt=0, description="Limit of one request to the server.")
 
 
@@ -272,6 +278,11 @@ class ApiSettings(_Section):
     keys: Path | None = Field(
         default=None, description="TOML file of API keys (disco-rag key makes them). None: no keys, one tenant."
     )
+    published_locally: bool = Field(
+        default=False,
+        description="Only this machine reaches the port, whatever host says: that of a container, published on "
+        "127.0.0.1. The server then works without keys.",
+    )
     uploads: Path = Field(default=Path("uploads"), description="Folder of uploaded files, below home.")
     upload_mb: float = Field(default=100.0, gt=0, description="Largest request with files.")
     body_kb: float = Field(default=256.0, gt=0, description="Largest other request.")
@@ -336,7 +347,7 @@ class Settings(BaseSettings):
     trees: TreeSettings = TreeSettings()
     answer: dict[str, str | int | float | bool] = Field(
         default={},
-        description="Options of questions that choose no retriever or profile themselves; disco-rag tune writes them.",
+        description="Options of questions that choose no preset or retriever themselves; disco-rag tune writes them.",
     )
     api: ApiSettings = Field(default=ApiSettings(), validate_default=True)
 

@@ -4,17 +4,17 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from discorag.discourse.parse.parser import PARSERS
-from discorag.options import DEFAULT_RETRIEVER, PRESETS, AnswerOptions
+from discorag.options import DEFAULT_RETRIEVER, PRESETS, Preset, resolve
 from discorag.registry import Named
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.answer import Detail
-from discorag.schema.errors import ConfigError
+from discorag.schema.errors import ConfigError, InputError
 from eval.errors import first_error
 from eval.perturb import PERTURBATIONS, Stage
 from eval.retrievers import register_variants
@@ -54,7 +54,7 @@ class System(BaseModel, frozen=True, extra="forbid"):
     @property
     def options(self) -> dict[str, Any]:
         """The switches over those of their preset."""
-        return {**PRESETS[self.switches.get("preset", "default")], **self.switches}
+        return {**PRESETS.get(self.switches.get("preset", ""), {}), **self.switches}
 
     @property
     def needs_llm(self) -> bool:
@@ -124,7 +124,7 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
 @cache
 def systems() -> dict[str, System]:
     """The systems of ``systems.yaml``, and each preset by its name. Raises `ConfigError` for a malformed file."""
-    presets = {n: {"about": f"the product with preset={n}", "switches": {"preset": n}} for n in PRESETS}
+    presets = {n: {"about": f"the product with preset={n}", "switches": {"preset": n}} for n in get_args(Preset)}
     table = presets | read_yaml(FOLDER / "systems.yaml")
     return {name: validate(System, {"name": name, **body}, f"systems.yaml: {name}") for name, body in table.items()}
 
@@ -146,7 +146,10 @@ def find_system(name: str) -> System:
     if options:
         register_variants()
         switches = {**system.switches, **{k: yaml.safe_load(v) for k, _, v in (o.partition("=") for o in options)}}
-        validate(AnswerOptions, switches, name)
+        try:
+            resolve(switches, {}, has_model=True)
+        except InputError as error:
+            raise ConfigError(f"{name}: {error.message}", hint=error.hint) from error
         of = "+".join([system.of, *options]) if system.of else ""
         about = f"{system.about}; {', '.join(options)}"
         system = system.model_copy(update={"name": root, "about": about, "of": of, "switches": switches})

@@ -2,69 +2,104 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from itertools import pairwise
+from collections.abc import Hashable, Mapping
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END, START
 
-from discorag.schema.ledger import STAGES
+from graphs.steps import Graph, Steps
+from nodes.answer import routes
 from nodes.answer.assess import abstain, assess
-from nodes.answer.generate import generate, quote
-from nodes.answer.prepare import ROUTES, prepare
+from nodes.answer.generate import generate
+from nodes.answer.prepare import prepare
 from nodes.answer.retrieve import read_all, rerank, retrieve_chunks, retrieve_sentence_tree
+from nodes.answer.review import review
 from nodes.answer.structure import parse, plan, relate
 from nodes.answer.verify import refine, verify
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, AnswerOutput, AnswerState
+from nodes.sync import Node
 
-Graph = CompiledStateGraph[Any, Any, Any, Any]
-Steps = StateGraph[Any, Any, Any, Any]
-EDGES = [(before, after) for before, after in pairwise(STAGES) if before not in ("prepare", "retrieve", "assess")]
-"""A stage and the one that always follows; those left out choose where to go."""
-
-
-def steps() -> Steps:
-    """An empty graph over the answer's state and options."""
-    return StateGraph(AnswerState, context_schema=AnswerContext, input_schema=AnswerInput, output_schema=AnswerOutput)
+Ways = dict[Hashable, str]
+"""What a decision says -> the node that comes next."""
 
 
-def add_retrieval(graph: Steps) -> None:
-    """From the question to ranked evidence: ``prepare`` is the first node, ``rerank`` the last."""
-    graph.add_node("prepare", prepare, destinations=ROUTES)
-    nodes = {route.__name__: route for route in (retrieve_chunks, retrieve_sentence_tree, read_all)}
-    nodes["route_headings"] = retrieve_sentence_tree  # RDR²: its retriever walks the tree of headings with a router
-    for name in ROUTES:
-        graph.add_node(name, nodes[name], destinations=("rerank", "abstain"))
-    graph.add_node("rerank", rerank)
+def build(nodes: Mapping[str, Node] | None = None, **compile_options: Any) -> Graph:
+    """The compiled graph.
 
+    Args:
+        nodes: Your own nodes, by the name of the node that each replaces.
+        **compile_options: As for `langgraph.graph.StateGraph.compile`: a checkpointer, ``interrupt_before``, ...
 
-def add_abstain(graph: Steps) -> None:
-    """Add the end of a run without an answer."""
-    graph.add_node("abstain", abstain)
-    graph.add_edge("abstain", END)
-
-
-def add_ending(graph: Steps) -> None:
-    """What comes after the draft: ``verify`` is the first node."""
-    graph.add_node("verify", verify, destinations=("verify", "refine", "abstain", END))
-    graph.add_node("refine", refine)
-    graph.add_edge("refine", "verify")
-    add_abstain(graph)
-
-
-def build(**compile_options: Any) -> Graph:
-    """The compiled graph. Keywords go to ``compile``: a checkpointer, ``interrupt_before``, ..."""
-    graph = steps()
+    Raises:
+        UnknownNameError: The graph has no node of this name; the hint lists those that it has.
+    """
+    graph = steps(nodes)
     add_retrieval(graph)
-    graph.add_node("assess", assess, destinations=("quote", "abstain"))
-    for node in (parse, quote, relate, plan, generate):
-        graph.add_node(node.__name__, node)
-    add_ending(graph)
-    graph.add_edge(START, "prepare")
-    for before, after in EDGES:
-        graph.add_edge(before, after)
+    add_step(graph, "assess", assess, "estimates whether the evidence answers the question")
+    add_step(graph, "parse", parse, "makes the RST trees that are missing", "Disco-RAG section 3, figure 10")
+    add_step(graph, "relate", relate, "relates the passages to each other", "Disco-RAG section 3, figure 11")
+    add_step(graph, "plan", plan, "plans the answer", "Disco-RAG section 3, figure 12")
+    add_step(graph, "review", review, "lets a person read and edit the plan")
+    add_step(graph, "generate", generate, "writes the answer that was planned", "Disco-RAG section 3, figure 18")
+    add_ending(graph, verify, {"model failed": "prepare"})
+    graph.add_conditional_edges(
+        "rerank", routes.after_rerank, {"no model decides": "assess", "a model decides": "parse"}
+    )
+    graph.add_conditional_edges("assess", routes.after_evidence, {"evidence": "parse", "no evidence": "abstain"})
+    graph.add_edge("parse", "relate")
+    graph.add_conditional_edges("relate", routes.after_model, {"done": "plan", "model failed": "prepare"})
+    graph.add_conditional_edges(
+        "plan", routes.after_plan, {"done": "generate", "to review": "review", "model failed": "prepare"}
+    )
+    graph.add_edge("review", "generate")
+    graph.add_conditional_edges("generate", routes.after_model, {"done": "verify", "model failed": "prepare"})
     return graph.compile(name="answer", **compile_options)
+
+
+def steps(own: Mapping[str, Node] | None = None) -> Steps:
+    """An empty graph over the answer's state and options; ``own`` nodes replace those that are added by their names."""
+    schemas: dict[str, Any] = {"input_schema": AnswerInput, "output_schema": AnswerOutput}
+    return Steps(AnswerState, context_schema=AnswerContext, own=own, **schemas)
+
+
+def add_step(graph: Steps, name: str, node: Node, does: str, paper: str = "") -> None:
+    """Add a node with its metadata: what it does, and where a paper describes it."""
+    graph.add_node(name, node, metadata={"does": does} | ({"paper": paper} if paper else {}))
+
+
+def add_retrieval(graph: Steps, *, otherwise: str = "abstain") -> None:
+    """From the question to ranked evidence: ``prepare`` is the first node, ``rerank`` the last.
+
+    Where nothing is found, the run goes to the node ``otherwise``.
+    """
+    add_step(graph, "prepare", prepare, "makes the question self-contained and chooses the search")
+    add_step(graph, "retrieve_chunks", retrieve_chunks, "searches for chunks", "Disco-RAG section 3")
+    add_step(graph, "retrieve_sentence_tree", retrieve_sentence_tree, "searches trees", "DISRetrieval section 3.3")
+    add_step(graph, "route_headings", retrieve_sentence_tree, "walks the headings with a router", "RDR² section 3")
+    add_step(graph, "read_all", read_all, "takes every chunk that fits", "Disco-RAG figure 13")
+    add_step(graph, "rerank", rerank, "orders what was found, and drops what does not fit", "HTSIR, reranker")
+    searches: Ways = {
+        "chunks": "retrieve_chunks",
+        "sentence tree": "retrieve_sentence_tree",
+        "headings": "route_headings",
+        "everything": "read_all",
+    }
+    graph.add_edge(START, "prepare")
+    graph.add_conditional_edges("prepare", routes.after_prepare, searches)
+    for search in searches.values():
+        graph.add_conditional_edges(search, routes.after_evidence, {"evidence": "rerank", "no evidence": otherwise})
+
+
+def add_ending(graph: Steps, verify: Node, ways: Ways) -> None:
+    """What follows the draft: ``verify`` is the first node, which has these further ``ways`` to go."""
+    add_step(graph, "verify", verify, "traces every sentence to its sources")
+    add_step(graph, "refine", refine, "lets the model rewrite its answer", "HTSIR, feedback-driven refinement")
+    add_step(graph, "abstain", abstain, "says why there is no answer, with the closest passages")
+    ends: Ways = {"verified": END, "to refine": "refine", "no answer": "abstain", **ways}
+    graph.add_conditional_edges("verify", routes.after_verify, ends)
+    graph.add_edge("refine", "verify")
+    graph.add_edge("abstain", END)
 
 
 graph = build()

@@ -5,20 +5,16 @@ Standard RAG has no graph of its own: it is the answer graph with trees, graph a
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from collections.abc import Awaitable, Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 from langgraph.graph import START
-from langgraph.runtime import Runtime
 
-from discorag.options import PRESETS
-from graphs.answer import Graph, add_ending, add_retrieval, steps
+from discorag.options import PRESETS, Preset
+from graphs.answer import add_ending, add_retrieval, steps
+from graphs.steps import Graph
 from nodes.answer import baselines
-from nodes.context import AnswerContext
-from nodes.state import AnswerState, Json
-
-Node = Callable[[AnswerState, Runtime[AnswerContext]], Awaitable[Json]]
+from nodes.sync import Node
 
 
 def _chain(name: str, *, retrieves: bool = True, **nodes: Node) -> Graph:
@@ -27,10 +23,9 @@ def _chain(name: str, *, retrieves: bool = True, **nodes: Node) -> Graph:
     graph, order = steps(), [*nodes, "verify"]
     if retrieves:
         add_retrieval(graph)
-        graph.add_edge(START, "prepare")
     for step, node in nodes.items():
         graph.add_node(step, node)
-    add_ending(graph)
+    add_ending(graph, baselines.verify, {})
     for before, after in pairwise(["rerank" if retrieves else START, *order]):
         graph.add_edge(before, after)
     return graph.compile(name=name)
@@ -51,17 +46,18 @@ markers = _chain("markers", relate=baselines.find_markers, generate=baselines.an
 """Discourse markers between chunks instead of relations (fig. 17, appendix F)."""
 
 BASELINES = {g.name: g for g in (full_context, retrieve_and_plan, plan_and_retrieve, markers)}
-PRESET_NAMES = {preset: preset for preset in PRESETS} | {
-    "default": "disco-rag",
-    "local": "disco-rag-local",
+PRESET_NAMES: dict[str, str] = {preset: preset for preset in get_args(Preset)} | {
+    "auto": "disco-rag",
+    "written": "disco-rag-written",
+    "verbatim": "disco-rag-verbatim",
     "paper": "disco-rag-paper",
     "standard": "standard-rag",
 }
 """Preset -> its name as a pipeline."""
 PIPELINES: dict[str, dict[str, Any]] = {
-    **{name: {"preset": preset} for preset, name in PRESET_NAMES.items()},
+    **{name: {} if preset == "auto" else {"preset": preset} for preset, name in PRESET_NAMES.items()},
     **{name: {"baseline": name} for name in BASELINES},
 }
 """Models of the OpenAI endpoint -> arguments of `interfaces.facade.DiscoRAG.aask`."""
-NEEDS_MODEL = {"disco-rag-paper", *BASELINES}
+NEEDS_MODEL = {*BASELINES, *(PRESET_NAMES[p] for p, options in PRESETS.items() if options.get("engine") == "llm")}
 """Pipelines that cannot do without a language model."""

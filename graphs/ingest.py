@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, TypedDict, cast
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from discorag.models.loops import PerLoop
-from graphs.answer import Graph
+from graphs.steps import Graph, Steps
 from nodes.context import IngestContext, ingest_context
 from nodes.ingest.document import ingest_document
 from nodes.ingest.folder import scan, sweep
@@ -42,11 +42,16 @@ async def _document(state: _Sent, runtime: Runtime[IngestContext]) -> Json:
         return await ingest_document(state["uri"], ingest_context(runtime))
 
 
+def _steps(given: type = IngestInput) -> Steps:
+    """An empty graph over the state and options of an ingest."""
+    return Steps(IngestState, context_schema=IngestContext, input_schema=given, output_schema=IngestOutput)
+
+
 def build() -> Graph:
     """The compiled ingest graph."""
-    steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
+    steps = _steps()
     steps.add_node("scan", scan)
-    steps.add_node("document", _document)
+    steps.add_node("document", _document, input_schema=_Sent)
     steps.add_node("page", _page)
     steps.add_node("sweep", sweep)
     steps.add_edge(START, "scan")
@@ -59,7 +64,7 @@ def build() -> Graph:
 
 def build_around(documents: Any) -> Graph:
     """The same with a step of another engine, which takes all files at once."""
-    steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput, output_schema=IngestOutput)
+    steps = _steps()
     steps.add_sequence([("scan", scan), ("documents", documents), ("sweep", sweep)])
     steps.add_edge(START, "scan")
     steps.add_edge("sweep", END)
@@ -82,8 +87,8 @@ graph = build()
 
 @cache
 def _build_one() -> Graph:
-    steps = StateGraph(IngestState, context_schema=IngestContext, input_schema=_Sent, output_schema=IngestOutput)
-    steps.add_node("document", _document)
+    steps = _steps(_Sent)
+    steps.add_node("document", _document, input_schema=_Sent)
     steps.add_edge(START, "document")
     steps.add_edge("document", END)
     return steps.compile(name="ingest-one")

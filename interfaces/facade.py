@@ -13,24 +13,22 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
-from pydantic import ValidationError
-
 from discorag.config import Settings
 from discorag.conflicts.audit import RULES
 from discorag.ingest.texts import GivenText, write_texts
+from discorag.models.loops import BackgroundLoop
 from discorag.models.protocol import Message
-from discorag.options import OF_RETRIEVAL
+from discorag.options import Resolved
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, MissingPathError, NotFoundError
 from discorag.store.findings import Findings
 from discorag.store.records import NOT_MADE, Corpus, Manifest
 from discorag.store.retrieval import nothing_in
 from graphs import answer as answer_graph
-from graphs.answer import Graph
 from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
+from graphs.steps import Graph
 from interfaces.audit import AuditReport, audit_corpus, compare_corpora, stored_audit
-from interfaces.background import BackgroundLoop
 from interfaces.results import AskResult, IngestResult
 from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
@@ -148,16 +146,13 @@ class DiscoRAG:
         baseline: str | None = None,
         **options: Any,
     ) -> tuple[Graph, AnswerInput, AnswerContext]:
-        """The graph that answers a question, its input and its options. The paper's baselines retrieve chunks."""
+        """The graph that answers a question, its input and its options."""
         graph = answer_graph.graph if baseline is None else BASELINES.get(baseline)
         if graph is None:
             raise InputError(f"There is no baseline {baseline!r}.", hint=f"Known baselines: {', '.join(BASELINES)}.")
-        if baseline is not None:
-            retriever = "all" if baseline == "full-context" else "dense"
-            options = {"retriever": retriever, "rerank": False, "abstain": "never"} | options
         said = [{"role": turn.role, "content": turn.content} for turn in history]
         given: AnswerInput = {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
-        return graph, given, self.context(AnswerContext, options)
+        return graph, given, self.context(AnswerContext, _of_baseline(baseline) | options)
 
     async def aingest(self, path: str | Path, *, progress: Progress | None = None, **options: Any) -> IngestResult:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.
@@ -314,26 +309,33 @@ class DiscoRAG:
         return Path(self._temporary.name)
 
     def context(self, kind: type[_C], options: dict[str, Any]) -> _C:
-        """The options of a run over these resources. Raises `InputError` for one that is unknown or impossible."""
+        """The context of a run over these resources. Raises `InputError` for an unknown option or a wrong value."""
         if "backends" in options:
             raise InputError("Option backends: it is set by the facade.", hint="Pass it to DiscoRAG instead.")
-        from_settings: dict[str, Any] = {}
-        if kind is AnswerContext and not OF_RETRIEVAL & options.keys():
-            from_settings = {n: value for n, value in self.backends.settings.answer.items() if n not in options}
-        try:
-            return kind(backends=self.backends, **from_settings, **options)
-        except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(str(p) for p in first["loc"])
-            place = " in section [answer] of the settings" if name in from_settings else ""
-            raise InputError(
-                f"Option {name}{place}: {first['msg']}.", hint="docs/options.md lists the options."
-            ) from error
+        return kind(backends=self.backends, **options)
+
+    def explain(self, *, baseline: str | None = None, **options: Any) -> Resolved:
+        """The complete options of a question that is asked with these ones, and where the value of each comes from.
+
+        Nothing is asked. Arguments and errors as for `aask`.
+
+        Example:
+            >>> rag.explain(top_k=5).origins["retriever"]
+            'implied by top_k'
+        """
+        return self.context(AnswerContext, _of_baseline(baseline) | options).explain(self.backends)
 
 
 _C = TypeVar("_C", AnswerContext, IngestContext)
 _RESULT_KEYS = [key for key in AskResult.model_fields if key != "seconds"]
 """The keys of the final state that a result needs."""
+
+
+def _of_baseline(baseline: str | None) -> dict[str, Any]:
+    """Options of the paper's baselines, which retrieve chunks."""
+    if baseline is None:
+        return {}
+    return {"retriever": "all" if baseline == "full-context" else "dense", "rerank": False, "abstain": "never"}
 
 
 def _checked_path(path: str | Path) -> str:

@@ -1,4 +1,4 @@
-"""Retrieval as LangChain parts: a retriever and a tool."""
+"""LangChain parts: a retriever, and tools that search and that answer."""
 
 # LangGraph and LangChain leave their own generics open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -10,19 +10,22 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.prompts import PromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.tools import BaseTool, create_retriever_tool
-from langgraph.graph import END, START
+from langchain_core.tools import BaseTool, StructuredTool, create_retriever_tool
 from pydantic import Field
 
+from discorag.generation.views import answer_markdown
+from discorag.schema.answer import Answer
 from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
 from discorag.schema.values import Span
-from graphs.answer import Graph, add_abstain, add_retrieval, steps
+from graphs.answer import graph as answer_graph
+from graphs.retrieve import graph
 from interfaces.facade import DiscoRAG
 from nodes.context import AnswerContext
 from nodes.state import Json
 
 TOOL = "search_documents"
+ANSWER_TOOL = "answer_from_documents"
 _PASSAGE = PromptTemplate.from_template("[{title}] {page_content}")
 
 
@@ -76,7 +79,7 @@ class DiscoRetriever(BaseRetriever, arbitrary_types_allowed=True):
         context = self.rag.context(AnswerContext, given | self.switches)
         try:
             asked = {"query": query, "filters": self.filters}
-            state = await _RETRIEVAL.ainvoke(asked, context=context, output_keys=["hits", "evidence"])
+            state = await graph.ainvoke(asked, context=context, output_keys=["hits", "evidence"])
         except EmptyCorpusError:
             return []
         ids, scope, store = [hit["chunk_id"] for hit in state["hits"]], await context.scope(), self.rag.backends.store
@@ -86,17 +89,37 @@ class DiscoRetriever(BaseRetriever, arbitrary_types_allowed=True):
         return [document for c, hit in hits for document in _documents(c, names[c.uri], hit, parts)]
 
 
-def _retrieval() -> Graph:
-    """The part of the answer graph that finds evidence."""
-    graph = steps()
-    add_retrieval(graph)
-    add_abstain(graph)
-    graph.add_edge(START, "prepare")
-    graph.add_edge("rerank", END)
-    return graph.compile(name="retrieve")
+def answer_tool(
+    description: str = "Answers a question from the documents, with its sources.", **options: Any
+) -> BaseTool:
+    """A tool for agents that runs the answer graph; it takes a ``question``.
+
+    The agent reads the answer as Markdown, with numbered sources and disagreements. The tool message's artifact is
+    `discorag.schema.answer.Answer` as JSON.
+
+    Args:
+        description: What the agent is told.
+        **options: Fields of `nodes.context.AnswerContext`, such as ``corpus``.
+
+    Raises:
+        InputError: An option is unknown or impossible.
+    """
+    context = AnswerContext(**options)
+
+    def ask(question: str) -> tuple[str, Json]:
+        return _read(answer_graph.invoke({"query": question}, context=context))
+
+    async def aask(question: str) -> tuple[str, Json]:
+        return _read(await answer_graph.ainvoke({"query": question}, context=context))
+
+    return StructuredTool.from_function(
+        ask, aask, ANSWER_TOOL, description, response_format="content_and_artifact", infer_schema=True
+    )
 
 
-_RETRIEVAL = _retrieval()
+def _read(state: Json) -> tuple[str, Json]:
+    answer = Answer.model_validate(state["answer"])
+    return "".join(answer_markdown(answer)).strip(), state["answer"]
 
 
 def _documents(chunk: Chunk, title: str, hit: Json, evidence: dict[str, list[list[int]]]) -> Iterator[Document]:

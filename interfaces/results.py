@@ -23,6 +23,8 @@ from discorag.text.differences import differing_words
 class AskResult(BaseModel):
     """An answer with everything that led to it. ``draft`` has the citations; ``seconds`` is wall time.
 
+    If the ``model_failed``, the answer is the one without a language model.
+
     ``evidence`` has, by chunk id, the parts of the chunk that were read; a chunk without an entry was read as a whole.
 
     Example:
@@ -41,6 +43,7 @@ class AskResult(BaseModel):
     evidence: dict[str, tuple[Span, ...]] = {}
     graph: RhetoricalGraph | None
     draft: str
+    model_failed: bool = False
     ledger: Ledger
     seconds: float
 
@@ -53,6 +56,7 @@ class AskResult(BaseModel):
             evidence=_parts(state.get("evidence") or {}),
             graph=RhetoricalGraph.model_validate(state["graph"]) if state.get("graph") else None,
             draft=state.get("draft", ""),
+            model_failed=state.get("model_failed", False),
             ledger=_ledger_of(state["ledger"]),
             seconds=seconds,
         )
@@ -158,6 +162,15 @@ class Documents(BaseModel):
 
 
 class Corpora(BaseModel):
-    """The corpora that hold documents, by name."""
+    """The corpora that hold documents, by name.
+
+    ``index`` says how they are searched if the index cannot be used, e.g. because the Qdrant server does not answer.
+    """
 
     corpora: list[Corpus]
+    index: str = ""
+
+    @classmethod
+    def of(cls, store: Store, tenant: str) -> Self:
+        """The corpora in which the tenant has documents."""
+        return cls(corpora=store.corpora(tenant), index=store.check_index())

@@ -91,7 +91,7 @@ def candidates(examples: Sequence[Example], *, has_model: bool) -> list[Options]
     found: list[Options] = [retriever | {"evidence_words": words} for retriever, words in over_trees]
     found += [retriever | {"top_k": k, "rerank": rerank} for retriever, k, rerank in over_chunks]
     if has_model and any(example.answers for example in examples):
-        found = [{"profile": profile, **options} for profile in ("verbatim", "written") for options in found]
+        found = [{"preset": preset, **options} for preset in ("verbatim", "written") for options in found]
     return [{}, *found]
 
 

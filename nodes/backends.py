@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from anyio.from_thread import start_blocking_portal
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Role, Settings, read_settings
 from discorag.discourse.parse.inline import Layout
-from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, TreeParser, UnitParser
+from discorag.discourse.parse.parser import PARSERS, PROMPTED, Limits, UnitParser
 from discorag.generation.calibration import Calibration, find_calibration
 from discorag.generation.prompted.conversation import Templates
 from discorag.generation.prompted.paper import PaperTemplates
@@ -22,12 +22,12 @@ from discorag.generation.selection import Selector
 from discorag.ingest.reader import Reader
 from discorag.models.encoder import encoder_from
 from discorag.models.memo import MemoEncoder
-from discorag.models.protocol import Encoder, LanguageModel, Template
+from discorag.models.protocol import Encoder, LanguageModel, Template, TreeParser
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.retrieval.registry import TreeTools
 from discorag.schema.errors import ConfigError, ModelError
 from discorag.store.store import Store, open_store
-from prompts import PromptError, check, load
+from prompts import PromptError, check, load, names
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -35,13 +35,11 @@ if TYPE_CHECKING:
 T = TypeVar("T", Templates, PaperTemplates)
 
 
-@cache
 def templates(folder: Path | None = None) -> Templates:
     """The prompts of the conversation; a user's own folder comes first."""
     return _load_all(Templates, folder)
 
 
-@cache
 def paper_templates(folder: Path | None = None) -> PaperTemplates:
     """The prompts of Disco-RAG as printed, and of its baselines."""
     return _load_all(PaperTemplates, folder, prefix="paper-")
@@ -55,7 +53,8 @@ def _load_all(kind: type[T], folder: Path | None, prefix: str = "") -> T:
 class Backends:
     """Opened resources. Close them, or use them as a context manager.
 
-    ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed.
+    ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed. All prompts
+    are read when an instance is made, so that no step of a graph reads a file.
     """
 
     def __init__(self, settings: Settings, store: Store, encoder: Encoder, model: LanguageModel | None) -> None:
@@ -65,9 +64,12 @@ class Backends:
         self.bare_encoder = encoder
         self.model = model
         self.reader = Reader(settings.reading)
+        self.templates = templates(settings.prompts_dir)
+        self.paper_templates = paper_templates(settings.prompts_dir)
+        self._templates = {name: load(name, settings.prompts_dir) for name in names()}
         self._parsers: dict[str, TreeParser] = {}
         self._models: dict[LlmSettings, LanguageModel | None] = {}
-        self._making = Lock()
+        self._making = RLock()  # the factory of a part may ask for another part
 
     @classmethod
     def open(cls, settings: Settings | None = None, *, llm: str | BaseChatModel | None = None) -> Backends:
@@ -118,14 +120,15 @@ class Backends:
 
     def template(self, name: str) -> Template:
         """The prompt file of this name: the user's own, or ours."""
-        return load(name, self.settings.prompts_dir)
+        return self._templates[name]
 
     def parser_name(self, option: str) -> str:
         """The parser that an option means: for ``auto`` the configured one."""
         return self.settings.parser.kind if option == "auto" else option
 
     def parser(self, name: str, limits: Limits | None = None) -> TreeParser:
-        """The parser of this name: created for each call if it calls a language model, once if it may hold one.
+        """The parser of this name: created for each call if it calls a language model, once if it may hold one. Blocks
+        while it is loaded.
 
         Raises:
             UnknownNameError: There is none; the error lists those that there are.
@@ -140,7 +143,7 @@ class Backends:
 
     def tree_tools(self, parser: str) -> TreeTools:
         """The models and the parser for builders. If the configured parser reads only chunks, ``local`` reads sentences
-        and paragraphs.
+        and paragraphs. Blocks while a parser is loaded.
         """
         chosen = self.parser("local" if parser == PROMPTED else parser)
         units = chosen if isinstance(chosen, UnitParser) else self.parser("local")
@@ -150,12 +153,16 @@ class Backends:
     @cached_property
     def prober(self) -> Prober:
         """Finds out what the language model can do. Raises as `require_model`."""
-        return Prober(self.require_model(), templates(self.settings.prompts_dir), self.template("probe"))
+        return Prober(self.require_model(), self.templates, self.template("probe"))
 
     async def ability(self, layout: Literal["auto"] | Layout = "auto") -> Ability:
         """What the language model can do, and how it is shown trees: as asked, as configured, or as it can read."""
         wanted = self.settings.llm.layout if layout == "auto" else layout
         return await self.prober.ability() if wanted == "auto" else Ability(chosen=wanted)
+
+    def load_reranker(self) -> None:
+        """Load what `reranker`, `calibration` and `selector` read from files at their first use. Blocks."""
+        assert self.selector
 
     @cached_property
     def calibration(self) -> Calibration | ConfigError:

@@ -1,4 +1,7 @@
-"""What a run needs in addition to its state: its options (in Studio, an assistant's configuration) and its backends."""
+"""What a run needs in addition to its state: its options (in Studio, an assistant's configuration) and its backends.
+
+A context holds what the caller set. Nodes get complete options from `answer_context`.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,18 @@ from functools import cache
 from typing import Any
 
 from langgraph.runtime import Runtime
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.generation.prompted.engine import MOST_ANSWER, LlmEngine, Sampling, readable_chunks
+from discorag.answering.reader import ReaderModel
+from discorag.generation.prompted.engine import MOST_ANSWER, Sampling
 from discorag.generation.prompted.paper import PaperEngine
-from discorag.options import AnswerOptions, IngestOptions, Options
-from discorag.schema.answer import AnswerInputs, Known
+from discorag.options import AnswerOptions, IngestOptions, Options, Resolved, explain_refusal, resolve, without_model
+from discorag.schema.answer import Known
 from discorag.schema.document import Chunk, Scope
-from nodes.backends import Backends, paper_templates, templates
+from nodes.backends import Backends
+from nodes.given import as_options, check_format, resumed_options
+from nodes.state import AnswerState
 
 PROMPT_TOKENS = 2048
 """Tokens left for the prompt around the evidence."""
@@ -28,6 +34,13 @@ class _Scoped(Options):
     tenant: str | None = Field(default=None, min_length=1, description="Owner of the documents. None: as configured.")
     corpus: str | None = Field(default=None, min_length=1, description="Named set of documents. None: as configured.")
     backends: SkipJsonSchema[Backends | None] = Field(default=None, exclude=True, repr=False)
+
+    def __init__(self, **given: Any) -> None:
+        """Raises `InputError` for an option that is unknown or has an impossible value; LangGraph's server shows it."""
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise explain_refusal(error) from error
 
     async def open_backends(self) -> Backends:
         """The backends handed in, else the process's own, opened from the settings at first use."""
@@ -53,10 +66,16 @@ class EvidenceCache:
 
 
 class AnswerContext(AnswerOptions, _Scoped):
-    """Options of the answer graph, whose documents it answers from, and with which backends."""
+    """Options of the answer graph that the caller set, whose documents it answers from, and with which backends."""
+
+    review: bool = Field(
+        default=False,
+        description="Stop before the answer is written and show the plan with its passages; the run is resumed with "
+        "the plan, edited or as it is. The graph needs a checkpointer.",
+    )
 
     _cache: EvidenceCache = PrivateAttr(default_factory=EvidenceCache)
-    _in_profile: AnswerContext | None = PrivateAttr(default=None)
+    _resolved: dict[bool, AnswerContext] = PrivateAttr(default_factory=dict[bool, "AnswerContext"])
 
     @property
     def cache(self) -> EvidenceCache:
@@ -67,53 +86,61 @@ class AnswerContext(AnswerOptions, _Scoped):
         """Store what was read."""
         self._cache = new
 
-    async def in_profile(self) -> AnswerContext:
-        """These options with those of their profile. All nodes get the same object, which holds the evidence."""
-        if self._in_profile is None:
-            has_model = (await self.open_backends()).model is not None
-            self._in_profile = self.with_profile(has_model=has_model)
-        return self._in_profile
+    async def resolved(self, *, model_failed: bool = False) -> AnswerContext:
+        """The complete options of the run. All nodes get the same object, which holds the evidence.
 
-    async def readable(self, inputs: AnswerInputs) -> int:
-        """How many of the chunks fit into the context of the language model that will read them in our conversation."""
-        if self.profile == "verbatim" or self.preset == "paper" or self.retriever == "all":
-            return len(inputs.chunks)
-        backends = await self.open_backends()
-        return await asyncio.to_thread(
-            readable_chunks,
-            inputs,
-            templates(backends.settings.prompts_dir),
-            self.sampling,
-            context_tokens=await backends.context_tokens(),
-            counter=backends.encoder.tokens,
-        )
+        Raises as `explain`. ``model_failed``: choose as if there was no language model.
+        """
+        if model_failed not in self._resolved:
+            backends = await self.open_backends()
+            await asyncio.to_thread(backends.load_reranker)
+            options = self.explain(backends, model_failed=model_failed).options
+            self._resolved[model_failed] = self.model_copy(update=dict(options))
+        return self._resolved[model_failed]
+
+    def explain(self, backends: Backends, *, model_failed: bool = False) -> Resolved:
+        """The complete options of a run with these backends, and where each value comes from.
+
+        Raises:
+            InputError: Options contradict each other, or the settings hold an impossible one.
+            ConfigError: An option needs a language model, and none is configured.
+        """
+        given = {name: getattr(self, name) for name in self.model_fields_set & AnswerOptions.model_fields.keys()}
+        settings = backends.settings.answer
+        if model_failed:
+            return without_model(given, settings)
+        return resolve(given, settings, has_model=backends.model is not None)
 
     async def room(self, backends: Backends) -> int | None:
         """The most tokens of evidence that fit into the language model's context; None if no model reads it."""
-        if self.profile == "verbatim" or backends.model is None:
+        if not self.is_written or backends.model is None:
             return None
         return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
 
-    async def llm(self, choice: str, stage: str = "generate") -> LlmEngine | PaperEngine | None:
-        """The prompted engine if the option's value asks for it; None means the local engine.
+    @property
+    def is_as_printed(self) -> bool:
+        """Whether a language model relates, plans and writes as Disco-RAG is printed."""
+        return self.is_written and self.preset == "paper"
 
-        ``auto`` does not ask a model that cannot do this stage (``relate``, ``plan``, ``generate``). Raises
-        `ConfigError` for ``llm`` where no language model is configured.
-        """
-        backends = await self.open_backends()
-        if choice not in ("auto", "llm") or (choice == "auto" and backends.model is None):
-            return None
-        if self.preset == "paper":
-            return self.paper_engine(backends)
-        ability = await backends.ability(self.layout)
-        if choice == "auto" and not ability.makes(stage):
-            return None
-        prompts = templates(backends.settings.prompts_dir)
-        return LlmEngine(backends.require_model(), prompts, self.sampling, ability.layout, backends.prober.owed())
+    @property
+    def has_statements(self) -> bool:
+        """Whether a language model plans the answer over statements with quotations."""
+        return self.is_written and not self.is_as_printed and (self.use_graph or self.use_plan)
+
+    def reader(self, backends: Backends) -> ReaderModel:
+        """The language model that reads the passages. Raises `ConfigError` if none is configured."""
+        return ReaderModel(
+            model=backends.require_model(),
+            counter=backends.encoder.tokens,
+            folder=backends.settings.prompts_dir,
+            temperature=self.temperature,
+            beam_width=self.beam_width,
+            answer_tokens=self.answer_tokens,
+        )
 
     def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` if no language model is configured."""
-        return PaperEngine(backends.require_model(), paper_templates(backends.settings.prompts_dir), self.sampling)
+        return PaperEngine(backends.require_model(), backends.paper_templates, self.sampling)
 
     @property
     def sampling(self) -> Sampling:
@@ -143,9 +170,23 @@ async def default_backends() -> Backends:
     return await asyncio.to_thread(_open_once)
 
 
-async def answer_context(runtime: Runtime[AnswerContext]) -> AnswerContext:
-    """The run's options, its profile decided; when the caller gave none, the defaults, which all runs share."""
-    return await (runtime.context or _defaults()).in_profile()
+def given_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The options that the caller set: now, or when the run that is resumed was started; else none, for all runs alike.
+
+    Raises:
+        ConfigError, InputError: See `nodes.given`.
+    """
+    check_format(state)
+    return as_options(AnswerContext, runtime.context) or resumed_options(AnswerContext, state) or _defaults()
+
+
+async def answer_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> AnswerContext:
+    """The run's complete options; where the caller set none, those of the settings.
+
+    After the language model has failed (``model_failed`` in the state) they are the options without one. Raises as
+    `given_context` and `AnswerContext.resolved`.
+    """
+    return await given_context(state, runtime).resolved(model_failed=bool(state.get("model_failed")))
 
 
 @cache
@@ -154,5 +195,5 @@ def _defaults() -> AnswerContext:
 
 
 def ingest_context(runtime: Runtime[IngestContext]) -> IngestContext:
-    """The run's options; the defaults when the caller gave none."""
-    return runtime.context or IngestContext()
+    """The run's options; the defaults when the caller gave none. Raises as `nodes.given.as_options`."""
+    return as_options(IngestContext, runtime.context) or IngestContext()

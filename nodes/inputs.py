@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Mapping
 
+from discorag.answering.statements import Collected
 from discorag.generation.narrowing import narrow
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
+from discorag.schema.statements import StatementGraph, names_statements, parse_plan, plan_in_order
 from discorag.schema.values import Span
 from discorag.store.retrieval import check_query
 from nodes.context import AnswerContext, EvidenceCache
@@ -34,6 +36,28 @@ async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInput
         plan=Plan(paragraph=plan) if plan else None,
         turns=state.get("turns", {}),
     )
+
+
+def collected_in(state: AnswerState) -> Collected | None:
+    """The statements in the state with the plan over them; None if there are none, or the plan is free text.
+
+    Without a plan every statement is told, in order. Raises `InputError` as `check_plan`.
+    """
+    found, plan = state.get("statements"), state.get("plan") or ""
+    if not found or (plan and not names_statements(plan)):
+        return None
+    graph = StatementGraph.model_validate(found)
+    in_order = [[statement.number] for statement in graph.statements]
+    return Collected(graph, parse_plan(plan, graph) if plan else plan_in_order(graph, in_order))
+
+
+def check_plan(plan: str, state: AnswerState) -> None:
+    """Check that a person's plan over statements can be followed; one in free text can.
+
+    Raises:
+        InputError: It names a statement or a role that does not exist, or a line cannot be read.
+    """
+    collected_in({**state, "plan": plan})
 
 
 def question_of(state: AnswerState) -> str:

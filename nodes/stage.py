@@ -6,7 +6,8 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from discorag.discourse.parse.parser import TreeParser
+from discorag.generation.draft import void_tokens
+from discorag.models.protocol import TreeParser
 from discorag.retrieval.builders.base import Built
 from discorag.schema.answer import Answer, Outcome
 from discorag.schema.discourse import RstTree
@@ -19,10 +20,15 @@ from discorag.schema.errors import (
     OutputTruncatedError,
     Usage,
 )
-from discorag.schema.ledger import Failure, Ledger, StageRecord
+from discorag.schema.ledger import WITHOUT_MODEL, Failure, Ledger, StageRecord
 from nodes.state import AnswerState, Json
 
 PREVIEW = 200  # characters of a stage's text preview
+
+
+def is_out_of_reach(error: ModelError) -> bool:
+    """Whether the language model cannot be asked at all: another request would fail too."""
+    return not isinstance(error, ContextTooLongError | InvalidOutputError | OutputTruncatedError)
 
 
 class Stage:
@@ -53,12 +59,17 @@ class Stage:
             self.usage = self.usage + usage
         self.emit({"event": "failure", **self.failures[-1].model_dump()})
 
-    def failed_model(self, error: ModelError, *, fallback: str) -> Json:
-        """Count a language model's error. After the returned update, a model that could not be reached is not called
-        again.
+    def start_again(self, error: ModelError, *, model: str, strict: bool, of: str = "") -> Json:
+        """Count an error of the language model, in this stage or ``of`` an earlier one.
+
+        After the returned update the run goes back to `nodes.answer.prepare` and answers without the model; what was
+        streamed of the draft is void. If ``strict``, the error is raised instead.
         """
-        self.failed(error, fallback=fallback)
-        return {"unavailable": not isinstance(error, ContextTooLongError | InvalidOutputError | OutputTruncatedError)}
+        if strict:
+            raise error
+        void_tokens(self)
+        self.failed(error, fallback=WITHOUT_MODEL, of=of)
+        return {"is_written": True, "model_failed": True, "ledger": self.done(engine="llm", model=model)}
 
     def record_route(self, where: str, why: str) -> None:
         """Record that the run goes to this node, and why."""
@@ -122,5 +133,5 @@ class Stage:
         """The answer with notes on the failures of all stages so far, and with what `nodes.answer.assess` found."""
         before = map(StageRecord.model_validate, state.get("ledger", []))
         notes = Ledger(stages=(*before, self.record(engine="local"))).notes
-        unsure = state.get("unsure", False) and not answer.abstained and not state.get("written_by")
+        unsure = state.get("unsure", False) and not answer.abstained
         return answer.model_copy(update={"notes": notes, "answerable": state.get("answerable"), "unsure": unsure})

@@ -1,12 +1,14 @@
 """State of the two graphs: ids and JSON values only, because checkpoints copy it."""
 
 import operator
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 Json = dict[str, Any]
+Route = Literal["chunks", "sentence tree", "headings", "everything"]
+"""How evidence is searched for: by a retriever over chunks or over trees, by a router, or by reading everything."""
 
 
 class AnswerInput(TypedDict):
@@ -41,7 +43,16 @@ class AnswerOutput(TypedDict, total=False):
 class AnswerState(AnswerInput, total=False):
     """The state of the answer graph; chunk texts stay in the store."""
 
+    started_with: Annotated[
+        Json, Field(description="Format of this state, and the options that the question was asked with.")
+    ]
     question: Annotated[str, Field(description="The question made self-contained: what is searched for and answered.")]
+    route: Annotated[Route | None, Field(description="How evidence is searched for.")]
+    is_written: Annotated[bool, Field(description="Whether a language model relates, plans and writes.")]
+    model_failed: Annotated[
+        bool,
+        Field(description="The language model failed: the run went back to 'prepare', and answers without it."),
+    ]
     hits: Annotated[list[Json], Field(description="Retrieved chunk ids with scores, best first.")]
     copies: Annotated[
         dict[str, list[str]], Field(description="Document id -> names of other files with the same content.")
@@ -51,22 +62,37 @@ class AnswerState(AnswerInput, total=False):
         Field(description="Chunk id -> spans that a retriever over trees chose in it, in document offsets."),
     ]
     trees: Annotated[dict[str, Json], Field(description="RST trees made for this query, by chunk id.")]
-    graph: Annotated[Json | None, Field(description="Rhetorical graph over the hits.")]
+    passages: Annotated[
+        list[Json],
+        Field(
+            description="The passages to read next to the plan: number, title, heading, text by units ([2.3] cites the "
+            "third unit of the second passage) and tree. Nodes read the store instead: edit hits or trees."
+        ),
+    ]
+    statements: Annotated[
+        Json | None,
+        Field(
+            description="What the passages say on the question, as a language model found it: statements with their "
+            "quotations, and the relations between them (discorag.schema.statements.StatementGraph)."
+        ),
+    ]
+    graph: Annotated[
+        Json | None, Field(description="Rhetorical graph over the hits; if there are statements, it follows from them.")
+    ]
     plan: Annotated[
-        str | None, Field(description="The plan: one paragraph; edit it before 'generate' to steer the answer.")
+        str | None,
+        Field(
+            description="The plan; edit it before 'generate' to steer the answer. Over statements each line is a step, "
+            "such as '1. answers: It fell {2}', with the numbers of its statements; else it is one paragraph."
+        ),
     ]
     queries: Annotated[list[str], Field(description="What plan-and-retrieve searches for (graphs.baselines).")]
     markers: Annotated[list[str], Field(description="Lines of discourse markers between the hits (graphs.baselines).")]
     turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
     written_by: Annotated[str, Field(description="The language model that wrote the draft; empty: the local engine.")]
-    rounds: Annotated[int, Field(description="Rounds of refinement so far; all of them if one changed nothing.")]
-    verbatim: Annotated[
-        Json | None,
-        Field(description="Graph, plan and draft of the verbatim answer, which stays if the language model fails."),
-    ]
-    unavailable: Annotated[
-        bool, Field(description="The language model could not be asked; it is not asked again for this question.")
+    rounds: Annotated[
+        int, Field(description="Rounds of refinement that are left; none after one that changed nothing.")
     ]
     answerable: Annotated[float | None, Field(description="Probability that the evidence answers the question.")]
     unsure: Annotated[bool, Field(description="Whether the answer is shown as unsure.")]
@@ -75,13 +101,18 @@ class AnswerState(AnswerInput, total=False):
     ledger: Annotated[list[Json], operator.add]
 
 
-def fresh_answer() -> Json:
-    """The state of a new question in a thread: all keys that stages write are empty, except the ledger."""
-    lists: Json = {key: [] for key in ("hits", "queries", "markers")}
+def fresh_answer(started_with: Json) -> Json:
+    """The state of a new question in a thread: all keys that stages write are empty, except the ledger.
+
+    Args:
+        started_with: See `nodes.given.started_with`.
+    """
+    lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
-    unknown: Json = dict.fromkeys(("graph", "plan", "verbatim", "answerable", "answer"))
+    unknown: Json = dict.fromkeys(("route", "statements", "graph", "plan", "answerable", "answer"))
+    switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
-    return {**lists, **dicts, **unknown, **texts, "rounds": 0, "unsure": False, "unavailable": False}
+    return {**lists, **dicts, **unknown, **switches, **texts, "rounds": 0, "started_with": started_with}
 
 
 class IngestInput(TypedDict):

@@ -99,7 +99,6 @@ class Pipelines:
                         "api_key": "key",
                         "cache": None,
                         "retries": 0,
-                        "layout": "inline",
                         **fields,
                     }
                 ),

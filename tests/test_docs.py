@@ -9,7 +9,9 @@ import shlex
 from collections.abc import Iterator
 from functools import cache
 from inspect import cleandoc
+from itertools import pairwise, product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ import typer.main
 import yaml
 from typer.core import TyperGroup
 
+from discorag import options as presets
 from graphs import answer, ingest
 from interfaces.cli import main as cli
 from tests import settings_page
@@ -122,6 +125,31 @@ def test_the_page_draws_what_the_code_prints(name: str) -> None:
     assert shown == drawn(GRAPHS[name])
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def edges_drawn(flowchart: str) -> set[tuple[str, str]]:
+    """The edges of a Mermaid flowchart, of which a line is a chain of arrows; ``&`` joins several nodes."""
+    found: set[tuple[str, str]] = set()
+    for line in flowchart.splitlines()[1:]:
+        steps = [re.findall(r"(\w+)(?:\(.*?\))?", step) for step in re.split(r"-->|-\.->|-\. [^.]+ \.->", line)]
+        found |= {edge for pair in pairwise(steps) for edge in product(*pair)}
+    return found
+
+
+def test_the_readme_draws_the_answer_graph() -> None:
+    (flowchart,) = re.findall(r"```mermaid\n(.*?)```", README, re.DOTALL)
+    ends = {"__start__": "question", "__end__": "answer"}
+    edges = answer.graph.get_graph().edges
+    assert edges_drawn(flowchart) == {(ends.get(e.source, e.source), ends.get(e.target, e.target)) for e in edges}
+
+
+def test_the_readme_names_the_preset_and_the_nodes_of_each_paper() -> None:
+    rows = re.findall(r"^\| \[.*?\]\(https.*?\) \| `(\w+)` \| (.*?) \|", README, re.MULTILINE)
+    assert {preset for preset, _ in rows} == presets.PAPERS
+    assert {name for _, nodes in rows for name in re.findall(r"`(\w+)`", nodes)} < answer.graph.nodes.keys()
+
+
 PAPERS = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 _PLACE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.\w+)(?::([\w.]+))?`")
 """A file in backticks, and behind a colon a name in it: ``path/to/file.py:Name.or.function``."""
@@ -211,7 +239,9 @@ def defined_in(file: str) -> set[str]:
 
 
 def test_langgraph_json_describes_graphs_that_exist_and_hold_no_checkpointer() -> None:
-    for graph in json.loads((ROOT / "langgraph.json").read_text())["graphs"].values():
+    reading = SimpleNamespace(execution_runtime=None)  # what the server hands over when it draws a graph
+    for name, graph in json.loads((ROOT / "langgraph.json").read_text())["graphs"].items():
         assert graph["description"]
-        module, _, name = graph["path"].partition(":")
-        assert getattr(importlib.import_module(module), name).checkpointer is None
+        module, _, attribute = graph["path"].partition(":")
+        made = getattr(importlib.import_module(module), attribute)(reading)
+        assert (made.name, made.checkpointer) == (name, None)

@@ -23,7 +23,7 @@ FILES = ("note.md", "report.md")
 SPARE = tuple(f"spare-{i}.md" for i in range(4))
 """Documents that their owner may delete."""
 QUESTIONS = ("What is kept in the harbour archive?", "Who signed the report?", "Which word is secret?")
-MODELS = (PRESET_NAMES["default"], PRESET_NAMES["standard"], "none")
+MODELS = (PRESET_NAMES["auto"], PRESET_NAMES["standard"], "none")
 AT_ONCE = 8
 RARE = {"/v1/chat/completions": 0.2, "/ingest": 0.1}
 """How often operations that take long are requested, compared with all others."""

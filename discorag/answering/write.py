@@ -10,19 +10,28 @@ from itertools import chain
 from discorag.answering.passages import fenced, passage_blocks, source_name
 from discorag.answering.plans import READING, has_roles, plan_block
 from discorag.answering.reader import ReaderModel, outcome_of, question_block
-from discorag.answering.replies import normal_citations, prose_of, without_thinking
+from discorag.answering.shown import Shown
 from discorag.answering.statements import Collected
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ContextTooLongError, InvalidOutputError
 from discorag.schema.ledger import Failure
 from discorag.schema.statements import StatementRole
-from discorag.text.citations import references, without_references, without_unknown
-from discorag.text.replies import whole_sentences
+from discorag.text.citation_forms import cited_in_brackets
+from discorag.text.citations import (
+    format_reference,
+    references,
+    unknown_passages,
+    without_references,
+    without_unknown,
+)
+from discorag.text.replies import prose_in, whole_sentences, without_fences
 
 STAGE = "generate"
-_OPENING = re.compile(r"\s*<(?:t|th|thi|thin|think(?:ing)?|r|re|reasoning)?>?", re.IGNORECASE)
-_LABEL = re.compile(r"\A[\s*_#]*(?:the |my )?(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\A[\s*_#]*(?:(?:here is|here's|now) )?(?:the |my )?(?:final )?answer(?: to the question)?[\s*_]*:[\s*_]*",
+    re.IGNORECASE,
+)
 
 
 async def write_answer(
@@ -42,6 +51,18 @@ async def write_answer(
         return
     numbers = _needed_passages(collected)
     prompt, failures = await _fitting(inputs, reader, numbers, partial(_planned, inputs, collected, reader))
+    async for piece in _stream(inputs, reader, prompt, failures):
+        yield piece
+
+
+async def write_by_text(inputs: AnswerInputs, plan: str, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
+    """Pieces of the answer that carries out a plan in free words, and at last the whole answer; all passages are read.
+
+    Raises:
+        ModelError: When the gateway gives up; see `discorag.models.protocol`.
+    """
+    every = list(range(1, len(inputs.chunks) + 1))
+    prompt, failures = await _fitting(inputs, reader, every, partial(_by_text, inputs, plan, reader))
     async for piece in _stream(inputs, reader, prompt, failures):
         yield piece
 
@@ -71,11 +92,24 @@ def _planned(inputs: AnswerInputs, collected: Collected, reader: ReaderModel, nu
     graph = collected.graph
     others = {n: source_name(chunk) for n, chunk in enumerate(inputs.chunks, start=1) if n not in numbers}
     missing = f"No passage says:\n{fenced('missing', graph.missing)}\n" if graph.missing else ""
+    reading = READING if has_roles(collected) else ""
+    return _by_text(inputs, plan_block(collected, others), reader, numbers, reading=reading, missing=missing)
+
+
+def _by_text(
+    inputs: AnswerInputs,
+    plan: str,
+    reader: ReaderModel,
+    numbers: Sequence[int],
+    *,
+    reading: str = "",
+    missing: str = "",
+) -> str:
     return reader.prompt("answer-statements").render(
         question=question_block(inputs),
         passages=_passages(inputs, numbers),
-        plan=fenced("plan", plan_block(collected, others)),
-        reading=READING if has_roles(collected) else "",
+        plan=fenced("plan", plan),
+        reading=reading,
         missing=missing,
         instruction=reader.instruction(inputs),
         rules=reader.prompt("answer-rules").render(),
@@ -110,7 +144,11 @@ def _passages(inputs: AnswerInputs, numbers: Sequence[int]) -> str:
 async def _fitting(
     inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt: Callable[[Sequence[int]], str]
 ) -> tuple[str, tuple[Failure, ...]]:
-    """The prompt over the first of these passages that fit the context, and a failure if some do not."""
+    """The prompt over the first of these passages that fit the context, and a failure if some do not.
+
+    Raises:
+        ContextTooLongError: None fits.
+    """
     room = await reader.room(prompt([]), await reader.answer_limit())
     sizes = reader.count(passage_blocks([inputs.chunks[n - 1] for n in numbers], numbers))
     k = len(numbers)
@@ -119,7 +157,9 @@ async def _fitting(
     if k == len(numbers):
         return prompt(numbers), ()
     context = await reader.model.context_tokens()
-    error = ContextTooLongError(f"A context of {context} tokens holds {k} of {len(numbers)} passages next to the plan.")
+    error = ContextTooLongError(f"A context of {context} tokens holds {k} of {len(numbers)} passages of the prompt.")
+    if not k:
+        raise error
     return prompt(numbers[:k]), (Failure.of(STAGE, error, fallback=f"{k} passages"),)
 
 
@@ -128,7 +168,7 @@ async def _stream(
 ) -> AsyncIterator[str | Outcome[str]]:
     request = reader.request(STAGE, prompt, partial(read_answer, inputs=inputs), await reader.answer_limit())
     request = replace(request, cut=whole_sentences, beam_width=reader.beam_width)
-    shown = ShownText()
+    shown = Shown([chunk.text for chunk in inputs.chunks])
     async for piece in reader.model.stream(request):
         if isinstance(piece, Reply):
             if rest := shown.rest():
@@ -139,50 +179,26 @@ async def _stream(
             yield text
 
 
-class ShownText:
-    """The pieces of a streamed answer without the thinking before it."""
-
-    def __init__(self) -> None:
-        self._held, self._is_open = "", True
-
-    def push(self, piece: str) -> str:
-        """What can be shown once ``piece`` has come."""
-        if not self._is_open:
-            return piece
-        self._held += piece
-        if _OPENING.fullmatch(self._held) or not self._held.strip() or self._is_wrapped():
-            return ""
-        self._is_open = False
-        return without_thinking(self._held) + self._held[len(self._held.rstrip()) :]
-
-    def rest(self) -> str:
-        """What was held back, at the end."""
-        return prose_of(self._held) if self._is_open else ""
-
-    def _is_wrapped(self) -> bool:
-        """Whether the text is inside thinking, a block of code or JSON."""
-        begun = self._held.lstrip().lower()
-        if begun.startswith(("<think", "<reasoning")):
-            begun = without_thinking(self._held)
-        return not begun or begun.startswith(("{", "`"))
-
-
 def read_answer(text: str, inputs: AnswerInputs) -> str:
-    """The answer in a reply: without thinking and label, its citations as ``[1]``, none of an unknown passage.
+    """The answer in a reply: without its label, its citations as ``[1]``, none of an unknown passage.
 
     Raises:
         ValueError: It says nothing.
     """
     passages = [chunk.text for chunk in inputs.chunks]
-    answer = normal_citations(_LABEL.sub("", prose_of(text)), len(passages))
-    answer = without_unknown(answer, passages).strip()
+    answer = without_unknown(_LABEL.sub("", _cited_text(text, passages)), passages).strip()
     if not any(c.isalnum() for c in without_references(answer, chunks=len(passages))):
         raise ValueError("The output says nothing.")
     return answer
 
 
+def _cited_text(text: str, passages: Sequence[str]) -> str:
+    return cited_in_brackets(prose_in(without_fences(text)), passages)
+
+
 def _wrong_citations(text: str, inputs: AnswerInputs) -> list[Failure]:
-    known = len(inputs.chunks)
-    unknown = sorted({r.chunk for r in references(without_thinking(text)) if r.chunk > known})
-    error = InvalidOutputError(f"The answer cites {unknown[:5]}; there are {known} passages.")
-    return [Failure.of(STAGE, error, fallback="the answer without these citations")] if unknown else []
+    passages = [chunk.text for chunk in inputs.chunks]
+    found = unknown_passages(references(_cited_text(text, passages)), passages)
+    unknown = ", ".join(map(format_reference, found[:5]))
+    error = InvalidOutputError(f"The answer cites {unknown}; there are {len(passages)} passages.")
+    return [Failure.of(STAGE, error, fallback="the answer without these citations")] if found else []

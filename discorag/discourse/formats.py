@@ -18,6 +18,7 @@ from discorag.text.escaping import one_line
 MEDIA_TYPES = {"text": "text/plain", "rs3": "application/xml", "json": "application/json"}
 """The formats by name, each with its media type."""
 _LABEL = 60  # characters of an EDU that a label of `_write_text` shows
+_BEGINNING = 32  # characters of an EDU that a line of `indent_tree` shows
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Constituent = tuple[int, int]
 
@@ -66,6 +67,24 @@ def _write_text(chunk: Chunk, tree: RstTree) -> str:
     width = 4 * len(tree.edus) + 3 * _LABEL
     Console(file=drawn, width=width, color_system=None, force_jupyter=False).print(branches[everything])
     return drawn.getvalue()
+
+
+def indent_tree(chunk: Chunk, tree: RstTree) -> str:
+    """The tree on as little room as a person can read: a line for each constituent, deeper ones further right.
+
+    A line has the role in the parent (N nucleus, S satellite), and the relation or the first words of the EDU.
+    """
+
+    def lines(start: int, end: int, depth: int, role: str) -> Iterator[str]:
+        if end - start == 1:
+            yield f"{' ' * depth}{role}{one_line(chunk.slice(tree.edus[start]), _BEGINNING)}"
+            return
+        split = tree.split_at(start, end)
+        yield f"{' ' * depth}{role}{split.relation.value}"
+        for (a, b), own in zip(((start, split.mid), (split.mid, end)), split.nuclearity.value, strict=True):
+            yield from lines(a, b, depth + 1, f"{own} ")
+
+    return "\n".join(lines(0, len(tree.edus), 0, ""))
 
 
 def _write_rs3(chunk: Chunk, tree: RstTree) -> str:

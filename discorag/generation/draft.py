@@ -11,8 +11,6 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.text.citations import steps, without_copied
 
-VERBATIM = "what the local engines say"
-"""What is used instead of an answer that a language model failed to write, as notes name it."""
 Write = Callable[[AnswerInputs], Awaitable[Outcome[str]]]
 """Writes an answer by a language model. Raises `ModelError`."""
 
@@ -30,30 +28,23 @@ class Progress(Protocol):
 
 
 async def write_draft(
-    inputs: AnswerInputs, selector: Selector, progress: Progress, write: Write | None, verbatim: str | None
-) -> tuple[Outcome[str], bool]:
-    """Return the draft, and whether a language model wrote it. Raises as `Selector.rank`.
+    inputs: AnswerInputs, selector: Selector, progress: Progress, write: Write | None
+) -> Outcome[str]:
+    """Return the draft, by a language model that ``write`` calls; without it, of sentences of the sources.
 
-    ``write`` calls the model; without it, or if it fails, the draft is made of sentences of the sources. ``progress``
-    receives the words of the draft and what failed. ``verbatim`` is used if ``write`` fails; None: it is then written.
+    ``progress`` receives the words of the draft, and what is wrong with the plan. Raises as ``write`` and
+    `Selector.rank`.
     """
     is_plan_usable = await _check_plan(inputs, selector, progress)
     if write:
-        try:
-            outcome = await write(inputs)
-            return outcome.holding(without_copied(outcome.value, [c.text for c in inputs.chunks])), True
-        except ModelError as error:
-            progress.failed(error, fallback=VERBATIM)
-        void_tokens(progress)
-        if verbatim is not None:
-            emit_token(progress, verbatim)
-            return Outcome(value=verbatim), False
+        outcome = await write(inputs)
+        return outcome.holding(without_copied(outcome.value, [c.text for c in inputs.chunks]))
     outcome = await extract_answer(inputs, selector)
     if not is_plan_usable:
         cause = InputError("The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3].")
         progress.failed(cause, fallback="sentences by relevance")
     emit_token(progress, outcome.value)
-    return outcome, False
+    return outcome
 
 
 async def _check_plan(inputs: AnswerInputs, selector: Selector, progress: Progress) -> bool:

@@ -6,7 +6,9 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 from discorag.config import LlmSettings
 from discorag.models.deadline import each_in_time, in_time
@@ -15,49 +17,78 @@ from discorag.models.loops import PerLoop
 from discorag.models.protocol import Request
 from discorag.models.providers import VARIABLES, Connection, connect
 from discorag.schema.errors import ModelError, ModelRejectedError, Usage
+from discorag.text.thinking import Spoken
 
 CHARACTERS_PER_TOKEN = 16
 """A reply with more characters for each token of its limit is cut off: its server does not keep to ``max_tokens``."""
+THINKING_TOKENS = 4096
+"""Added to the output's limit, as far as the context allows, for a model that thinks: that counts as output."""
+_FEWEST_CHARACTERS = 3
+"""Characters of a prompt for each of its tokens, at least, when the room for thinking is estimated."""
 _REASONS = {"max_tokens": "length"} | dict.fromkeys(("end_turn", "stop_sequence", "complete", "eos_token"), "stop")
 """Why a model stopped, as providers other than OpenAI name it."""
 
 
 @dataclass
 class Draft:
-    """The unchecked output of a model; it grows piece by piece while it is streamed.
+    """The unchecked output of a model without its thinking; it grows piece by piece while it is streamed.
 
     Args:
+        spoken: Tells text from thinking.
         max_characters: Longer output is cut off, and ``finish_reason`` is ``length``. None: no limit.
+        thinks: Whether the model has shown that it thinks.
+        characters: How many came, with those of the thinking.
     """
 
-    text: str = ""
+    spoken: Spoken = field(default_factory=Spoken)
     finish_reason: str = ""
     refusal: str = ""
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
     max_characters: int | None = None
     is_full: bool = False
+    thinks: bool = False
+    characters: int = 0
+
+    @property
+    def text(self) -> str:
+        """What was said so far."""
+        return self.spoken.text
 
     def add(self, message: AIMessage) -> str:
         """Append a message, or a chunk of one; return the text that was appended."""
         encodable = message.text.encode("utf-8", "replace").decode()  # JSON may hold lone surrogates, no store can
-        whole, before = self.text + encodable, len(self.text)
-        self.text = whole[: self.max_characters]
-        self.is_full = self.text != whole
+        room = None if self.max_characters is None else self.max_characters - self.characters
+        taken = encodable[:room]
+        self.characters += len(taken)
+        self.is_full = taken != encodable
         self.finish_reason = "length" if self.is_full else _finish_reason(message) or self.finish_reason
         self.refusal = (self.refusal + (message.additional_kwargs.get("refusal") or ""))[: self.max_characters]
+        self.thinks = self.thinks or bool(message.additional_kwargs.get("reasoning_content"))
         if counts := message.usage_metadata:
             cached = counts.get("input_token_details", {}).get("cache_read") or 0
+            self.thinks = self.thinks or bool(counts.get("output_token_details", {}).get("reasoning"))
             self.usage = Usage(
                 calls=1, tokens_in=counts["input_tokens"], tokens_out=counts["output_tokens"], tokens_cached=cached
             )
-        return self.text[before:]
+        return self.spoken.push(taken)
+
+    def end(self) -> str:
+        """Declare the output complete; return the text that was held back.
+
+        An empty output that reached its limit has been thinking.
+        """
+        is_cut = self.finish_reason == "length"
+        said = self.spoken.end(is_cut=is_cut)
+        self.thinks = self.thinks or self.spoken.has_thought or (is_cut and not self.text.strip())
+        return said
 
 
 class ChatClient:
     """Sends requests to a chat model of LangChain, at most ``settings.concurrency`` at once in an event loop.
 
     What the model refuses (a temperature, a schema, beam search) is left out from then on: ``refused`` says what is
-    sent instead. Refused beam search is counted in the usage of each call.
+    sent instead. Refused beam search is counted in the usage of each call. Once a reply holds thinking, or its limit
+    was spent on it, later calls have `THINKING_TOKENS` more.
 
     Args:
         settings: Model and limits.
@@ -68,6 +99,8 @@ class ChatClient:
         self._connections = PerLoop(lambda: connection or connect(settings))
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
         self.refused: dict[str, Any] = {}
+        self._thinks = False
+        self._only_closes = False  # thinking has no opening tag, so that text cannot be told from it before its end
 
     async def context_tokens(self) -> int:
         """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
@@ -81,6 +114,9 @@ class ChatClient:
     async def stream(self, request: Request[Any], *, in_pieces: bool = True) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text as they come, or (always under beam search) all in one; at last the whole draft.
 
+        Thinking is no part of them. Where the draft's text is not the joined pieces, they held thinking that only its
+        closing tag gave away; show the text in their place.
+
         ``settings.timeout_s`` limits each wait for a piece, and the run's deadline (`discorag.models.deadline`) the
         whole. The call's slot is held until the iterator ends.
 
@@ -90,9 +126,10 @@ class ChatClient:
         """
         async with self._slot() as connection:
             refused = dict(self.refused)
-            draft = Draft(max_characters=CHARACTERS_PER_TOKEN * request.max_tokens)
+            draft = Draft(spoken=Spoken(expects_close=self._only_closes))
             while True:
-                sent = replace(request, **refused)
+                sent = self._with_room(replace(request, **refused), connection)
+                draft.max_characters = CHARACTERS_PER_TOKEN * sent.max_tokens
                 try:
                     with typed_errors(VARIABLES):
                         async with aclosing(each_in_time(_messages(connection, sent, in_pieces))) as messages:
@@ -103,7 +140,7 @@ class ChatClient:
                                     break
                     break
                 except ModelError as error:
-                    if draft.text:
+                    if draft.characters:
                         error.usage = draft.usage  # what was paid
                         raise
                     refused |= _refusal(sent, error)
@@ -111,7 +148,19 @@ class ChatClient:
             draft.usage += Usage(beams_refused=int(sent.beam_width < request.beam_width))
             if not connection.says_why_it_ends:
                 draft.finish_reason = draft.finish_reason or "stop"
+            if piece := draft.end():
+                yield piece
+            self._thinks = self._thinks or draft.thinks
+            self._only_closes = self._only_closes or draft.spoken.closed_alone
             yield draft
+
+    def _with_room(self, request: Request[Any], connection: Connection) -> Request[Any]:
+        """The request; with room for thinking if the model thinks, or takes no temperature, which is a sign of it."""
+        if not self._thinks and request.temperature is not None:
+            return request
+        prompt = sum(len(m.content) for m in request.messages) // _FEWEST_CHARACTERS
+        room = connection.context_tokens - prompt - request.max_tokens
+        return replace(request, max_tokens=request.max_tokens + max(0, min(THINKING_TOKENS, room)))
 
     @asynccontextmanager
     async def _slot(self) -> AsyncGenerator[Connection]:
@@ -133,7 +182,7 @@ class ChatClient:
 
 async def _messages(connection: Connection, request: Request[Any], in_pieces: bool) -> AsyncGenerator[AIMessage, None]:
     """The reply: chunks, or one message."""
-    turns = [(m.role, m.content) for m in request.messages]
+    turns = _turns(request)
     streamed = in_pieces and request.beam_width == 1
     parameters = connection.parameters(request, streamed)
     if not streamed:
@@ -143,6 +192,31 @@ async def _messages(connection: Connection, request: Request[Any], in_pieces: bo
     async with aclosing(cast("AsyncGenerator[AIMessage]", stream)) as chunks:
         async for chunk in chunks:
             yield chunk
+
+
+def _turns(request: Request[Any]) -> list[tuple[str, str]]:
+    return [(m.role, m.content) for m in request.messages]
+
+
+class _Stored(BaseChatModel):
+    """A chat model whose reply is known."""
+
+    reply: str
+
+    @property
+    def _llm_type(self) -> str:
+        return "stored"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **kwargs: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(self.reply))])
+
+    async def _agenerate(self, messages: list[BaseMessage], *_: Any, **kwargs: Any) -> ChatResult:
+        return self._generate(messages)
+
+
+async def show_stored(request: Request[Any], reply: str) -> None:
+    """Report a reply that is taken from the cache to LangChain's callbacks: LangGraph streams it as a message."""
+    await _Stored(reply=reply).ainvoke(_turns(request))
 
 
 def _refusal(request: Request[Any], error: ModelError) -> dict[str, Any]:

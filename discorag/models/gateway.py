@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings
 from discorag.models.cache import ReplyCache
-from discorag.models.chat import ChatClient, Draft
+from discorag.models.chat import ChatClient, Draft, show_stored
 from discorag.models.protocol import AskAgainError, Message, Reply, Request
 from discorag.schema.errors import (
     ConfigError,
@@ -24,6 +24,7 @@ from discorag.schema.errors import (
     Usage,
 )
 from discorag.schema.values import digest
+from discorag.text.replies import json_in
 
 T = TypeVar("T")
 
@@ -116,6 +117,7 @@ class Gateway:
             with suppress(ValueError):  # stored when ``parse`` was another
                 text, cut = found
                 value, prompt = request.parse(text), self._prompt_digest(request)[:16]
+                await show_stored(request, text)
                 return Reply(text=text, value=value, usage=Usage(disk_hits=1), prompt_hash=prompt, cut=cut)
         return None
 
@@ -145,6 +147,7 @@ def _accept(request: Request[T], draft: Draft) -> Reply[T]:
     is_cut = draft.finish_reason == "length" and bool(draft.text.strip())
     try:
         text = request.cut(draft.text) if is_cut and request.cut else _finished_text(draft)
+        text = text if request.schema is None else json_in(text)
         return Reply(text=text, value=request.parse(text), usage=draft.usage, cut=is_cut)
     except (ValueError, RecursionError) as error:
         if is_cut and not isinstance(error, AskAgainError):

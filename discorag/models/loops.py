@@ -1,13 +1,13 @@
-"""What event loops and threads share: a value for each loop, a fair lock, and cancellation."""
+"""What event loops and threads share: a loop in its own thread, a value for each loop, a fair lock, cancellation."""
 
 import asyncio
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
 
 _over: ContextVar[Event | None] = ContextVar("over", default=None)
@@ -100,3 +100,46 @@ class FairLock:
                 self._waiting.popleft().release()
             else:
                 self._taken = False
+
+
+class BackgroundLoop:
+    """Runs calls, also of several threads, on one event loop: HTTP clients are bound to the loop that made them.
+
+    A call sees the context variables of its caller. The loop's thread is a daemon, unlike that of anyio's portal: a
+    program that forgets to close it ends all the same.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, name="disco-rag", daemon=True)
+        self._thread.start()
+
+    def run(self, call: Callable[[], Awaitable[T]]) -> T:
+        """What the call returns; Ctrl-C cancels it."""
+
+        async def called() -> T:
+            return await call()
+
+        future = asyncio.run_coroutine_threadsafe(called(), self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """Cancel what runs, wait until it has ended, and stop."""
+        asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _cancel_all() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    loop = asyncio.get_running_loop()
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()

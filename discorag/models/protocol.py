@@ -1,4 +1,4 @@
-"""What the pipeline needs of models: an encoder, and (optionally) a language model behind the gateway."""
+"""What the pipeline needs of models: an encoder, a parser, and (optionally) a language model behind the gateway."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -6,6 +6,9 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from discorag.schema.answer import Outcome
+from discorag.schema.discourse import RstTree
+from discorag.schema.document import Chunk
 from discorag.schema.errors import Usage
 from discorag.schema.values import Vectors
 
@@ -54,6 +57,31 @@ class Encoder(Protocol):
 
     async def encode_query(self, text: str) -> Vectors:
         """Unit vector of a query after the model's query instruction, shape (d,). Raises as `encode_documents`."""
+        ...
+
+
+class TreeParser(Protocol):
+    """Parses chunks.
+
+    If it is also a `discorag.discourse.parse.parser.UnitParser`, it makes the trees of retrievers, too.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model, for the ledger."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Names everything that shapes its trees; if it changes, stored documents are parsed again."""
+        ...
+
+    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
+        """The tree over the text of ``chunk``, in document offsets. Its EDUs hold all characters but white space.
+
+        Raises:
+            ModelError: From parsers that call a model.
+        """
         ...
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ollama import Client
 
 VARIABLES = "DISCO_RAG_LLM"
-REASONING_TOKENS = 4096
-"""Added to the output's limit for a model that refuses a temperature: it thinks first, which counts as output."""
 _ASK_S = 10.0
 """Seconds to wait for a server's list of models."""
 
@@ -105,9 +103,7 @@ def _openai_parameters(request: Request[Any], stream: bool) -> dict[str, Any]:
         body = {"response_format": {"type": "json_schema", "json_schema": schema}}
     # ``stream`` is always sent: otherwise a callback of LangGraph would turn any call into a streamed one.
     given: dict[str, Any] = {"stream": stream, "max_tokens": request.max_tokens, "extra_body": body}
-    if request.temperature is None:
-        return given | {"max_tokens": request.max_tokens + REASONING_TOKENS}
-    return given | {"temperature": request.temperature}
+    return given if request.temperature is None else given | {"temperature": request.temperature}
 
 
 def _ollama(settings: LlmSettings) -> Connection:

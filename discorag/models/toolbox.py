@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from discorag.config import Role, Settings
-from discorag.models.protocol import Encoder, LanguageModel, Template
+from discorag.models.protocol import Encoder, LanguageModel, Template, TreeParser
 from discorag.models.reranker import Reranker
 
 
@@ -31,6 +31,10 @@ class Toolbox(Protocol):
 
     def require_model(self, role: Role = "reader") -> LanguageModel:
         """The language model that plays a role. Raises `ConfigError` if none is configured."""
+        ...
+
+    def parser(self, name: str) -> TreeParser:
+        """The parser of this name, for one that builds on another. Raises `UnknownNameError`, `ConfigError`."""
         ...
 
     def template(self, name: str) -> Template:

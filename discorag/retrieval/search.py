@@ -67,7 +67,7 @@ async def search_chunks(
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
-    """The trees of a retriever's builder; summaries by a language model are encoded, too."""
+    """The trees of a retriever's builder; summaries by a language model are encoded, too. Blocks."""
     vectors = "text" if tools.backends.model_for("summariser") and retriever.summaries else retriever.vectors
     return TreeIndex(store, scope, tools.backends.encoder, retriever.build(tools), vectors)
 
@@ -97,7 +97,7 @@ async def search_trees(
         ReadOnlyStoreError: Trees are missing and cannot be stored.
         ConfigError: The retriever routes, and no language model is configured.
     """
-    backends, index = tools.backends, tree_index(retriever, tools, store, scope)
+    backends, index = tools.backends, await asyncio.to_thread(tree_index, retriever, tools, store, scope)
     router = router_of(backends) if retriever.routed else None
     query = SearchQuery(vector=await backends.encoder.encode_query(question), text=question, filters=filters)
     near = await index.documents(query, options.documents)

@@ -11,15 +11,18 @@ STAGES = {
     "prepare": "question",
     "retrieve": "",
     "rerank": "",
-    "parse": "trees",
     "assess": "",
-    "quote": "",
+    "parse": "trees",
     "relate": "graph",
     "plan": "plan",
     "generate": "answer",
     "verify": "",
 }
-"""The stages of an answer in order, each with the notes' name for what a language model makes in it."""
+"""The stages of an answer in the order in which views list them, each with the notes' name for what a language model
+makes in it. The graph (`graphs.answer`) decides which of them run.
+"""
+WITHOUT_MODEL = "the answer without a language model"
+"""What is used instead of an answer for which a language model failed, as notes name it."""
 
 
 class Failure(BaseModel, frozen=True):
@@ -39,9 +42,9 @@ class Failure(BaseModel, frozen=True):
 class StageRecord(BaseModel, frozen=True):
     """One line of the ledger.
 
-    ``seconds`` is wall time. ``engine`` is ``local``, ``llm`` or ``off``, or ``llm+local`` if the local engine made
-    some parts. ``counts`` are further counts by name, such as trees built. ``decisions`` say where the run went next,
-    and why.
+    ``seconds`` is wall time. ``engine`` is ``local``, ``llm`` or ``off``; ``llm+local`` if the local engine made some
+    parts; ``stored`` if all trees were made at ingest, by the parser that ``model`` names. ``counts`` are further
+    counts by name, such as trees built. ``decisions`` say where the run went next, and why.
     """
 
     stage: str
@@ -97,7 +100,8 @@ _WHY = 300  # characters of a reason
 def _note(record: StageRecord, failure: Failure) -> str:
     product = STAGES.get(failure.stage)
     what = f"the {product}" if product else f"'{failure.stage}'"
-    missed = product and not record.engine.startswith("llm") and failure.kind in _OF_MODELS
+    is_replaced = failure.fallback == WITHOUT_MODEL or not record.engine.startswith("llm")
+    missed = product and is_replaced and failure.kind in _OF_MODELS
     lead = f"The language model did not make {what}" if missed else f"In {what}"
     why = failure.message if len(failure.message) <= _WHY else failure.message[:_WHY] + "…"
     return f"{lead}: {why} Used instead: {failure.fallback or 'nothing'}."

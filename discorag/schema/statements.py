@@ -206,6 +206,14 @@ _STEP = re.compile(r"(?:\d+[.)]\s+)?(?P<role>\w+)\s*[:：](?P<text>.*?)\{(?P<num
 _FORM = "Write each step as '1. answers: what it says {2}', with the numbers of its statements in braces."
 
 
+_NUMBERS = re.compile(r"\{\s*\d[0-9,，、;\s]*\}\s*$", re.MULTILINE)
+
+
+def names_statements(plan: str) -> bool:
+    """Whether a plan has a line in the form of `format_plan`; otherwise it is free text."""
+    return bool(_NUMBERS.search(plan))
+
+
 def parse_plan(text: str, graph: StatementGraph) -> StatementPlan:
     """The plan that a person wrote, in the form of `format_plan`.
 

@@ -12,7 +12,7 @@ from discorag.schema.document import Chunk, Document, Scope, name_sources
 from discorag.schema.values import Span, Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
-from discorag.store.index import IndexedDocument
+from discorag.store.index import IndexedDocument, readable_passage
 from discorag.store.records import Corpus, Manifest, check_vectors
 from discorag.store.tables import (
     pack,
@@ -103,8 +103,11 @@ class Documents:
         return db.scalars(insert(D).returning(D.c.number), row).one()
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
-        """Remove a document with all its chunks and trees; whether it was there."""
+        """Remove a document with all its chunks and trees, and from threads the answers that read it; whether it was
+        there.
+        """
         with self.database.write(doc_id) as db:
+            _forget_answers(db, scope, doc_id)
             found = db.execute(delete(D).where(is_in(scope), D.c.doc_id == doc_id)).rowcount > 0
             if found:
                 db.execute(insert(tables.outbox), {"doc_id": doc_id})
@@ -224,13 +227,19 @@ def in_parts(ids: Iterable[T], size: int = _MANY) -> Iterator[list[T]]:
     return (every[at : at + size] for at in range(0, len(every), size))
 
 
-def indexed_documents(database: Database, numbers: Iterable[int]) -> Iterator[IndexedDocument]:
-    """The documents with these numbers as an index needs them; those that are gone by then are left out."""
+def indexed_documents(
+    database: Database, numbers: Iterable[int], *, with_passages: bool = False
+) -> Iterator[IndexedDocument]:
+    """The documents with these numbers as an index needs them; those that are gone by then are left out.
+
+    ``with_passages``: with what a person reads of each chunk.
+    """
     columns = (D.c.number, D.c.doc_id, D.c.tenant, D.c.corpus, D.c.filters, K.c.places, K.c.vectors, K.c.terms)
     query = select(*columns).join(K)
     for part in in_parts(numbers, _READ):
         with database.read() as db:
             rows = db.execute(query.where(D.c.number.in_(part))).all()
+            passages = _passages(db, part) if with_passages else {}
         for row in rows:
             yield IndexedDocument(
                 Scope(tenant=row.tenant, corpus=row.corpus),
@@ -240,7 +249,17 @@ def indexed_documents(database: Database, numbers: Iterable[int]) -> Iterator[In
                 [chunk_id for chunk_id, _, _ in json.loads(unpack_text(row.places))],
                 unpack_vectors(row.vectors, database.identity.dimension),
                 *unpack_terms(row.terms),
+                passages.get(row.number, ()),
             )
+
+
+def _passages(db: Connection, numbers: Sequence[int]) -> dict[int, list[dict[str, object]]]:
+    """What a person reads of the chunks of each document, in their order."""
+    query = select(C.c.document, C.c.body).where(C.c.document.in_(numbers)).order_by(C.c.document, C.c.position)
+    found: dict[int, list[dict[str, object]]] = {}
+    for number, body in db.execute(query):
+        found.setdefault(number, []).append(readable_passage(json.loads(unpack_text(body))))
+    return found
 
 
 def manifest_from(packed: bytes) -> Manifest:
@@ -281,3 +300,11 @@ def _chunk_row(chunk: Chunk, position: int) -> dict[str, Any]:
 
 def _chunk(body: bytes, uri: str, units: str = "") -> Chunk:
     return Chunk.model_validate_json(unpack_text(body)).model_copy(update={"uri": uri, "unit_vectors": units})
+
+
+def _forget_answers(db: Connection, scope: Scope, doc_id: str) -> None:
+    """Remove the answers that read a document from the threads of its tenant: their replies name its chunks."""
+    threads, turns = tables.threads, tables.turns
+    own = select(threads.c.id).where(threads.c.tenant == scope.tenant)
+    ids = select(C.c.id).join(D).where(is_in(scope), D.c.doc_id == doc_id, turns.c.reply.contains(C.c.id))
+    db.execute(delete(turns).where(turns.c.thread.in_(own), ids.correlate(turns).exists()))

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,8 @@ class IndexedDocument:
     """A version (``number``) of a document as an index needs it.
 
     ``vectors`` has shape (chunks, d); ``term_counts``, shape (chunks,), says how many of ``term_ids`` and
-    ``term_weights`` each chunk has.
+    ``term_weights`` each chunk has. ``passages`` is what a person reads of each chunk (`readable_passage`), empty where
+    the index does not keep it.
     """
 
     scope: Scope
@@ -49,6 +50,7 @@ class IndexedDocument:
     term_counts: NDArray[np.uint32]
     term_ids: NDArray[np.uint32]
     term_weights: NDArray[np.float32]
+    passages: Sequence[Mapping[str, object]] = ()
 
     @property
     def mean(self) -> Vectors:
@@ -92,6 +94,8 @@ class Index(Searcher, Protocol):
 
     shared: bool
     """Whether other processes write to it too: then it may have what is not in the database any more."""
+    keeps_passages: bool
+    """Whether people look at its points, so that they carry what can be read of a chunk."""
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """Bring one document up to date; None removes it. Repeating a call changes nothing."""
@@ -121,11 +125,12 @@ class Index(Searcher, Protocol):
 
 @dataclass(frozen=True)
 class IndexPlace:
-    """Where an index is, the id of its database, and the length of its vectors."""
+    """Where an index is, the id of its database, and the encoder and the length of its vectors."""
 
     settings: StoreSettings
     folder: Path
     database: str
+    encoder: str
     dimension: int
 
 
@@ -148,16 +153,25 @@ class Point:
 
 def document_points(document: IndexedDocument) -> Iterator[Point]:
     """The points of a document."""
-    payload = {
+    payload: dict[str, object] = {
         "tenant": document.scope.tenant,
         "corpus": document.scope.corpus,
         "doc_id": document.doc_id,
         "version": str(document.number),
         "meta": [_pair(key, value) for key, value in document.metadata.items()],
     }
-    yield Point(document.doc_id, DOCUMENT, document.mean, payload)
-    for chunk, vector, terms in zip(document.chunk_ids, document.vectors, document.terms, strict=True):
-        yield Point(chunk, DENSE, vector, payload, terms)
+    passages = document.passages or [dict[str, object]() for _ in document.chunk_ids]
+    own = {"title": passages[0]["title"]} if document.passages else {}
+    yield Point(document.doc_id, DOCUMENT, document.mean, {**payload, **own})
+    chunks = zip(document.chunk_ids, document.vectors, document.terms, passages, strict=True)
+    for chunk, vector, terms, passage in chunks:
+        yield Point(chunk, DENSE, vector, {**payload, **passage}, terms)
+
+
+def readable_passage(chunk: Mapping[str, Any]) -> dict[str, object]:
+    """What a person reads of a chunk, which is given as its JSON: title, page if it is known, heading and text."""
+    page = {} if chunk["page"] is None else {"page": chunk["page"]}
+    return {"title": chunk["title"], "heading": " > ".join(chunk["headings"]), "text": chunk["text"], **page}
 
 
 def filter_conditions(scope: Scope, filters: Filters) -> Conditions:

@@ -185,7 +185,7 @@ class LiveIndex:
         with self._abandoned_on_error(index, is_new=True):
             changes = self._changes()
             with _index_errors():
-                for document in self._documents(D.c.number > 0):
+                for document in self._documents(D.c.number > 0, index):
                     index.apply(document.doc_id, document)
                     count += 1
                 self._note_applied(index, changes)
@@ -229,7 +229,7 @@ class LiveIndex:
         """Apply the outbox until it is empty."""
         while changes := self._changes():
             for doc_id in dict.fromkeys(doc_id for _, doc_id in changes):
-                document = next(self._documents(D.c.doc_id == doc_id), None)
+                document = next(self._documents(D.c.doc_id == doc_id, index), None)
                 index.apply(doc_id, document)
                 self._unsafe += 1 + (len(document.chunk_ids) if document else 0)
             self._note_applied(index, changes)
@@ -258,10 +258,10 @@ class LiveIndex:
         with self._database.write("outbox") as db:
             db.execute(delete(OUTBOX).where(which))
 
-    def _documents(self, where: ColumnElement[bool]) -> Iterator[IndexedDocument]:
+    def _documents(self, where: ColumnElement[bool], index: Index) -> Iterator[IndexedDocument]:
         with self._database.read() as db:
             numbers = list(db.scalars(select(D.c.number).where(where)))
-        return indexed_documents(self._database, numbers)
+        return indexed_documents(self._database, numbers, with_passages=index.keeps_passages)
 
     def _size(self) -> int:
         """How many points an index of the database has."""

@@ -28,6 +28,7 @@ from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
 
 _BATCH = 256  # points in one request
+_FORMAT = 2  # 1: points without what a person can read
 
 
 def open_server(place: IndexPlace, *, fresh: bool) -> Index:
@@ -35,7 +36,7 @@ def open_server(place: IndexPlace, *, fresh: bool) -> Index:
     client = _client(place.settings)
     try:
         return ServerIndex(client, place, fresh=fresh)
-    except IndexUnusableError:
+    except (IndexUnusableError, ConfigError):
         client.close()
         raise
     except Exception as error:
@@ -44,28 +45,61 @@ def open_server(place: IndexPlace, *, fresh: bool) -> Index:
 
 
 class ServerIndex:
-    """One collection, named after its database; the client is closed with it.
+    """One collection, which says in its metadata whose it is; the client is closed with it.
 
     Raises:
-        IndexUnusableError: There is no such collection, and ``fresh`` does not ask for a new one.
+        IndexUnusableError: There is no such collection, or an older version made it, and ``fresh`` does not ask for a
+            new one.
+        ConfigError: The collection is somebody else's.
     """
 
     shared = True
+    keeps_passages = True
 
     def __init__(self, client: QdrantClient, place: IndexPlace, *, fresh: bool) -> None:
         self._client = client
-        self._name = f"disco-rag-{place.database[:12]}"
+        self._name = place.settings.collection or f"disco-rag-{place.database[:12]}"
+        exists = client.collection_exists(self._name)
+        about = self._about(place) if exists else {}
         if fresh:
-            client.delete_collection(self._name)
-            self._create(place.dimension)
-        if not client.collection_exists(self._name):
+            if exists:
+                client.delete_collection(self._name)
+            self._create(place)
+        elif not exists:
             raise IndexUnusableError("it is missing", lost=True)
+        elif about.get("format") != _FORMAT:
+            raise IndexUnusableError("another version of disco-rag made it", lost=True)
 
-    def _create(self, dimension: int) -> None:
-        dense = models.VectorParams(size=dimension, distance=models.Distance.COSINE)
+    def _about(self, place: IndexPlace) -> dict[str, object]:
+        """What the collection says of itself. Raises `ConfigError` unless it is this store's."""
+        about = self._client.get_collection(self._name).config.metadata or {}
+        if place.settings.collection is None or about.get("database") == place.database:
+            return about  # the default name has the database's id in it
+        if "database" not in about:
+            owner = "was not made by disco-rag"
+        elif (about.get("encoder"), about.get("dimension")) != (place.encoder, place.dimension):
+            theirs = f"{about.get('encoder')!r} ({about.get('dimension')} numbers per vector)"
+            owner = f"was made for encoder {theirs}; this store's is {place.encoder!r} ({place.dimension})"
+        else:
+            owner = "belongs to another store"
+        raise ConfigError(
+            f"The collection {self._name!r} on {place.settings.url} {owner}.",
+            hint="Choose another name (DISCO_RAG_STORE__COLLECTION), or delete that collection in Qdrant.",
+        )
+
+    def _create(self, place: IndexPlace) -> None:
+        dense = models.VectorParams(size=place.dimension, distance=models.Distance.COSINE)
         bm25 = models.SparseVectorParams(modifier=models.Modifier.IDF)
         self._client.create_collection(
-            self._name, vectors_config={DENSE: dense, DOCUMENT: dense}, sparse_vectors_config={BM25: bm25}
+            self._name,
+            vectors_config={DENSE: dense, DOCUMENT: dense},
+            sparse_vectors_config={BM25: bm25},
+            metadata={
+                "format": _FORMAT,
+                "database": place.database,
+                "encoder": place.encoder,
+                "dimension": place.dimension,
+            },
         )
         for field in KEYWORDS:
             kind = models.KeywordIndexType.KEYWORD

@@ -54,6 +54,7 @@ class Store(DocumentTrees):
 
     def __init__(self, settings: StoreSettings, encoder: tuple[str, int] | None) -> None:
         self._temporary = TemporaryDirectory(prefix="disco-rag-") if settings.kind == "memory" else None
+        self._on_server = bool(settings.url)
         folder = Path(self._temporary.name) if self._temporary else settings.path
         if settings.database_url:
             place = PostgresServer(settings.database_url)
@@ -65,12 +66,19 @@ class Store(DocumentTrees):
             place = SqliteFile(folder / FILE, min_free=int(settings.min_free_mb * 1_000_000))
         super().__init__(Database(place, encoder))
         identity = self.database.identity
-        self.index = LiveIndex(self.database, IndexPlace(settings, folder, identity.id, identity.dimension))
+        place_of_index = IndexPlace(settings, folder, identity.id, identity.encoder, identity.dimension)
+        self.index = LiveIndex(self.database, place_of_index)
 
     @property
     def index_note(self) -> str:
         """How searches are done if not by the index; otherwise empty."""
         return f"exact ({self.index.reason})" if self.index.reason else ""
+
+    def check_index(self) -> str:
+        """Ask the Qdrant server, if there is one, whether it answers; the `index_note` after that."""
+        if self._on_server:
+            self.index.count()
+        return self.index_note
 
     def changed(self) -> None:
         """Bring the index up to date."""

@@ -1,6 +1,10 @@
 """A language model's reply: its named parts, however their names are formatted; and whole sentences of cut prose."""
 
+import json
 import re
+from contextlib import suppress
+
+from json_repair import repair_json
 
 from discorag.text.sentences import sentence_spans
 
@@ -25,6 +29,41 @@ def parts_of(reply: str, *names: str) -> dict[str, str]:
 def without_fences(reply: str) -> str:
     """The reply without the lines that open and close blocks of code."""
     return _FENCE.sub("", reply.replace("\r\n", "\n"))
+
+
+_OBJECT = re.compile(r"\{\s*[\"'“]")
+
+
+def json_in(reply: str) -> str:
+    """The JSON object in a reply that was to be one, whatever is around it and however it is spelled.
+
+    A reply without an object comes back as it is: whoever reads it says what is wrong.
+    """
+    with suppress(ValueError):
+        if isinstance(json.loads(reply), dict):
+            return reply
+    begins = _OBJECT.search(reply)
+    found = repair_json(reply[begins.start() :] if begins else reply, return_objects=True)
+    return json.dumps(found, ensure_ascii=False) if isinstance(found, dict) and found else reply
+
+
+_PROSE = ("answer", "plan", "response", "text", "content", "output", "result")
+
+
+def prose_in(reply: str) -> str:
+    """The prose in a reply that was to be prose, also if the model put it into a JSON object.
+
+    Raises:
+        ValueError: It is an object, but it holds no prose.
+    """
+    bare = without_fences(reply).strip()
+    if not _OBJECT.match(bare):
+        return reply
+    found = json.loads(json_in(bare))
+    said = [found[name] for name in _PROSE if isinstance(found.get(name), str)]
+    if not said:
+        raise ValueError("The output is a JSON object. Write plain prose.")
+    return said[0]
 
 
 _WHOLE = re.compile(r"[.!?。！？…][\"'”’)\]」』*]*\Z")

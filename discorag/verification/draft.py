@@ -5,6 +5,7 @@ from typing import Literal
 
 from discorag.ingest.segment.sentence_table import folded
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence
+from discorag.schema.values import amount
 from discorag.text.citations import without_references
 from discorag.text.sentences import sentence_spans
 
@@ -14,15 +15,14 @@ _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
 Next = Literal["refine", "abstain", "end"]
 
 
-def next_step(answer: Answer, rounds: tuple[int, int], *, may_abstain: bool) -> tuple[Next, str]:
+def next_step(answer: Answer, rounds: int, *, may_abstain: bool) -> tuple[Next, str]:
     """Where an answer goes after verification, and why.
 
-    ``rounds`` are the rounds of refinement so far and the requested ones (0 if no language model wrote the draft).
-    ``may_abstain``: whether to withhold an answer if its sources support none of its sentences.
+    ``rounds`` are the rounds of refinement that are left. ``may_abstain``: whether to withhold an answer if its sources
+    support none of its sentences.
     """
-    done, requested = rounds
-    if done < requested:
-        return "refine", f"round {done + 1} of {requested}"
+    if rounds:
+        return "refine", f"{amount(rounds, 'rounds')} left"
     if may_abstain and len(answer.unsupported) == len(answer.sentences):
         return "abstain", "The documents support no sentence of the answer that was written."
     return "end", "the answer is verified"

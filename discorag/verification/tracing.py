@@ -307,8 +307,8 @@ def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -
             a, b = locate_conflict(edge, table, i, j)
             disagreement = Disagreement(
                 relation=edge.relation,
-                a=EvidenceSpan.of(inputs.chunks[i - 1], table.sentences[a].span),
-                b=EvidenceSpan.of(inputs.chunks[j - 1], table.sentences[b].span),
+                a=EvidenceSpan.of(inputs.chunks[i - 1], edge.target_span or table.sentences[a].span),
+                b=EvidenceSpan.of(inputs.chunks[j - 1], edge.source_span or table.sentences[b].span),
                 reason=edge.reason,
             )
             found.setdefault(frozenset({edge.source, edge.target}), disagreement)

@@ -78,7 +78,8 @@ class Answerer:
         if system.of:
             await self.answer(sample, find_system(system.of))
         await self.answer(sample, system)
-        loaded = await load_inputs(await self._branches.state(_thread(sample, system)), self._context(system))
+        context = await self._context(system).resolved()
+        loaded = await load_inputs(await self._branches.state(_thread(sample, system)), context)
         await self.forget(sample, system.of or system.name)
         return loaded
 
@@ -88,7 +89,8 @@ class Answerer:
     async def _perturb(self, sample: Sample, system: System) -> Json:
         """The update of the state of the run that is resumed; the same for the same question, system and seed."""
         change, random = PERTURBATIONS[system.perturbation], Random(f"{self._suite.seed} {sample.id} {system.name}")
-        state, root = await self._branches.state(_thread(sample, system)), self._context(find_system(system.of))
+        state = await self._branches.state(_thread(sample, system))
+        root = await self._context(find_system(system.of)).resolved()
         if system.perturbation == NOISE:
             hits = state.get("hits", [])
             others = await asyncio.to_thread(self._others, hits, sample, system, random)

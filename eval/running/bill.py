@@ -19,7 +19,8 @@ T = TypeVar("T")
 EDU_TOKENS = 11
 """Tokens of an EDU in a tree that is assumed, as the local parser cuts English prose."""
 _CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
-ASSUMED = {"relate": 220, "plan": 180, "generate": 260}
+_PASSAGE = re.compile(r"^<passage\S* (\d+)>\n(?:(?:Source|Continues): .*\n)*(.+)$", re.MULTILINE)
+ASSUMED = {"relate": 900, "plan": 180, "generate": 260}
 """Tokens of a reply, where the one that is given is shorter; limited by the request's own limit."""
 _TEXT = {
     "plan": "PLAN: Use [1].\nRETRIEVAL HINT:\n- evidence",
@@ -145,7 +146,19 @@ class CountingModel(LanguageModel):
         return len(self._counter.token_offsets([message.content])[0])
 
 
+def _statements(prompt: str) -> str:
+    """A statement for each passage, which quotes its first line."""
+    quoted = [(int(n), text) for n, text in _PASSAGE.findall(prompt)]
+    statements = [
+        {"id": n, "says": "Something", "role": "answers", "quotations": [{"passage": n, "text": text}]}
+        for n, text in quoted
+    ]
+    return json.dumps({"statements": statements, "relations": [], "order": [[n] for n, _ in quoted], "missing": ""})
+
+
 def _reply(request: Request[T]) -> str:
+    if request.schema and "statements" in request.schema.get("properties", {}):
+        return _statements(request.messages[-1].content)
     if request.schema is not None:
         rows: dict[str, dict[str, str]] = request.schema.get("properties", {})
         return json.dumps({key: {} if row.get("type") == "object" else [] for key, row in rows.items()})

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from discorag.schema.ledger import STAGES
 from graphs.answer import build
 from interfaces.results import AskResult
 from nodes.context import AnswerContext
@@ -47,8 +46,7 @@ class Branches:
             return AskResult.of(await self._whole(thread, {}), perf_counter() - start)
         first = history[-1].config  # the oldest is of the first run, later ones are of branches
         if update:
-            stages = list(STAGES)
-            first = await self._graph.aupdate_state(first, update, as_node=stages[stages.index(before) - 1])
+            first = await self._graph.aupdate_state(first, update)  # as if the node before the stage had returned it
         state = await self._graph.ainvoke(None, first, context=context)
         return AskResult.of(await self._whole(thread, state), perf_counter() - start)
 

@@ -35,7 +35,7 @@ from eval.running.summary import summarise
 from eval.sample import Benchmark, Sample
 from eval.suite import Suite, System, find_system, narrow_to
 from interfaces.cli.present import Bar
-from nodes.backends import Backends, paper_templates
+from nodes.backends import Backends
 from prompts import load, names
 
 MEMORY = 65_536
@@ -117,7 +117,7 @@ class Session:
 
     async def prompt(self, sample: Sample, system: str) -> str:
         """The prompt of the answer as the paper prints it (figs. 14 and 18), with the structure that the system has."""
-        inputs, templates = await self.inputs(sample, system), paper_templates(self.rag.backends.settings.prompts_dir)
+        inputs, templates = await self.inputs(sample, system), self.rag.backends.paper_templates
         structured = inputs.graph or inputs.plan or any(chunk.tree for chunk in inputs.chunks)
         reading = templates.trees.render(codes=code_table())
         template = templates.answer if structured else templates.standard

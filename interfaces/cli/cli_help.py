@@ -11,7 +11,8 @@ HOME_HELP = "Folder that holds all stored data (default: as configured, else the
 COMMANDS = {
     "demo": "Read the example documents, answer three questions, and open the page.",
     "ingest": "Read documents into the store; changed ones are replaced, vanished ones deleted.",
-    "ask": "Answer a question, with the source of every sentence; or answer a file of questions.",
+    "ask": "Answer a question, with the source of every sentence; or answer a file of questions. Exit code 3: the "
+    "language model failed, and the answer is the one without it.",
     "show": "Show a document's trees.",
     "audit": "Find contradictions between documents. Exit code 1: one is sure, or a file cannot be read.",
     "status": "List the stored documents of all corpora, and the models in use.",

@@ -11,6 +11,7 @@ from threading import Timer
 from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import ValidationError
 from rich.text import Text
 from typer.models import OptionInfo
 
@@ -20,9 +21,9 @@ from discorag.discourse.parse.parser import PARSERS, PROMPTED
 from discorag.ingest.segment.chunks import whole_chunk
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.ingest.survey import Status
-from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options
+from discorag.options import DEFAULT_RETRIEVER, AnswerOptions, IngestOptions, Options, explain_refusal
 from discorag.schema.document import Chunk, Scope
-from discorag.schema.errors import DiscoRagError, InputError
+from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.schema.values import amount
 from discorag.store.records import Manifest
 from discorag.store.retrieval import nothing_in
@@ -41,6 +42,7 @@ from interfaces.cli.present import (
     ingest_summary,
     ledger_table,
     name_and_note,
+    options_table,
     out,
     plan_section,
     print_json,
@@ -55,16 +57,16 @@ from interfaces.tune import Example, candidates, find_settings, write_settings
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
 from interfaces.views.terminal import answer_text
 from nodes.backends import Backends
-from nodes.context import AnswerContext
 
 app = new_app()
 show = typer.Typer(no_args_is_help=True)
 for name, group in (("show", show), ("models", models)):
     app.add_typer(group, name=name, help=COMMANDS[name])
-OPTIONS = AnswerContext.model_fields.keys() - {"backends", "corpus", "tenant"}
 PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
+MODEL_FAILED = 3
+"""Exit code of ``ask`` if the language model failed and the question was answered without it."""
 
 
 def option(kind: type[Options], name: str) -> OptionInfo:
@@ -120,6 +122,8 @@ def ask(
         str | None, typer.Option(help="Answer by a baseline of the Disco-RAG paper, e.g. markers.")
     ] = None,
     llm: Llm = None,
+    strict: Annotated[bool, option(AnswerOptions, "strict")] = False,
+    explain: Annotated[bool, typer.Option(help="Print all options and where they come from; ask nothing.")] = False,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
@@ -129,21 +133,26 @@ def ask(
 ) -> None:
     """``disco-rag ask``."""
     chosen = {"retriever": retriever} if retriever else {}
-    options = chosen | _options(assignments) | {"baseline": baseline}
+    options = chosen | ({"strict": True} if strict else {}) | _options(assignments) | {"baseline": baseline}
+    if explain:
+        return _explain(options, llm, as_json=as_json)
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, corpus, llm, engine)
     with _pipeline(llm) as rag:
         options |= _scope(rag, corpus).model_dump()
         result = asyncio.run(follow(rag.astream(question, **options)))
     if as_json:
-        return print_json(result)
-    out.print(answer_text(result.answer))
-    if result.answer.abstained:
-        err.print("Try other words, or add --set abstain=never to get an answer anyway.")
-    if show_plan:
-        out.print("", plan_section(result))
-    if show_ledger:
-        out.print(ledger_table(result.ledger, seconds=result.seconds))
+        print_json(result)
+    else:
+        out.print(answer_text(result.answer))
+        if result.answer.abstained:
+            err.print("Try other words, or add --set abstain=never to get an answer anyway.")
+        if show_plan:
+            out.print("", plan_section(result))
+        if show_ledger:
+            out.print(ledger_table(result.ledger, seconds=result.seconds))
+    if result.model_failed:
+        raise typer.Exit(MODEL_FAILED)
     return None
 
 
@@ -195,7 +204,10 @@ def status(
         documents = [(scope.corpus, *found) for scope in scopes for found in identify_documents(store, scope)]
         if corpus and not documents:
             raise nothing_in(store, scopes[0])
-        ability = str(rag.run(rag.backends.ability)) if model and not as_json else ""
+        index = store.check_index()
+        ability = _ability(rag) if model and not as_json else ""
+    if index:
+        err.print(Text(one_line(f"Searches are {index}.", 400)), soft_wrap=True)
     if as_json:
         rows = [
             {"corpus": name, **manifest.model_dump(mode="json"), "identity": identity.model_dump(exclude_defaults=True)}
@@ -204,6 +216,14 @@ def status(
         return print_json(rows)
     named = f"{model.name} ({ability})" if model else None
     return out.print(status_table(documents, encoder=rag.backends.encoder.version, model=named))
+
+
+def _ability(rag: DiscoRAG) -> str:
+    """What the language model was found able to do, or why that is not known."""
+    try:
+        return str(rag.run(rag.backends.ability))
+    except ModelError as error:
+        return f"not known: {error}"
 
 
 def corpora(as_json: AsJson = False) -> None:
@@ -315,6 +335,16 @@ def _leave_soon(message: str) -> None:
     timer.start()
 
 
+def _explain(options: dict[str, Any], llm: str | None, *, as_json: bool) -> None:
+    """Print the complete options of a question, and where the value of each comes from."""
+    with _pipeline(llm) as rag:
+        resolved = rag.explain(**options)
+    if as_json:
+        print_json({"options": resolved.options.model_dump(mode="json"), "origins": resolved.origins})
+    else:
+        out.print(options_table(resolved))
+
+
 def _ask_batch(
     question: str | None,
     batch: Path | None,
@@ -344,14 +374,16 @@ def _options(assignments: list[str] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for item in assignments or []:
         name, sign, value = item.partition("=")
-        if not sign or name not in OPTIONS:
-            known = ", ".join(sorted(OPTIONS))
-            problem = f"There is no option {name!r}." if sign else f"--set {item} is not of the form name=value."
-            raise InputError(problem, hint=f"Known options: {known}.")
+        if not sign:
+            raise InputError(f"--set {item} is not of the form name=value.", hint="For example --set top_k=5.")
         try:
             found[name] = json.loads(value)
         except json.JSONDecodeError:
             found[name] = value
+    try:
+        AnswerOptions.model_validate(found)
+    except ValidationError as error:
+        raise explain_refusal(error) from error
     return found
 
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from discorag.conflicts.identity import DocumentIdentity
 from discorag.ingest.survey import Status
-from discorag.schema.answer import Answer
+from discorag.options import Resolved
 from discorag.schema.errors import InputError, Usage
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import amount
@@ -26,11 +26,10 @@ from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
 from interfaces.results import AskResult, IngestResult
 from interfaces.tune import Tuning
-from interfaces.views.terminal import THEME, answer_text, plan_text
+from interfaces.views.terminal import THEME, plan_text
 
 out, err = Console(theme=THEME), Console(stderr=True, theme=THEME)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-PRELIMINARY = "Preliminary answer, while the language model writes:"
 
 
 def print_json(value: BaseModel | Any) -> None:
@@ -76,18 +75,15 @@ class Bar(Progress):
 
 
 async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Console = err) -> AskResult:
-    """The result of `DiscoRAG.astream`. While it is awaited, a terminal shows the stage and the preliminary answer."""
+    """The result of `DiscoRAG.astream`. While it is awaited, a terminal shows the stage."""
     spinner = Spinner("dots", "retrieve ...")
-    with Live(spinner, console=console, transient=True) as live:
+    with Live(spinner, console=console, transient=True):
         async for event in events:
             match event:
                 case AskResult():
                     return event
                 case {"event": "start", "stage": stage}:
                     spinner.update(text=f"{stage} ...")
-                case {"event": "preliminary", "answer": answer}:
-                    shown = (Text(PRELIMINARY, style="bold yellow"), answer_text(Answer.model_validate(answer)))
-                    live.update(Group(*shown, Text(""), spinner), refresh=True)
                 case _:
                     pass
     raise InputError("The run ended without an answer.")
@@ -135,6 +131,15 @@ def plain_table(*texts: str, numbers: Sequence[str] = (), title: str | None = No
     """A table without lines: columns of text, then right-aligned columns of numbers."""
     columns = [*(Column(name) for name in texts), *(Column(name, justify="right") for name in numbers)]
     return Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+
+
+def options_table(resolved: Resolved) -> RenderableType:
+    """Every option of a question with its value and where that comes from."""
+    table = plain_table("option", "value", "origin")
+    for name, value in resolved.options:
+        shown = value if isinstance(value, str) else json.dumps(value)
+        table.add_row(name, one_line(shown, 60), resolved.origins[name])
+    return table
 
 
 def tuning_table(found: Tuning) -> RenderableType:

@@ -33,6 +33,11 @@ from interfaces.http.problems import RefusedError
 LOGGER = "disco_rag.audit"
 """The logger of the audit log."""
 _HINT = "disco-rag key NAME prints an entry."
+_NO_KEYS = "this server has no keys: everyone on this machine may read and change everything"
+_ADD_KEYS = (
+    "Append what 'disco-rag key NAME --tenant default --role read --role write' prints to a file, and name the file in "
+    "DISCO_RAG_API__KEYS (docs/deploy.md)."
+)
 _log = structlog.get_logger("disco_rag.api")
 
 
@@ -142,16 +147,18 @@ class Access:
     """The keys of a server, and their rates. Without a key file every caller is ``anyone``.
 
     Raises:
-        ConfigError: The key file cannot be read, or there is none and the host is not loopback.
+        ConfigError: The key file cannot be read, or there is none although other machines could reach the server.
     """
 
     def __init__(self, settings: Settings) -> None:
         api = settings.api
         if api.keys is None and not _is_loopback(api.host):
-            raise ConfigError(
-                f"The API would listen on {api.host} without keys.",
-                hint="Set DISCO_RAG_API__KEYS (disco-rag key makes one), or listen on 127.0.0.1.",
-            )
+            if not api.published_locally:
+                raise ConfigError(
+                    f"The API would listen on {api.host} without keys.",
+                    hint="Set DISCO_RAG_API__KEYS (disco-rag key makes one), or listen on 127.0.0.1.",
+                )
+            _log.warning(_NO_KEYS, hint=_ADD_KEYS)
         self._anyone = Principal(name="anyone", tenant=settings.tenant, roles=frozenset(Role))
         self._file = KeyFile(api.keys) if api.keys else None
         self._limiter = MovingWindowRateLimiter(MemoryStorage())

@@ -16,7 +16,6 @@ from pydantic import BaseModel, Field, ValidationError
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Message
 from discorag.options import AnswerOptions
-from discorag.schema.answer import Answer
 from discorag.schema.errors import InputError, StoreError
 from discorag.store.conversations import Thread, Turn
 from discorag.text.escaping import markdown
@@ -76,8 +75,7 @@ class Reply(NumberedAnswer, AskResult):
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
     "`token`s of the draft, `restart` if the tokens so far are void, and finally `answer` (as in JSON) or `error`. "
-    "Before a language model is called, `preliminary` brings the answer made of the sources' own sentences (`answer`, "
-    "`text`, `steps`, `sources` and `citations` as in JSON), which stays if the model fails."
+    "If a language model fails, the stages start again without it."
 )
 
 
@@ -94,7 +92,9 @@ async def ask(
     accept: Annotated[str, Header()] = "application/json",
 ) -> Reply | StreamingResponse:
     """Answer a question; every sentence with its sources, and what it cost."""
-    arguments = body.switches.model_dump(exclude_unset=True) | {"tenant": who.tenant, "corpus": body.corpus}
+    switches = body.switches.model_dump(exclude_unset=True)
+    served.rag.explain(**switches)  # a contradiction is an error, also of a stream
+    arguments = switches | {"tenant": who.tenant, "corpus": body.corpus}
     arguments |= {"query": body.query, "instruction": body.instruction, "filters": body.filters}
     thread = await asyncio.to_thread(served.threads.get, who.tenant, body.thread.hex) if body.thread else None
     if thread:
@@ -138,9 +138,6 @@ async def _stream(
                     yield format_sse_event(event="error", data_str=event.model_dump_json())
                 case AskResult():
                     yield format_sse_event(event="answer", data_str=(await reply(event)).model_dump_json())
-                case {"event": "preliminary"}:
-                    numbered = NumberedAnswer.numbered(Answer.model_validate(event["answer"]))
-                    yield format_sse_event(event="preliminary", data_str=numbered.model_dump_json())
                 case _:
                     yield format_sse_event(event=event["event"], data_str=json.dumps(event, ensure_ascii=False))
 

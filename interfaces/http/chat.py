@@ -30,7 +30,7 @@ from interfaces.http.service import Keyed, Reader, Served, Service, StreamPart
 from interfaces.results import AskResult
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], responses=COMMON, route_class=Keyed)
-USUAL = PRESET_NAMES["default"]
+USUAL = PRESET_NAMES["auto"]
 ALONE = "(There is no language model that could read the conversation: this answers your last message alone.)"
 
 

@@ -91,7 +91,7 @@ async def session(who: Reader, served: Served) -> Session:
 @router.get("/corpora")
 async def corpora(who: Reader, served: Served) -> Corpora:
     """The named sets of documents, each with how many documents and chunks it has and when it was last written."""
-    return Corpora(corpora=await asyncio.to_thread(served.rag.corpora, tenant=who.tenant))
+    return await asyncio.to_thread(Corpora.of, served.rag.backends.store, who.tenant)
 
 
 @router.get("/documents")

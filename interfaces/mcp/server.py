@@ -108,7 +108,7 @@ class Server(MCPServer, ABC):
         disagreements between sources are listed. To read passages yourself, use search.
         """
         switches: dict[str, Any] = {"instruction": instruction}
-        if retriever != DEFAULT_RETRIEVER:  # else the profile chooses
+        if retriever != DEFAULT_RETRIEVER:  # else the preset chooses
             switches["retriever"] = retriever
         caller, scope = await self._caller(ctx, corpus)
 
@@ -175,7 +175,8 @@ class Server(MCPServer, ABC):
     async def list_corpora(self, ctx: Context) -> Corpora:
         """List the corpora (named sets of documents) that the other tools can be asked about, with their sizes."""
         caller = await self.caller(ctx.request_context.request)
-        return Corpora(corpora=await asyncio.to_thread(caller.rag.corpora, tenant=caller.tenant))
+        scope = caller.scope()
+        return await asyncio.to_thread(Corpora.of, caller.rag.backends.store, scope.tenant)
 
     async def list_documents(
         self,

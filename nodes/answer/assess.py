@@ -1,10 +1,8 @@
 """assess and abstain: whether the evidence answers the question, and the end of a run where it does not."""
 
 import asyncio
-from typing import Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 
 from discorag.generation.calibration import Assessment, asks_about_the_whole, assess_evidence
 from discorag.generation.extractive import abstain_from
@@ -18,32 +16,31 @@ from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
-Next = Literal["quote", "abstain"]
 NO_EVIDENCE = "No evidence is left: what was found was deleted or removed."
 
 
-async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Next]:
-    """Continue if the evidence seems to answer the question, else abstain.
+async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Decide whether the evidence seems to answer the question; if not, the update says ``because`` of what.
 
-    A language model that writes decides this itself: a low probability then only makes the preliminary answer unsure,
-    and counts if the model fails (`nodes.answer.verify`). The papers' presets decide by their own means, or not at all.
+    A language model that writes decides this itself, so nothing is computed for it unless no evidence is left. The
+    papers' presets decide by their own means, or not at all.
     """
-    context, stage = await answer_context(runtime), Stage("assess")
+    context, stage = await answer_context(state, runtime), Stage("assess")
     inputs = await load_inputs(state, context)
+    if inputs.chunks and context.is_written:
+        return {"ledger": stage.done(engine="off")}
     found = await _assess(inputs, context, stage) if inputs.chunks else Assessment(refusal=NO_EVIDENCE)
-    decides = context.profile == "verbatim" or not inputs.chunks
-    goto: Next = "abstain" if found.refusal and decides and context.abstain == "auto" else "quote"
+    because = found.refusal if context.abstain == "auto" else ""
     known = "" if found.probability is None else f"probability {found.probability:.2f}"
-    reason = found.refusal if goto == "abstain" else known or f"there are {len(inputs.chunks)} chunks of evidence"
-    stage.record_route(goto, reason)
+    reason = because or known or f"there are {len(inputs.chunks)} chunks of evidence"
+    stage.record_route("abstain" if because else "parse", reason)
     model = (await context.open_backends()).reranker.version if found.probability is not None else ""
-    update = {
+    return {
         "answerable": found.probability,
-        "unsure": goto == "quote" and (found.unsure or (bool(found.refusal) and not decides)),
-        "because": found.refusal,
+        "unsure": found.unsure and not because,
+        "because": because,
         "ledger": stage.done(engine="local", model=model, preview=known),
     }
-    return Command(goto=goto, update=update)
 
 
 async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Assessment:
@@ -63,8 +60,7 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
         return Assessment(unsure=True)
     calibration = backends.calibration
     if isinstance(calibration, ConfigError):
-        if context.profile == "verbatim":
-            stage.failed(calibration, fallback="every question is answered, with three sentences")
+        stage.failed(calibration, fallback="every question is answered, with three sentences")
         return Assessment()
     table, relevance = await backends.selector.rank(inputs)
     logit = await read_evidence(inputs, table, relevance, backends.reranker)
@@ -73,7 +69,7 @@ async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) ->
 
 async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """An answer without sentences that says why; the draft, if there was one, stays in the state."""
-    context, stage = await answer_context(runtime), Stage("abstain")
+    context, stage = await answer_context(state, runtime), Stage("abstain")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     answer = stage.with_notes(await abstain_from(inputs, backends.selector, state.get("because", "")), state)
     ledger = stage.done(engine="local", model=backends.reranker.version, preview=answer.abstained)

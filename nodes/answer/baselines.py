@@ -12,11 +12,14 @@ from discorag.generation.draft import emit_token
 from discorag.generation.prompted.paper import PaperEngine, without_structure
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError
+from discorag.schema.ledger import WITHOUT_MODEL
 from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
 from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
 from nodes.answer.retrieve import find_chunks
-from nodes.context import AnswerContext, EvidenceCache, answer_context
+from nodes.answer.verify import verify_draft
+from nodes.context import AnswerContext, EvidenceCache, answer_context, given_context
+from nodes.given import asked, started_with
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json, fresh_answer
@@ -43,26 +46,28 @@ async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """plan: a plan and queries from the question alone (fig. 16, stage 1); if it fails, the question is searched."""
-    context, stage = await answer_context(runtime), Stage("plan")
+    new = asked(state)
+    context, stage = await answer_context(new, runtime), Stage("plan")
+    reset = fresh_answer(started_with(given_context(new, runtime)))
     engine, query = await _engine(context), check_query(state["query"])
     try:
         outcome = await engine.hint(query)
     except ModelError as error:
         stage.failed(error, fallback="the question itself as the query")
         ledger = stage.done(engine="llm", model=engine.model.name)
-        return {**fresh_answer(), "queries": [query], "ledger": Overwrite(ledger)}
+        return {**reset, "queries": [query], "ledger": Overwrite(ledger)}
     plan, queries = outcome.value
     ledger = stage.done(engine="llm", model=engine.model.name, outcome=outcome, preview="; ".join(queries))
     turns = {"hint": outcome.text}
     found = {"plan": plan.paragraph, "queries": [*queries], "turns": turns}
-    return {**fresh_answer(), **found, "ledger": Overwrite(ledger)}
+    return {**reset, **found, "ledger": Overwrite(ledger)}
 
 
 async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """retrieve: search for every query of the hint, fused by rank; ``top_k`` chunks in all. Raises as
     `retrieve_chunks`.
     """
-    context, stage = await answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
 
     searches = await asyncio.gather(*(find_chunks(query, state, context) for query in state.get("queries", [])))
@@ -82,7 +87,7 @@ async def after_hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Jso
 
 async def find_markers(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """relate: find discourse markers between chunks (fig. 17); if the call fails, there are none."""
-    context, stage = await answer_context(runtime), Stage("relate")
+    context, stage = await answer_context(state, runtime), Stage("relate")
     engine = await _engine(context)
     inputs = without_structure(await load_inputs(state, context))
     try:
@@ -106,7 +111,7 @@ async def _write_draft(
     call: Callable[[PaperEngine, AnswerInputs], Awaitable[Outcome[str]]],
 ) -> Json:
     """The draft that a call makes; shown in one piece, because beams cannot be streamed."""
-    context, stage = await answer_context(runtime), Stage("generate")
+    context, stage = await answer_context(state, runtime), Stage("generate")
     engine = await _engine(context)
 
     async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:
@@ -115,7 +120,18 @@ async def _write_draft(
         return outcome
 
     inputs = without_structure(await load_inputs(state, context))
-    return await draft_update(inputs, context, stage, write_and_show, engine.model.name, None)
+    try:
+        return await draft_update(inputs, context, stage, write_and_show, engine.model.name)
+    except ModelError as error:
+        if context.strict:
+            raise
+        stage.failed(error, fallback=WITHOUT_MODEL)
+        return await draft_update(inputs, context, stage, None, "")
+
+
+async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """verify: as in the answer graph, but a baseline never starts again."""
+    return await verify_draft(state, runtime, starts_again=False)
 
 
 async def _engine(context: AnswerContext) -> PaperEngine:

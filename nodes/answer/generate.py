@@ -1,98 +1,60 @@
-"""quote and generate: the answer of the sources' own sentences, and the draft, streamed as it is written."""
+"""generate: the draft, by a language model or of the sources' own sentences, streamed as it is written."""
 
-from dataclasses import replace
+from functools import partial
 
 from langgraph.runtime import Runtime
 
-from discorag.config import HOW_TO_NAME_A_MODEL
-from discorag.discourse.relate import relate_chunks
+from discorag.answering.write import answer_plainly, write_answer, write_by_text
 from discorag.generation.draft import Write, stream_answer, write_draft
-from discorag.generation.extractive import extract_answer
-from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.discourse import Plan
-from discorag.schema.errors import ConfigError, ModelError
-from discorag.verification.judges import verifier_of
-from discorag.verification.tracing import trace_draft
+from discorag.schema.errors import ModelError
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import load_inputs
+from nodes.inputs import collected_in, load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
 
-async def quote(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Answer as without a language model, by the same engines; does nothing in the verbatim profile.
-
-    The event ``preliminary`` carries the answer.
-    """
-    context, stage = await answer_context(runtime), Stage("quote")
-    if context.profile == "verbatim":
-        return {"ledger": stage.done(engine="off")}
-    backends, inputs = await context.open_backends(), await load_inputs(state, context)
-    inputs = await _with_graph_and_plan(inputs, context)
-    draft = (await extract_answer(inputs, backends.selector)).value
-    verifier, scope = verifier_of(backends, "auto"), await context.scope()
-    answer = (await trace_draft(verifier, inputs, draft, backends.store, scope)).value
-    preliminary = stage.with_notes(answer, state).model_dump(mode="json")
-    stage.emit({"stage": "quote", "event": "preliminary", "answer": preliminary})
-    verbatim: Json = {
-        "draft": draft,
-        "graph": inputs.graph.model_dump(mode="json") if inputs.graph else None,
-        "plan": inputs.plan.paragraph if inputs.plan else None,
-    }
-    return {"verbatim": verbatim, "ledger": stage.done(engine="local", preview=draft)}
-
-
-async def _with_graph_and_plan(inputs: AnswerInputs, context: AnswerContext) -> AnswerInputs:
-    """With the local engines' graph and plan."""
-    backends = await context.open_backends()
-    if context.use_graph:
-        inputs = replace(inputs, graph=(await relate_chunks(inputs, backends.encoder)).value)
-    if context.plan:
-        inputs = replace(inputs, plan=Plan(paragraph=context.plan))
-    elif context.use_plan:
-        inputs = replace(inputs, plan=(await RulePlanEngine(backends.selector).plan(inputs)).value)
-    return inputs
-
-
 async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Write the draft; where the language model fails, the verbatim answer stays, and the result says so.
+    """Write the draft. If the language model fails, the run starts again without it.
 
     Raises:
-        ConfigError: A language model is to write or to ``refine``, and none is configured.
+        InputError: The plan, which a person has edited, names a statement that does not exist.
+        ModelError: The language model failed, and the options are strict.
     """
-    context = await answer_context(runtime)
+    context = await answer_context(state, runtime)
     stage = Stage("generate")
-    inputs = await load_inputs(state, context)
-    is_unavailable = state.get("unavailable", False) and context.generator != "local"
-    llm = None if is_unavailable else await context.llm(context.generator)
-    if llm is None and not is_unavailable:
-        if context.refine:
-            raise ConfigError(
-                f"refine is {context.refine}, but no language model is configured.",
-                hint=f"{HOW_TO_NAME_A_MODEL} Or leave refine at 0.",
-            )
-        return await draft_update(inputs, context, stage, None, "", None)
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
+    model = backends.require_model().name if context.is_written else ""
+    try:
+        write = partial(_write, state, context, stage) if model else None
+        return await draft_update(inputs, context, stage, write, model)
+    except ModelError as error:
+        return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
 
-    async def write(inputs: AnswerInputs) -> Outcome[str]:
-        if llm is None:
-            raise ModelError("It was not called because an earlier call failed.")
+
+async def _write(state: AnswerState, context: AnswerContext, stage: Stage, inputs: AnswerInputs) -> Outcome[str]:
+    """The answer of a language model, shown as it comes. Raises `ModelError`."""
+    backends = await context.open_backends()
+    if context.is_as_printed:
         structured = context.use_tree or context.use_graph or context.use_plan  # else this is standard RAG
-        return await stream_answer(llm.answer(inputs, structured=structured), stage)
-
-    verbatim, model = state.get("verbatim") or {}, (await context.open_backends()).require_model()
-    update = await draft_update(inputs, context, stage, write, model.name, verbatim.get("draft"))
-    return update if update["written_by"] else {**update, **verbatim}
+        return await stream_answer(context.paper_engine(backends).answer(inputs, structured=structured), stage)
+    reader, collected = context.reader(backends), collected_in(state)
+    if collected:
+        answer = write_answer(inputs, collected, reader)
+    elif inputs.plan:
+        answer = write_by_text(inputs, inputs.plan.paragraph, reader)
+    else:
+        answer = answer_plainly(inputs, reader)
+    return await stream_answer(answer, stage)
 
 
 async def draft_update(
-    inputs: AnswerInputs, context: AnswerContext, stage: Stage, write: Write | None, model: str, verbatim: str | None
+    inputs: AnswerInputs, context: AnswerContext, stage: Stage, write: Write | None, model: str
 ) -> Json:
-    """Update the state with the draft that ``write`` makes with ``model``; if it fails, with ``verbatim`` or an
-    extractive one.
+    """Update the state with the draft that ``write`` makes with ``model``, or with an extractive one. Raises as
+    ``write``.
     """
     backends = await context.open_backends()
-    outcome, by_model = await write_draft(inputs, backends.selector, stage, write, verbatim)
-    engine, model = ("llm", model) if by_model else ("local", "")
-    ledger = stage.done(engine=engine, model=model, outcome=outcome, preview=outcome.value)
-    return {"draft": outcome.value, "written_by": model, "ledger": ledger}
+    outcome = await write_draft(inputs, backends.selector, stage, write)
+    ledger = stage.done(engine="llm" if model else "local", model=model, outcome=outcome, preview=outcome.value)
+    return {"draft": outcome.value, "written_by": model, "rounds": context.refine if model else 0, "ledger": ledger}

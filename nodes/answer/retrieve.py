@@ -2,15 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import passages_with, search_chunks, search_trees
 from discorag.schema.document import Chunk
-from discorag.schema.errors import ContextTooLongError, ReadOnlyStoreError
+from discorag.schema.errors import ReadOnlyStoreError
 from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, everything, nothing_in
@@ -19,29 +17,29 @@ from nodes.inputs import load_inputs, question_of
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
-Found = Literal["rerank", "abstain"]
 NOTHING = "Nothing in the documents matches the question and its filters."
 REFUSED = "The router refused every document."
 
 
-async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Search the scope for the question.
 
     Raises:
         QueryError: The question is longer than the encoder's window.
         EmptyCorpusError: Nothing was found, and there are no documents, or ``abstain`` is never.
     """
-    return await _retrieve_chunks(state, await answer_context(runtime), Stage("retrieve"))
+    return await _retrieve_chunks(state, await answer_context(state, runtime), Stage("retrieve"))
 
 
-async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Search for documents, then for nodes of their trees; returns the chunks that hold the evidence, narrowed to it.
 
     If trees are missing and cannot be stored, the chunks are searched instead. Raises as `retrieve_chunks`.
     """
-    context, stage = await answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope, options = await context.open_backends(), await context.scope(), context.tree_options
-    retriever, tools = tree_retriever(context.retriever), backends.tree_tools(backends.parser_name(context.parser))
+    retriever, parser = tree_retriever(context.retriever), backends.parser_name(context.parser)
+    tools = await asyncio.to_thread(backends.tree_tools, parser)
     assert retriever is not None  # `prepare` chose this node
     question, filters = question_of(state), state.get("filters") or {}
     try:
@@ -61,11 +59,11 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     return await _finish(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
 
 
-async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Command[Found]:
+async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Take every chunk that fits into the reader's context, in document order; raises as `everything`,
     `retrieve_chunks`.
     """
-    context, stage = await answer_context(runtime), Stage("retrieve")
+    context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)
     filters = state.get("filters") or {}
@@ -83,7 +81,7 @@ async def find_chunks(
     )
 
 
-async def _retrieve_chunks(state: AnswerState, context: AnswerContext, stage: Stage) -> Command[Found]:
+async def _retrieve_chunks(state: AnswerState, context: AnswerContext, stage: Stage) -> Json:
     hits, read = await find_chunks(question_of(state), state, context)
     context.set_cache(EvidenceCache(found=read))
     return await _finish(hits, context, stage)
@@ -97,42 +95,27 @@ async def _finish(
     inside: Mapping[str, Sequence[Span]] | None = None,
     refused: bool = False,
     preview: str = "",
-) -> Command[Any]:
-    """The update, and on to the next node; to ``abstain`` where nothing was found, or all was refused."""
+) -> Json:
+    """The update; it says why the question cannot be answered where nothing was found, or all was refused."""
     backends, scope, hits = await context.open_backends(), await context.scope(), found.best
-    because = REFUSED if refused else "" if hits else NOTHING
     if not hits and not (context.abstain == "auto" and await asyncio.to_thread(backends.store.has, scope)):
         raise await asyncio.to_thread(nothing_in, backends.store, scope)
-    goes: Found = "abstain" if because and context.abstain == "auto" else "rerank"
+    because = (REFUSED if refused else "" if hits else NOTHING) if context.abstain == "auto" else ""
     if backends.store.index_note:
         stage.record_route("index", backends.store.index_note)
-    stage.record_route(goes, because or f"{len(hits)} chunks were found")
+    stage.record_route("abstain" if because else "rerank", because or f"{len(hits)} chunks were found")
     evidence = {chunk: [[s.start, s.end] for s in spans] for chunk, spans in (inside or {}).items()}
     ledger = stage.done(engine="local", model=backends.encoder.version, preview=preview or f"{len(hits)} chunks")
     ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]
-    update = {"hits": ranked, "copies": found.copies, "evidence": evidence, "because": because, "ledger": ledger}
-    return Command(goto=goes, update=update)
+    return {"hits": ranked, "copies": found.copies, "evidence": evidence, "because": because, "ledger": ledger}
 
 
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks by how well they answer.
-
-    Chunks that do not fit into the context of the language model that will read them are left out, and the result says
-    so.
-    """
-    context, stage = await answer_context(runtime), Stage("rerank")
-    ranked = await _rerank(state, context) if context.rerank else state
-    inputs = await load_inputs(ranked, context)
-    hits = ranked.get("hits", [])[: await context.readable(inputs)]
-    if len(hits) < len(inputs.chunks):
-        tokens = await (await context.open_backends()).context_tokens()
-        error = ContextTooLongError(
-            f"A context of {tokens} tokens (DISCO_RAG_LLM__CONTEXT_TOKENS) holds {len(hits)} of the "
-            f"{len(inputs.chunks)} chunks that were found."
-        )
-        stage.failed(error, fallback=f"the best {len(hits)}")
+    """Order the chunks by how well they answer."""
+    context, stage = await answer_context(state, runtime), Stage("rerank")
     if not context.rerank:
-        return {"hits": hits, "ledger": stage.done(engine="off")}
+        return {"ledger": stage.done(engine="off")}
+    hits = (await _rerank(state, context)).get("hits", [])
     model = (await context.open_backends()).reranker.version
     return {"hits": hits, "ledger": stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")}
 

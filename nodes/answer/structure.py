@@ -1,91 +1,163 @@
-"""The structure of the evidence: parse (trees in chunks), relate (a graph over chunks) and plan."""
+"""The structure of the evidence: parse (trees in chunks), relate (statements, and a graph over chunks) and plan."""
 
 import asyncio
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from discorag.discourse.parse.parser import PROMPTED, Limits, TreeParser
+from discorag.answering.collect import collect_statements
+from discorag.answering.passage_graph import graph_over_passages
+from discorag.discourse.parse.parser import PROMPTED, Limits
 from discorag.discourse.relate import relate_chunks
+from discorag.generation.passages import passages_to_read
 from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs
+from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Scope
 from discorag.schema.errors import ModelError
+from discorag.schema.statements import format_plan
 from discorag.store.store import Store
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import load_inputs
-from nodes.stage import Stage
+from nodes.inputs import check_plan, load_inputs
+from nodes.stage import Stage, is_out_of_reach
 from nodes.state import AnswerState, Json
+
+FROM_PASSAGES = "an answer from the passages without statements"
+"""What is used where a language model wrote no statements that can be used."""
 
 
 async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Parse what lacks a tree; a chunk on which the llm engine fails gets the local engine's tree."""
-    context = await answer_context(runtime)
+    """Parse what lacks a tree or, if the question names a parser, has another one's.
+
+    A chunk on which a language model fails gets the local parser's tree. From here on the state shows the ``passages``.
+    """
+    context = await answer_context(state, runtime)
     stage = Stage("parse")
-    if not context.use_tree:
-        return {"trees": {}, "ledger": stage.done(engine="off")}
     backends, inputs = await context.open_backends(), await load_inputs(state, context)
-    engine, others = backends.parser_name(context.parser), set[str]()
-    parser = backends.parser(engine, Limits(context.temperature, context.beam_width))
-    if engine == PROMPTED:
-        others = await asyncio.to_thread(_parsed_by_others, inputs, parser, backends.store, await context.scope())
-    missing = [c for c in inputs.chunks if c.tree is None or c.doc_id in others]
-    trees = await asyncio.gather(*(stage.parse(c, parser, backends.parser("local")) for c in missing))
+    if not context.use_tree:
+        passages = await asyncio.to_thread(passages_to_read, inputs)
+        return {"trees": {}, "passages": passages, "ledger": stage.done(engine="off")}
+    engine = backends.parser_name(context.parser)
+    if engine == PROMPTED and state.get("model_failed"):
+        engine = "local"
+    parser = await asyncio.to_thread(backends.parser, engine, Limits(context.temperature, context.beam_width))
+    made_by = await asyncio.to_thread(_parsers_of, inputs, backends.store, await context.scope())
+    is_named = context.parser != "auto"
+    missing = [c for c in inputs.chunks if c.tree is None or (is_named and made_by.get(c.doc_id) != parser.version)]
+    local = await asyncio.to_thread(backends.parser, "local")
+    parsed = await asyncio.gather(*(stage.parse(c, parser, local) for c in missing))
+    trees = {chunk.id: tree for chunk, tree in zip(missing, parsed, strict=True)}
     preview = f"{len(missing)} of {len(inputs.chunks)} chunks parsed now"
-    maker = ("llm" if engine == PROMPTED else "local") if missing else "stored"
-    ledger = stage.finish_batch(len(missing), engine=maker, model=parser.version, preview=preview)
-    return {"trees": {c.id: t.model_dump(mode="json") for c, t in zip(missing, trees, strict=True)}, "ledger": ledger}
+    chunks = tuple(c.model_copy(update={"tree": trees.get(c.id, c.tree)}) for c in inputs.chunks)
+    passages = await asyncio.to_thread(passages_to_read, replace(inputs, chunks=chunks))
+    if missing:
+        stage.counts = {"trees made": len(missing), "trees stored": len(inputs.chunks) - len(missing)}
+        maker = "llm" if engine == PROMPTED else "local"
+        ledger = stage.finish_batch(len(missing), engine=maker, model=parser.version, preview=preview)
+    else:
+        makers = ", ".join(sorted(set(made_by.values())))
+        ledger = stage.done(engine="stored", model=makers, preview=preview)
+    made = {chunk_id: tree.model_dump(mode="json") for chunk_id, tree in trees.items()}
+    return {"trees": made, "passages": passages, "ledger": ledger}
 
 
-def _parsed_by_others(inputs: AnswerInputs, parser: TreeParser, store: Store, scope: Scope) -> set[str]:
-    """The documents whose stored trees are not this parser's."""
-    found = (store.manifest(scope, doc_id) for doc_id in {c.doc_id for c in inputs.chunks})
-    return {m.doc_id for m in found if m and m.versions.get("parser") != parser.version}
+def _parsers_of(inputs: AnswerInputs, store: Store, scope: Scope) -> dict[str, str]:
+    """The versions of the parsers that made the stored trees, by document."""
+    found = store.manifests(scope, list({c.doc_id for c in inputs.chunks}))
+    return {m.doc_id: m.versions.get("parser", "") for m in found}
 
 
 async def relate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Infer the graph; when a model fails, the local engine's graph is used instead and the result says so."""
-    context = await answer_context(runtime)
+    """Infer the graph; a language model collects statements first and plans over them in the same call.
+
+    If the language model fails, the run starts again without it. Raises as `generate`.
+    """
+    context = await answer_context(state, runtime)
     stage = Stage("relate")
+    if context.has_statements:
+        return await _collect(state, context, stage)
     if not context.use_graph:
         return {"graph": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    llm, update = await context.llm(context.relater, "relate"), Json()
+    paper = context.paper_engine(backends) if context.is_as_printed else None
     try:
-        outcome = await (llm.relate(inputs) if llm else relate_chunks(inputs, backends.encoder))
+        outcome = await (paper.relate(inputs) if paper else relate_chunks(inputs, backends.encoder))
     except ModelError as error:
-        update = stage.failed_model(error, fallback="local")
-        llm = None
-        outcome = await relate_chunks(inputs, backends.encoder)
-    model = llm.model.name if llm else ""
-    preview = ", ".join(
-        f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in outcome.value.edges
+        return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
+    ledger = stage.done(
+        engine="llm" if paper else "local",
+        model=paper.model.name if paper else "",
+        outcome=outcome,
+        preview=_edges(outcome.value, inputs),
     )
-    ledger = stage.done(engine="llm" if llm else "local", model=model, outcome=outcome, preview=preview)
-    turns = {"graph": outcome.text} if outcome.text else {}
-    return {"graph": outcome.value.model_dump(mode="json"), "turns": turns, "ledger": ledger, **update}
+    return {"graph": outcome.value.model_dump(mode="json"), "ledger": ledger}
+
+
+async def _collect(state: AnswerState, context: AnswerContext, stage: Stage) -> Json:
+    """Statements, the graph that follows from their relations, and the plan over them.
+
+    A language model that cannot write statements in the form asked for answers from the passages alone.
+    """
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
+    reader = context.reader(backends)
+    try:
+        outcome = await collect_statements(inputs, reader)
+    except ModelError as error:
+        if context.strict or is_out_of_reach(error):
+            return stage.start_again(error, model=reader.model.name, strict=context.strict)
+        stage.failed(error, fallback=FROM_PASSAGES)
+        nothing = dict.fromkeys(("statements", "graph", "plan"))
+        return {**nothing, "ledger": stage.done(engine="llm", model=reader.model.name)}
+    statements, graph = outcome.value.graph, None
+    if context.use_graph:
+        graph = graph_over_passages(inputs, statements)
+    else:
+        statements = statements.model_copy(update={"relations": ()})
+    preview = _edges(graph, inputs) if graph else f"{len(statements.statements)} statements"
+    return {
+        "statements": statements.model_dump(mode="json"),
+        "graph": graph.model_dump(mode="json") if graph else None,
+        "plan": (format_plan(outcome.value.plan) or None) if context.use_plan else None,
+        "ledger": stage.done(engine="llm", model=reader.model.name, outcome=outcome, preview=preview),
+    }
+
+
+def _edges(graph: RhetoricalGraph, inputs: AnswerInputs) -> str:
+    return ", ".join(f"{inputs.number(e.source)} {e.relation} {inputs.number(e.target)}" for e in graph.edges)
 
 
 async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Plan the answer; if the language model fails, the rules make the plan and the result says so."""
-    context = await answer_context(runtime)
+    """Plan the answer; where there are statements, `relate` has done so.
+
+    If the language model fails, the run starts again without it.
+
+    Raises:
+        InputError: The user's plan names a statement that does not exist.
+        ModelError: See `generate`.
+    """
+    context = await answer_context(state, runtime)
     stage = Stage("plan")
     if context.plan:
+        check_plan(context.plan, state)
         return {"plan": context.plan, "ledger": stage.done(engine="off", preview=context.plan)}
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
     inputs, backends = await load_inputs(state, context), await context.open_backends()
-    local = RulePlanEngine(backends.selector)
-    llm = None if state.get("unavailable") else await context.llm(context.planner, "plan")
-    update = Json()
+    if context.has_statements:
+        return _pass_plan_on(state, stage, backends.require_model().name)
+    paper = context.paper_engine(backends) if context.is_as_printed else None
     try:
-        outcome = await (llm or local).plan(inputs)
+        outcome = await (paper or RulePlanEngine(backends.selector)).plan(inputs)
     except ModelError as error:
-        update = stage.failed_model(error, fallback="local")
-        outcome, llm = await local.plan(inputs), None
-    name = llm.model.name if llm else ""
+        return stage.start_again(error, model=backends.require_model().name, strict=context.strict)
+    model = paper.model.name if paper else ""
     paragraph = outcome.value.paragraph
-    return {
-        "plan": paragraph,
-        "ledger": stage.done(engine="llm" if llm else "local", model=name, outcome=outcome, preview=paragraph),
-        **update,
-    }
+    ledger = stage.done(engine="llm" if paper else "local", model=model, outcome=outcome, preview=paragraph)
+    return {"plan": paragraph, "ledger": ledger}
+
+
+def _pass_plan_on(state: AnswerState, stage: Stage, model: str) -> Json:
+    """The plan that came with the statements, if any."""
+    made = state.get("plan")
+    engine = "llm" if made else "off"
+    return {"plan": made, "ledger": stage.done(engine=engine, model=model if made else "", preview=made or "")}

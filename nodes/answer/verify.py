@@ -1,12 +1,10 @@
 """verify and refine: compare a draft with its sources, report disagreements, and rewrite what a model wrote."""
 
 from collections import Counter
-from typing import Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 
-from discorag.generation.draft import VERBATIM, replace_tokens
+from discorag.generation.draft import replace_tokens
 from discorag.generation.narrowing import shown_text
 from discorag.generation.prompted.engine import declined
 from discorag.generation.prompted.rewriting import refine_answer
@@ -21,36 +19,34 @@ from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
 
-async def verify(
-    state: AnswerState, runtime: Runtime[AnswerContext]
-) -> Command[Literal["verify", "refine", "abstain", "__end__"]]:
-    """Turn the draft into a verified answer; refine it, abstain, or end.
+async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
+    """Turn the draft into a verified answer, or say ``because`` of what there is none.
 
-    A language model's reply that the passages do not answer is an abstention. If all sentences that it wrote are
-    unsupported, the verbatim answer is verified instead, unless `nodes.answer.assess` refused it.
+    A language model's reply that the passages do not answer is an abstention. If the sources support nothing of what it
+    wrote, the run starts again without it. Raises as `nodes.answer.generate.generate`.
     """
-    context, stage = await answer_context(runtime), Stage("verify")
-    draft, is_written, may_abstain = state.get("draft", ""), bool(state.get("written_by")), context.abstain == "auto"
-    if may_abstain and (because := declined(draft) if is_written else state.get("because", "")):
+    return await verify_draft(state, runtime, starts_again=True)
+
+
+async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, starts_again: bool) -> Json:
+    """`verify`; a run that cannot start again abstains where the sources support nothing."""
+    context, stage = await answer_context(state, runtime), Stage("verify")
+    draft, model, may_abstain = state.get("draft", ""), state.get("written_by", ""), context.abstain == "auto"
+    if may_abstain and model and (because := declined(draft)):
         stage.record_route("abstain", because)
-        return Command(goto="abstain", update={"because": because, "ledger": stage.done(engine="off", preview=because)})
+        return {"because": because, "ledger": stage.done(engine="off", preview=because)}
     answer = await _verify(draft, await load_inputs(state, context), context, stage)
-    rounds = (state.get("rounds", 0), context.refine if is_written else 0)
-    step, because = next_step(answer, rounds, may_abstain=may_abstain)
-    verbatim = state.get("verbatim")
-    if step == "abstain" and is_written and verbatim:
-        stage.failed(InvalidOutputError(because), fallback=VERBATIM, of="generate")
-        replace_tokens(stage, verbatim["draft"])
-        ledger = stage.done(engine=context.verifier)
-        return Command(goto="verify", update={**verbatim, "written_by": "", "ledger": ledger})
+    step, because = next_step(answer, state.get("rounds", 0), may_abstain=may_abstain)
+    if step == "abstain" and model and starts_again:
+        error = InvalidOutputError(because)
+        return stage.start_again(error, model=model, strict=context.strict, of="generate")
     answer = stage.with_notes(answer, state)
-    goto = "__end__" if step == "end" else step
-    stage.record_route(goto, because)
+    stage.record_route(step, because)
     counts = Counter(sentence.support for sentence in answer.sentences)
     preview = ", ".join(f"{counts[s]} {s}" for s in Support if counts[s]) or "no sentences"
     ledger = stage.done(engine=context.verifier, preview=preview)
-    reason = {"because": because} if goto == "abstain" else {}
-    return Command(goto=goto, update={"answer": answer.model_dump(mode="json"), **reason, "ledger": ledger})
+    reason = {"because": because} if step == "abstain" else {}
+    return {"answer": answer.model_dump(mode="json"), **reason, "ledger": ledger}
 
 
 async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
@@ -68,7 +64,7 @@ async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stag
 
 async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """One round; a reply that changes nothing, or a failure, is the last one, and leaves the draft as it was."""
-    context, stage = await answer_context(runtime), Stage("refine")
+    context, stage = await answer_context(state, runtime), Stage("refine")
     inputs, backends, draft = await load_inputs(state, context), await context.open_backends(), state.get("draft", "")
     model = backends.require_model()
     try:
@@ -83,10 +79,10 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         )
     except ModelError as error:
         stage.failed(error, fallback="the answer as it was before this round")
-        return {"rounds": context.refine, "ledger": stage.done(engine="llm", model=model.name)}
+        return {"rounds": 0, "ledger": stage.done(engine="llm", model=model.name)}
     outcome = Outcome(value=better.value, usage=better.usage, prompt_hash=better.prompt_hash)
     same = better.value == draft.strip()
     if not same:
         replace_tokens(stage, better.value)
     ledger = stage.done(engine="llm", model=model.name, outcome=outcome, preview=better.value)
-    return {"draft": better.value, "rounds": context.refine if same else state.get("rounds", 0) + 1, "ledger": ledger}
+    return {"draft": better.value, "rounds": 0 if same else state.get("rounds", 0) - 1, "ledger": ledger}

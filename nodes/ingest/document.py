@@ -100,7 +100,7 @@ async def store_document(run: Run) -> str:
     backends, reading = run.backends, run.backends.settings.reading
     with run.step("load", InputError):
         document = await backends.reader.read(Path(run.uri))
-        doc_id, versions = document.id_in(run.scope), _versions(run)
+        doc_id, versions = document.id_in(run.scope), await asyncio.to_thread(_versions, run)
         key = fingerprint(document.content_hash, versions)
         stored = await asyncio.to_thread(backends.store.manifest, run.scope, doc_id)
     if stored and stored.fingerprint == key and not run.context.refresh:
@@ -154,7 +154,7 @@ async def store_document(run: Run) -> str:
 
 
 def _versions(run: Run) -> dict[str, str]:
-    """Version of every stage that shapes what is stored of the document; a change in any makes it stale."""
+    """Version of every stage that shapes what is stored of the document; a change in any makes it stale. Blocks."""
     settings, engine = run.backends.settings, run.backends.parser_name(run.context.parser)
     splitter = (SPLITTER_VERSION, str(settings.reading.chunk_tokens), settings.encoder.tokenizer)
     return {
@@ -175,7 +175,8 @@ async def parse(chunks: list[Chunk], run: Run) -> tuple[list[Chunk], str]:
     if engine == NOT_MADE:
         run.record(StageRecord(stage="parse", engine="off"))
         return chunks, NOT_MADE
-    stage, parser, local = Stage("parse"), run.backends.parser(engine), run.backends.parser("local")
+    stage = Stage("parse")
+    parser, local = [await asyncio.to_thread(run.backends.parser, name) for name in (engine, "local")]
     turns = asyncio.Semaphore(len(chunks) if engine == PROMPTED else AT_ONCE)
 
     async def with_tree(chunk: Chunk) -> Chunk:
@@ -197,7 +198,8 @@ async def build_tree(doc_id: str, run: Run) -> None:
     stage, engine = Stage("build_tree"), backends.parser_name(context.parser)
     parser = backends.settings.parser.kind if engine == NOT_MADE else engine
     try:
-        index = tree_index(retriever, backends.tree_tools(parser), backends.store, run.scope)
+        tools = await asyncio.to_thread(backends.tree_tools, parser)
+        index = await asyncio.to_thread(tree_index, retriever, tools, backends.store, run.scope)
         await index.ensure([doc_id])
         stage.record_trees(index.built)
     except DiscoRagError as error:

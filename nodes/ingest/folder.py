@@ -1,13 +1,14 @@
 """A folder: which files to read, and which of those read earlier are gone."""
 
 import asyncio
-from functools import partial
 
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 
-from discorag.ingest.survey import DocumentOutcome, Status, absolute, below, find_vanished, survey
+from discorag.ingest.survey import DocumentOutcome, Status, Survey, absolute, below, find_vanished, survey
+from discorag.schema.document import Scope
 from discorag.schema.errors import MissingPathError
+from discorag.store.store import Store
 from nodes.context import IngestContext, ingest_context
 from nodes.state import IngestState, Json
 
@@ -21,12 +22,18 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     if not state.get("path"):
         hint = 'Name a file or a folder: {"path": "..."}; the corpus goes into the context.'
         raise MissingPathError("No path was given.", hint=hint)
-    context, path = ingest_context(runtime), absolute(state["path"])
-    has = partial((await context.open_backends()).store.has, await context.scope(), below(path))
-    result = await asyncio.to_thread(survey, path, emptied=has)
+    context = ingest_context(runtime)
+    backends, scope = await context.open_backends(), await context.scope()
+    path, result = await asyncio.to_thread(_survey, state["path"], backends.store, scope)
     get_stream_writer()({"event": "found", "documents": len(result.files), "aside": len(result.aside)})
     outcomes = [o.model_dump(mode="json") for o in result.aside]
     return {"path": path, "sent": 0, "files": list(result.files), "outcomes": outcomes}
+
+
+def _survey(path: str, store: Store, scope: Scope) -> tuple[str, Survey]:
+    """The path in full, and what it holds. Blocks, and raises as `survey`."""
+    path = absolute(path)
+    return path, survey(path, emptied=lambda: store.has(scope, below(path)))
 
 
 async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
@@ -34,7 +41,7 @@ async def sweep(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     context = ingest_context(runtime)
     backends, scope = await context.open_backends(), await context.scope()
     path, met = state["path"], [DocumentOutcome(**o) for o in state.get("outcomes", [])]
-    stored = await asyncio.to_thread(backends.store.under, scope, below(path))
+    stored = await asyncio.to_thread(lambda: backends.store.under(scope, below(path)))
     gone = await asyncio.to_thread(find_vanished, path, stored, met, set(state.get("files", [])))
     outcomes: list[Json] = []
     for manifest in gone:

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from discorag.answering.passages import source_name
 from discorag.answering.plans import plan_block
 from discorag.answering.reader import ReaderModel
-from discorag.answering.replies import normal_citations, without_thinking
+from discorag.answering.shown import Shown
 from discorag.answering.statements import Collected, read_statements
-from discorag.answering.write import ShownText, answer_plainly, write_answer
+from discorag.answering.write import answer_plainly, write_answer
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import InvalidOutputError
 from discorag.schema.statements import parse_plan
+from discorag.text.citation_forms import cited_in_brackets
 from tests.answering.cases import chunk, inputs_over, reader_of, reply, statement, written
 from tests.servers.scripted import Scripted, ScriptedServer
 
@@ -211,7 +212,7 @@ async def test_a_citation_of_a_passage_that_does_not_exist_is_left_out_and_repor
     assert ["[7]" in f.message for f in outcome.failures] == [True]
 
 
-@pytest.mark.parametrize("reply", ["<think>Only thoughts.", "[1].", "..."])
+@pytest.mark.parametrize("reply", ["[1].", "..."])
 async def test_a_reply_that_says_nothing_is_asked_for_again_once(reply: str) -> None:
     with ScriptedServer([reply, "It did not [1]."]) as server:
         _, outcome = await written_by(server)
@@ -228,19 +229,14 @@ async def test_an_answer_that_was_cut_off_ends_with_a_whole_sentence_and_is_repo
 
 
 @given(
-    st.sampled_from(["<think>Hm.</think> It < did [1].", "It did <b>not</b> [1].", "<thin ice> [1]", "It."]),
+    st.sampled_from(["It < did [1].", "It did <b>not</b> [1].", "<thin ice> [1]", "It did【1】. So [Passage 2]."]),
     st.integers(1, 9),
 )
-def test_a_stream_shows_the_answer_without_the_thinking(text: str, size: int) -> None:
-    shown = ShownText()
+def test_a_stream_shows_the_answer_with_its_citations_as_they_are_read(text: str, size: int) -> None:
+    passages = [c.text for c in INPUTS.chunks]
+    shown = Shown(passages)
     pieces = [shown.push(text[i : i + size]) for i in range(0, len(text), size)]
-    assert ("".join(pieces) + shown.rest()).strip() == without_thinking(text)
-
-
-@given(st.text(alphabet="a [](1)23,-【】^.", max_size=40))
-def test_citations_in_the_usual_form_stay_as_they_are(text: str) -> None:
-    once = normal_citations(text + " [1].", 3)
-    assert normal_citations(once, 3) == once
+    assert "".join(pieces) + shown.rest() == cited_in_brackets(text, passages)
 
 
 @pytest.mark.parametrize(

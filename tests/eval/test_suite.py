@@ -100,7 +100,7 @@ def test_options_make_another_system_also_of_one_that_resumes_a_run_and_of_one_t
     }
     assert find_system("no-plan+retriever=hybrid").of == "full+retriever=hybrid"
     assert find_system("paper+top_k=5~noise@0.2").of == "paper+top_k=5"
-    with pytest.raises(ConfigError, match=r"raptor\+colour=red: colour"):
+    with pytest.raises(ConfigError, match=r"raptor\+colour=red: There is no option 'colour'"):
         find_system("raptor+colour=red")
     with pytest.raises(ConfigError, match="There is no retriever 'x'"):
         find_system("raptor+retriever=x")

@@ -24,19 +24,21 @@ PLAN = "Open with the trial in adults, then set the wider evidence against it."
 ANSWER = "Daily vitamin D lowered the incidence of influenza by 12 % in deficient adults."
 QUERIES = ("incidence of influenza under vitamin D", "sunlight and the skin")
 
-_HEADS = {name: load(name).text.split("{{")[0] for name in names() if name.startswith("paper-")}
+_BEGINNINGS = {name: load(name).text.split("{{")[0] for name in names() if name.startswith("paper-")}
+HEADS = tuple(_BEGINNINGS.values())
+"""How each prompt of the paper begins."""
 _FENCED = re.compile(r"<(\w+)>\n(.*?)\n</\1>", re.DOTALL)
 
 
 def prompt_of(body: Body) -> str:
     """The newest turn that is one of the paper's prompts; a repair asks again for the one before it."""
-    return next(m["content"] for m in reversed(body["messages"]) if m["content"].startswith(tuple(_HEADS.values())))
+    return next(m["content"] for m in reversed(body["messages"]) if m["content"].startswith(HEADS))
 
 
 def name_of(body: Body) -> str:
     """Which prompt file was asked, without ``paper-``."""
     prompt = prompt_of(body)
-    return next(n for n, head in _HEADS.items() if prompt.startswith(head)).removeprefix("paper-")
+    return next(n for n, head in _BEGINNINGS.items() if prompt.startswith(head)).removeprefix("paper-")
 
 
 def material_of(body: Body) -> str:

@@ -17,29 +17,56 @@ TEXTS = {
     "c.txt": "Vitamin D is made in the skin. However, winter sun is too weak.",
 }
 
-PLAN = "State the finding of [1]. Then set [2] against it."
 ANSWER = "Daily vitamin D lowered the incidence of influenza by 12 % [1]. Other trials saw no effect [2]."
+
+_HEADS = {
+    "answer": "Answer a question from passages",
+    "statements": "Find what passages say",
+    "merge": "Several readers",
+}
+_PASSAGE = re.compile(
+    r"^<(passage\S*) (\d+)>\n(?:(?:Source|Continues): [^\n]*\n)*(.*?)\n</\1 \2>", re.MULTILINE | re.DOTALL
+)
 
 
 def turn_of(body: dict[str, Any]) -> str:
-    """Which turn the last message asks for: ``graph``, ``plan``, ``answer`` or ``tree``."""
-    last = body["messages"][-1]["content"]
-    for turn in ("graph", "plan", "answer"):
-        if f"Now the {turn}" in last:
-            return turn
-    return "answer" if last.rstrip().endswith("such as [2].") else "tree"
+    """What a request asks for, also when it asks again: ``statements``, ``merge``, ``answer`` or ``tree``."""
+    first = body["messages"][0]["content"]
+    return next((turn for turn, head in _HEADS.items() if first.startswith(head)), "tree")
 
 
-def chunk_count(body: dict[str, Any]) -> int:
-    """Chunks in the evidence."""
-    return len(re.findall(r"^<chunk id=", "\n".join(m["content"] for m in body["messages"]), re.MULTILINE))
+def prompt_of(body: dict[str, Any]) -> str:
+    """Everything that the model reads."""
+    return "\n".join(message["content"] for message in body["messages"])
+
+
+def passages_in(body: dict[str, Any]) -> dict[int, str]:
+    """The texts of the passages in a prompt, by number."""
+    return {int(number): text for _, number, text in _PASSAGE.findall(prompt_of(body))}
+
+
+def sentence_in(passage: str) -> str:
+    """The first sentence of a passage's prose, as a model would quote it."""
+    prose = next((p for p in passage.split("\n\n") if not p.startswith(("#", "|"))), passage)
+    return re.split(r"(?<=[.!?])\s+", prose.strip())[0]
 
 
 def at_odds(body: dict[str, Any]) -> str:
-    """Chunk 2 contrasts with chunk 1; nothing else is related."""
-    rows: dict[str, Any] = {f"c{i}": {} for i in range(1, chunk_count(body) + 1)}
-    rows["c2"] = {"1": "CONTRASTS_WITH"}
-    return json.dumps(rows, separators=(",", ":"))
+    """A statement for each passage, with a quotation of it; the second contradicts the first."""
+    quoted = {n: sentence_in(text) for n, text in passages_in(body).items()}
+    statements = [
+        {
+            "id": n,
+            "says": f"Passage {n} makes a point",
+            "role": "answers",
+            "quotations": [{"passage": n, "text": text}],
+        }
+        for n, text in quoted.items()
+    ]
+    conflict = {"from": 2, "relation": "CONTRADICTS", "to": 1, "about": "the effect"}
+    relations = [conflict] if {1, 2} <= quoted.keys() else []
+    reply = {"statements": statements, "relations": relations, "order": [[n] for n in quoted], "missing": ""}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
@@ -49,8 +76,14 @@ def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
         turn = turn_of(body)
         if replies and turn in replies:
             return replies[turn]
-        reply = {"graph": at_odds(body), "plan": PLAN, "answer": ANSWER, "tree": "no tree"}[turn]
-        return reply if chunk_count(body) > 1 else reply.replace("[2]", "[1]")
+        if turn == "statements":
+            return at_odds(body)
+        reply = {
+            "answer": ANSWER,
+            "tree": "no tree",
+            "merge": '{"same": [], "roles": [], "relations": [], "order": [[1]]}',
+        }
+        return reply[turn] if len(passages_in(body)) > 1 else reply[turn].replace("[2]", "[1]")
 
     return respond
 

@@ -3,19 +3,24 @@
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from discorag import AskResult, DiscoRAG
+from discorag.discourse.parse.rules import RuleParser
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.schema.errors import ConfigError, DiscoRagError, EmptyCorpusError, InputError, QueryError
 from discorag.schema.ledger import STAGES
+from graphs.answer import build
 from graphs.ingest import PAGE
 from interfaces.langchain import DiscoRetriever
 from interfaces.results import Documents
+from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.inputs import stage_of
 
@@ -61,7 +66,7 @@ def test_all_switches_off_is_standard_rag(rag: DiscoRAG) -> None:
     assert (result.graph, result.answer.plan, result.answer.disagreements) == (None, None, ())
     assert result.answer.sentences
     off = [s.stage for s in result.ledger.stages if s.engine == "off"]
-    assert off == ["rerank", "parse", "quote", "relate", "plan"]
+    assert off == ["rerank", "parse", "relate", "plan"]
 
 
 def test_sources_of_one_title_are_told_apart_by_their_paths(pipeline: Pipelines, tmp_path: Path) -> None:
@@ -105,10 +110,10 @@ def test_filters_restrict_what_is_searched(rag: DiscoRAG) -> None:
             r"Corpora with documents: .*tides \(5 documents\).*Name one of them",
         ),
         (FLU, {"tenant": "somebody-else"}, EmptyCorpusError, "Nothing is stored"),
-        (FLU, {"planner": "llm", "corpus": "vitamin-d"}, ConfigError, "DISCO_RAG_MODEL"),
+        (FLU, {"engine": "llm", "corpus": "vitamin-d"}, ConfigError, "DISCO_RAG_MODEL"),
         (FLU, {"top_k": 0}, InputError, "top_k"),
         (FLU, {"use_tree": "perhaps"}, InputError, "use_tree"),
-        (FLU, {"planner": "magic"}, InputError, "planner"),
+        (FLU, {"engine": "magic"}, InputError, "engine"),
         (FLU, {"topk": 3}, InputError, "topk"),
     ],
 )
@@ -126,7 +131,7 @@ async def test_a_stream_gives_stage_events_tokens_and_at_last_the_result(rag: Di
     assert isinstance(result, AskResult)
     parts = [e for e in events if not isinstance(e, AskResult)]
     assert [e["stage"] for e in parts if e["event"] == "start"] == [s.stage for s in result.ledger.stages]
-    assert {e["stage"] for e in parts if e["event"] == "end" and not e["preview"]} == {"rerank", "quote"}
+    assert {e["stage"] for e in parts if e["event"] == "end" and not e["preview"]} == {"rerank"}
     assert "".join(e["token"] for e in parts if e["event"] == "token")
 
 
@@ -175,3 +180,35 @@ def test_more_documents_than_a_page_holds_are_all_read(
     rag = pipeline(name="pages")
     assert len(rag.ingest(tmp_path, parser="none", retriever="dense").outcomes) == 5
     assert len(rag.documents()) == 5
+
+
+def test_the_parser_that_a_question_names_makes_its_trees_and_the_ledger_says_who_made_stored_ones(
+    examples: Examples,
+) -> None:
+    rag = examples("tides")
+
+    def parsed(**options: Any) -> tuple[str, str]:
+        record = stage_of(rag.ask("What is a neap tide?", corpus="tides", **options).ledger, "parse")
+        return record.engine, record.model
+
+    made_at_ingest = TrainedParser().version
+    assert parsed() == parsed(parser="local") == ("stored", made_at_ingest)
+    assert parsed(parser="rules") == ("local", RuleParser().version)
+
+
+async def test_a_stopped_run_shows_passages_in_which_the_plan_can_be_looked_up(examples: Examples) -> None:
+    graph = build(checkpointer=InMemorySaver(), interrupt_before=["generate"])
+    config: Any = {"configurable": {"thread_id": "t"}}
+    context = AnswerContext(backends=examples("vitamin-d").backends, corpus="vitamin-d", retriever="dense")
+    await graph.ainvoke({"query": FLU}, config, context=context)
+    stopped = (await graph.aget_state(config)).values
+    passages, plan = stopped["passages"], stopped["plan"]
+    assert [passage["number"] for passage in passages] == list(range(1, 11))
+    assert all(passage["title"] and passage["tree"] for passage in passages)
+    cited = re.findall(r"\[\d+\.\d+\]", plan)
+    assert cited
+    for reference in cited:
+        number = int(reference[1:].partition(".")[0])
+        assert f"{reference} " in passages[number - 1]["text"]
+    size = sum(len(InMemorySaver().serde.dumps_typed(value)[1]) for value in stopped.values())
+    assert size <= 40_000

@@ -7,9 +7,9 @@ import pytest
 
 from discorag import AskResult, DiscoRAG
 from discorag.discourse.parse.inline import escape
-from discorag.generation.draft import VERBATIM
 from discorag.generation.prompted.paper import MARKERS
 from discorag.schema.errors import ConfigError, InputError
+from discorag.schema.ledger import WITHOUT_MODEL
 from graphs.baselines import BASELINES
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Ask, Opened
@@ -96,7 +96,7 @@ def test_a_failed_answer_is_an_extractive_draft_and_counted(ask: Ask, baseline: 
     )
     result = ask(model(bad), baseline=baseline).result
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
-        ("generate", "InvalidOutputError", VERBATIM)
+        ("generate", "InvalidOutputError", WITHOUT_MODEL)
     ]
     generate = next(s for s in result.ledger.stages if s.stage == "generate")
     assert (generate.engine, generate.usage.calls, generate.usage.repairs) == ("local", 2, 1)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from discorag import AskResult, DiscoRAG
 from discorag.config import RerankerSettings
-from discorag.schema.errors import ModelRejectedError
+from discorag.options import resolve
+from discorag.schema.errors import InputError, ModelRejectedError
 from nodes.backends import Backends
-from nodes.context import AnswerContext
 from tests.conftest import Examples, Pipelines
 from tests.graphs.conftest import Opened
 from tests.graphs.scripts import ANSWER, QUERY, TEXTS, model
@@ -106,7 +105,7 @@ async def test_the_stream_is_told_that_the_first_answer_is_void(pipeline: Pipeli
     assert "".join(e["token"] for e in written[restart + 1 :]) == BETTER
 
 
-@pytest.mark.parametrize("switches", [{"generator": "local"}, {"preset": "paper"}, {"refine": 4}, {"refine": -1}])
+@pytest.mark.parametrize("switches", [{"engine": "local"}, {"preset": "paper"}, {"refine": 4}, {"refine": -1}])
 def test_refinement_that_cannot_be_is_refused_before_anything_runs(switches: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="refine"):
-        AnswerContext.model_validate({"refine": 1, **switches})
+    with pytest.raises(InputError, match="refine"):
+        resolve({"refine": 1, **switches}, {}, has_model=True)

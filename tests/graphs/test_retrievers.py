@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from discorag import DiscoRAG
+from discorag.options import resolve
 from discorag.schema.document import Scope
-from discorag.schema.errors import ReadOnlyStoreError, StoreError
-from nodes.context import AnswerContext
+from discorag.schema.errors import InputError, ReadOnlyStoreError, StoreError
 from tests.conftest import Pipelines
 from tests.inputs import stage_of
 from tests.servers.scripted import ScriptedServer
@@ -70,11 +69,11 @@ def test_a_question_over_trees_that_cannot_be_stored_is_answered_over_chunks(
 
 
 def test_who_counts_chunks_gets_chunks_and_a_retriever_over_trees_refuses_to_count_them() -> None:
-    assert AnswerContext().retriever == "snapped"
-    assert AnswerContext.model_validate({"top_k": 3}).retriever == "dense"
-    assert AnswerContext.model_validate({"preset": "paper"}).retriever == "dense"
-    with pytest.raises(ValidationError, match="evidence_words"):
-        AnswerContext.model_validate({"top_k": 3, "retriever": "raptor"})
+    assert resolve({}, {}, has_model=False).options.retriever == "snapped"
+    assert resolve({"top_k": 3}, {}, has_model=False).options.retriever == "dense"
+    assert resolve({"preset": "paper"}, {}, has_model=True).options.retriever == "dense"
+    with pytest.raises(InputError, match="evidence_words"):
+        resolve({"top_k": 3, "retriever": "raptor"}, {}, has_model=True)
 
 
 @pytest.mark.parametrize(("reply", "refused"), [("Cannot answer", True), ("Pumps.", False)])
@@ -85,7 +84,7 @@ def test_where_every_document_is_refused_rdr2_abstains_beside_the_nearest_passag
     with ScriptedServer(lambda _: reply) as server:
         rag = pipeline(llm=server.base_url)
         rag.ingest(tmp_path, parser="rules", retriever="dense")
-        result = rag.ask("Why did pumps fail?", preset="rdr2", generator="local")
+        result = rag.ask("Why did pumps fail?", preset="rdr2", engine="local")
     assert (bool(result.answer.abstained), bool(result.answer.nearest)) == (refused, refused)
     assert bool(result.ledger.failures) is not refused
 

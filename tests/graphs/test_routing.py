@@ -46,7 +46,7 @@ def test_the_published_router_starts_from_each_passage_unfolds_several_headings_
                 update={
                     "store": StoreSettings(path=tmp_path / "store"),
                     "models": ModelRoles(router=f"{routes.base_url}#rdr2_llama3.1_8b_inst"),
-                    "llm": base.llm.model_copy(update={"cache": None, "layout": "inline", "retries": 0}),
+                    "llm": base.llm.model_copy(update={"cache": None, "retries": 0}),
                 }
             )
             with DiscoRAG(settings, llm=f"{reader.base_url}#{name}") as rag:

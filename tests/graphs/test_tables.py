@@ -21,7 +21,7 @@ def _names(table: str) -> list[str]:
 
 
 def test_presets_have_a_type_and_words_on_the_page_and_baselines_are_graphs_of_studio() -> None:
-    assert list(get_args(Preset)) == list(PRESETS) == _names("PRESETS")
+    assert list(get_args(Preset)) == ["auto", *PRESETS] == _names("PRESETS")
     drawn = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"].keys()
     assert drawn == {"answer", "ingest", *baselines.BASELINES}
     assert PIPELINES.keys() >= baselines.NEEDS_MODEL
@@ -29,4 +29,4 @@ def test_presets_have_a_type_and_words_on_the_page_and_baselines_are_graphs_of_s
 
 def test_a_new_question_leaves_nothing_of_the_one_before() -> None:
     written = get_type_hints(AnswerState).keys() - get_type_hints(AnswerInput).keys()
-    assert fresh_answer().keys() == written - {"question", "ledger"}
+    assert fresh_answer({}).keys() == written - {"question", "ledger"}

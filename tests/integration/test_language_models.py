@@ -61,13 +61,13 @@ def test_changing_the_reader_rebuilds_no_tree_and_changing_the_summariser_does(t
                 update={
                     "store": StoreSettings(path=tmp_path / "store"),
                     "models": ModelRoles(summariser=f"{server.base_url}#{summariser}"),
-                    "llm": read_settings().llm.model_copy(update={"cache": None, "layout": "inline", "retries": 0}),
+                    "llm": read_settings().llm.model_copy(update={"cache": None, "retries": 0}),
                 }
             )
             before = len(server.requests)
             with DiscoRAG(settings, llm=f"{server.base_url}#{reader}") as rag:
                 rag.ingest(tmp_path / "tides.md", parser="rules", retriever="dense")
-                rag.ask("Why does the tide rise?", retriever="htsir", generator="llm")
+                rag.ask("Why does the tide rise?", retriever="htsir", engine="llm")
             names = [body["model"] for body in server.requests[before:]]
             return names.count(reader), names.count(summariser)
 

@@ -2,31 +2,24 @@
 
 # The SDK leaves its own JSON types open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-import os
 import re
-import subprocess
-import sys
-import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
+from discorag.schema.errors import DiscoRagError
 from discorag.schema.ledger import STAGES
 from tests.conftest import EXAMPLES
-from tests.servers.loopback import free_port
+from tests.integration.studio import PAGE, run_pieces, studio
 
-ROOT = EXAMPLES.parent
 QUERY = "Does vitamin D prevent flu?"
-CONTEXT = {"corpus": "studio"}
+CONTEXT = {"corpus": "vitamin-d"}
 ANSWERING = {
     *("prepare", "retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"),
-    *("parse", "assess", "quote", "relate", "plan", "generate", "verify", "refine", "abstain"),
+    *("assess", "parse", "relate", "plan", "generate", "verify", "refine", "abstain"),
 }
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
@@ -34,43 +27,8 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with studio(tmp_path_factory.mktemp("studio")) as found:
+    with studio(tmp_path_factory.mktemp("studio")) as found:  # in a new clone: there is no .env
         yield found
-
-
-@contextmanager
-def studio(home: Path) -> Generator[str]:
-    """`langgraph dev`, as `make studio` starts it, over a store in this folder: its address."""
-    port = free_port()
-    env = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "LANGSMITH_TRACING": "false",
-        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "DISCO_RAG_STORE__PATH": str(home / "store"),
-    }
-    langgraph = str(Path(sys.executable).parent / "langgraph")
-    command = [langgraph, "dev", "--no-browser", "--no-reload", "--port", str(port)]
-    with (home / "log").open("w") as log:
-        server = subprocess.Popen(
-            [*command, "--config", str(ROOT / "langgraph.json")], cwd=home, env=env, stdout=log, stderr=log
-        )
-        try:
-            yield wait_for(f"http://127.0.0.1:{port}", server, home / "log")
-        finally:
-            server.terminate()
-            server.wait(20)
-
-
-def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> str:
-    for _ in range(240):
-        assert server.poll() is None, log.read_text()
-        try:
-            if httpx.get(f"{url}/ok", timeout=2).status_code == 200:
-                return url
-        except httpx.TransportError:
-            time.sleep(0.5)
-    raise AssertionError(log.read_text())
 
 
 @pytest.fixture
@@ -156,14 +114,24 @@ async def test_the_plan_can_be_edited_before_generate_and_the_answer_follows_it(
     ("graph", "given", "context", "said"),
     [
         ("answer", {"query": " "}, CONTEXT, "The query is empty. Ask a question."),
-        ("answer", {"question": QUERY, "corpus": "studio"}, {}, "no text under 'query'.*corpus.* context"),
+        ("answer", {"question": QUERY, "corpus": "vitamin-d"}, {}, "no text under 'query'.*corpus.* context"),
         (
             "answer",
             {"query": QUERY},
             {"corpus": "nope"},
-            "Nothing is stored in corpus 'nope'. Corpora with documents: studio",
+            "Nothing is stored in corpus 'nope'. Corpora with documents: vitamin-d",
         ),
         ("answer", {"query": QUERY}, {"corpus": 3}, "corpus.*valid string"),
+        ("answer", {"query": QUERY}, {**CONTEXT, "topk": 3}, "no option 'topk'. Known options: abstain.*top_k"),
+        ("answer", {"query": QUERY}, {**CONTEXT, "preset": "foo"}, "preset: Input should be 'auto', 'written'"),
+        ("full-context", {"query": QUERY}, {**CONTEXT, "topk": 3}, "no option 'topk'"),
+        ("ingest", {"path": "x"}, {**CONTEXT, "parsers": "x"}, "no option 'parsers'. Known options: corpus, parser"),
+        (
+            "answer",
+            {"query": QUERY},
+            {**CONTEXT, "preset": "paper"},
+            "no language model is configured.*DISCO_RAG_MODEL",
+        ),
         ("ingest", {"folder": "x"}, CONTEXT, "No path was given"),
     ],
 )
@@ -175,8 +143,38 @@ async def test_a_wrong_input_or_context_is_an_error_that_says_what_to_do(
     assert re.search(said, state["__error__"]["message"], re.DOTALL), state
 
 
+def errors(kind: type[DiscoRagError] = DiscoRagError) -> Iterator[type[DiscoRagError]]:
+    yield kind
+    for derived in kind.__subclasses__():
+        yield from errors(derived)
+
+
+@pytest.mark.parametrize("kind", [*errors()])
+def test_the_server_shows_what_each_of_our_errors_says(kind: type[DiscoRagError]) -> None:
+    from langgraph_api.serde import default  # takes a second
+
+    shown: Any = default(kind("The store is full.", hint="Make room."))
+    assert shown == {"error": kind.__name__, "message": "The store is full. Make room."}
+
+
 async def test_a_preset_is_an_option_of_the_context(client: LangGraphClient) -> None:
     await ingested(client)
     context = {**CONTEXT, "preset": "disretrieval", "abstain": "never"}
     state: Any = await client.runs.wait(None, "answer", input={"query": QUERY}, context=context)
     assert any("discourse" in d for record in state["ledger"] for d in record["decisions"])
+
+
+def test_the_page_runs_as_it_stands_without_a_model(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    page, _, _ = PAGE.partition("## With a language model")
+    session = run_pieces(page, url)
+    assert {o["status"] for o in session["read"]["outcomes"]} <= {"added", "unchanged"}
+    assert session["done"]["answer"]["disagreements"]
+    assert session["state"]["next"] == ["generate"]
+    assert "Only tell what [2] says." in session["edited"]["answer"]["plan"]["paragraph"]
+    assert "topk" in session["failed"]["__error__"]["message"]
+    assert len(capsys.readouterr().out.splitlines()) > 10
+    hits = [hit["chunk_id"] for hit in session["state"]["values"]["hits"]]
+    for answer, number in ((session["edited"], 2), (session["other"], 1)):
+        cited = {e["chunk_id"] for s in answer["answer"]["sentences"] for e in s["evidence"]}
+        assert cited == {hits[number - 1]}
+    assert "discourse" in str(session["by_preset"]["ledger"])

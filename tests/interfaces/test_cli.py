@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,14 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import typer
-from rich.console import Console
 
 from discorag.config import StoreSettings
-from discorag.schema.answer import Answer, AnswerSentence
+from discorag.options import AnswerOptions
 from discorag.schema.document import Scope
-from discorag.schema.ledger import Ledger
 from discorag.store.records import SearchQuery
 from discorag.store.store import open_store
 from interfaces.cli.cli_help import COMMANDS
 from interfaces.cli.main import app, main
-from interfaces.cli.present import PRELIMINARY, follow
-from interfaces.results import AskResult
 from tests.conftest import EXAMPLES
 from tests.graphs.scripts import model
 from tests.graphs.test_weak_model import probed
@@ -97,9 +93,30 @@ def test_a_document_is_parsed_as_one_tree_and_not_stored(tmp_path: Path, parser:
     assert not (tmp_path / "s").exists()
 
 
+def test_explain_prints_all_options_with_their_origins_and_asks_nothing(home: Path) -> None:
+    lines = [
+        re.split(r"\s{2,}", line.strip()) for line in run(home, "ask", "--explain", "--set", "top_k=5").splitlines()
+    ]
+    table = {name: (value, origin) for name, value, origin in lines[1:]}
+    assert table.keys() == AnswerOptions.model_fields.keys()
+    assert table["top_k"] == ("5", "given")
+    assert table["retriever"] == ("dense", "implied by top_k")
+    assert table["preset"] == ("verbatim", "no language model is configured")
+    found = run_json(home, "ask", "--explain")
+    assert found["options"].keys() == found["origins"].keys() == table.keys()
+    written = run(home, "ask", "--explain", "--llm", "http://127.0.0.1:9/v1#none")
+    assert re.search(r"preset +written +a language model is configured", written)
+
+
 def test_status_tells_what_is_stored(home: Path) -> None:
     assert len(run_json(home, "status")) == 6
     assert "6 documents" in run(home, "status")
+
+
+def test_status_says_that_the_qdrant_server_does_not_answer(home: Path) -> None:
+    said = " ".join(run(home, "status", both=True, DISCO_RAG_STORE__URL="http://127.0.0.1:9").split())
+    assert "6 documents" in said
+    assert "Searches are exact (http://127.0.0.1:9 does not answer" in said
 
 
 def test_without_a_name_status_lists_all_corpora_and_the_only_one_is_asked(tmp_path: Path) -> None:
@@ -160,6 +177,9 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["ask", ""], "QueryError"),
         (["ask", "x", "--set", "nonsense"], "name=value"),
         (["ask", "x", "--set", "corpus=none"], "no option 'corpus'"),
+        (["ask", "x", "--set", "generator=llm"], "no option 'generator'. Use engine."),
+        (["ask", "x", "--set", "preset=verbatim", "--set", "engine=llm"], "exclude each other"),
+        (["ask", "--explain", "--set", "preset=written"], "DISCO_RAG_MODEL"),
         (["ask", "x\udcff"], "UTF-8"),
         (["ingest", ""], "No path"),
         (["delete", ""], "0 documents match"),
@@ -201,51 +221,32 @@ def test_a_failed_document_gives_exit_code_1_and_is_named_once(tmp_path: Path) -
     assert "Not complete: 1 of the files could not be read." in audited
 
 
-def test_status_tells_what_the_language_model_was_found_able_to_do_and_ask_which_stages_it_did_not(home: Path) -> None:
-    weak = '{"answer":"The hall |2<elab|stays dry [1].","graph":{"c1":{},"c2":{}}}'
-    respond: Script = lambda body: weak if probed(body) else Scripted("no", status=401)  # noqa: E731
-    with ScriptedServer(respond) as server:
-        endpoint: dict[str, Any] = {"DISCO_RAG_LLM__BASE_URL": server.base_url, "DISCO_RAG_LLM__RETRIES": "0"}
-        told = " ".join(run(home, "status", **endpoint).split())
-        answer = " ".join(run(home, "ask", "Does vitamin D prevent flu?", **endpoint).split())
-        inline = " ".join(run(home, "status", **endpoint, DISCO_RAG_LLM__LAYOUT="inline").split())
-        assert sum(map(probed, server.requests)) == 1
-    assert "trees plain; relate llm, plan local, generate llm" in told
-    assert "The language model did not make the graph:" in answer
-    assert "The language model did not make the answer:" in answer
-    assert "trees inline; as configured" in inline
+def test_status_names_the_language_model_and_asks_it_nothing(home: Path) -> None:
+    with ScriptedServer(lambda _: Scripted("no", status=401)) as server:
+        told = run(home, "status", DISCO_RAG_LLM__BASE_URL=server.base_url, DISCO_RAG_LLM__MODEL="tiny-model")
+        assert server.requests == []
+    assert "tiny-model" in told
 
 
 @pytest.mark.parametrize(
-    ("reply", "stays"),
+    ("reply", "fails"),
     [("The sun makes vitamin D [1].", False), (Scripted("no", status=401), True), ("[1][2].", True)],
     ids=["writes", "fails", "says nothing"],
 )
-def test_the_verbatim_answer_is_printed_once_if_the_model_fails(home: Path, reply: Scripted | str, stays: bool) -> None:
+def test_the_answer_without_a_model_is_printed_with_exit_code_3_if_the_model_fails_or_is_an_error_if_strict(
+    home: Path, reply: Scripted | str, fails: bool
+) -> None:
+    ask = ("ask", "Does vitamin D prevent flu?")
     with ScriptedServer(model({"answer": reply, "tree": reply})) as server:
         names = {"BASE_URL": server.base_url, "LAYOUT": "inline", "RETRIES": "0"}
         endpoint: dict[str, Any] = {f"DISCO_RAG_LLM__{name}": value for name, value in names.items()}
-        printed = " ".join(run(home, "ask", "Does vitamin D prevent flu?", both=True, **endpoint).split())
-    verbatim = run_json(home, "ask", "Does vitamin D prevent flu?", "--set", "retriever=hybrid", "--set", "rerank=true")
-    assert printed.startswith(verbatim["answer"]["sentences"][0]["text"]) == stays
-    assert ("The language model did not make the answer:" in printed) == stays
+        printed = " ".join(run(home, *ask, ok=3 if fails else 0, both=True, **endpoint).split())
+        strict = run(home, *ask, "--strict", ok=2 if fails else 0, both=True, **endpoint)
+    verbatim = run_json(home, *ask)
+    assert printed.startswith(verbatim["answer"]["sentences"][0]["text"]) == fails
+    assert ("The language model did not make the answer:" in printed) == fails
     assert printed.count("Sources:") == 1
-    assert PRELIMINARY not in printed
-
-
-async def test_a_terminal_shows_the_preliminary_answer_until_the_question_ends() -> None:
-    answer = Answer(query="Why?", sentences=(AnswerSentence(text="Tides rise."),))
-    result = AskResult(answer=answer, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0)
-
-    async def events() -> AsyncGenerator[dict[str, Any] | AskResult]:
-        yield {"stage": "quote", "event": "preliminary", "answer": answer.model_dump(mode="json")}
-        yield result
-
-    file = io.StringIO()
-    assert await follow(events(), Console(file=file, force_terminal=True, width=80)) is result
-    before, _, after = file.getvalue().rpartition("Tides rise.")
-    assert PRELIMINARY in before
-    assert "\x1b[2K" in after  # erased
+    assert ("Sources:" in strict) != fails
 
 
 def test_titles_cannot_write_markup_or_escapes_to_the_terminal(tmp_path: Path) -> None:

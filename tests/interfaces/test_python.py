@@ -58,7 +58,7 @@ def test_a_chat_model_that_a_program_brings_writes_the_answer() -> None:
     model = GenericFakeChatModel(messages=iter([AIMessage("The moon pulls the sea [1.1].")] * 9))
     with DiscoRAG(MEMORY, llm=model) as rag:
         rag.add_texts([TIDES], parser="rules")
-        result = rag.ask("Why does the tide rise?", generator="llm", relater="local", planner="local", layout="plain")
+        result = rag.ask("Why does the tide rise?", engine="llm", use_graph=False, use_plan=False)
     assert result.answer.text == "The moon pulls the sea."
     [stage] = [s for s in result.ledger.stages if s.stage == "generate"]
     assert (stage.engine, stage.model) == ("llm", "GenericFakeChatModel")

@@ -66,14 +66,14 @@ async def test_every_candidate_is_tried_on_every_question() -> None:
     assert found.candidates[0].words > found.candidates[2].words > 0
 
 
-def test_profiles_are_candidates_where_a_model_answers_questions_with_expected_answers() -> None:
+def test_presets_are_candidates_where_a_model_answers_questions_with_expected_answers() -> None:
     passages, answers = Example(question="?", passages=("red",)), Example(question="?", answers=("red",))
     both = candidates([passages, answers] * 5, has_model=True)
-    assert {c.get("profile") for c in both} == {None, "verbatim", "written"}
+    assert {c.get("preset") for c in both} == {None, "verbatim", "written"}
     with pytest.raises(InputError, match="9 questions are too few"):
         candidates([answers] * 9, has_model=True)
     for without in (candidates([passages] * 10, has_model=True), candidates([answers] * 10, has_model=False)):
-        assert not any("profile" in c for c in without)
+        assert not any("preset" in c for c in without)
         assert len(both) == 2 * len(without) - 1
 
 
@@ -124,7 +124,7 @@ def test_settings_that_cannot_be_changed_stay(tmp_path: Path, before: bytes) -> 
 def test_a_wrong_option_in_the_settings_is_found_there_and_not_in_the_question() -> None:
     settings = read_settings().model_copy(update={"store": StoreSettings(kind="memory"), "answer": {"top_j": 5}})
     with DiscoRAG(settings) as rag:
-        with pytest.raises(InputError, match=r"Option top_j in section \[answer\] of the settings"):
+        with pytest.raises(InputError, match=r"no option 'top_j' in section \[answer\] of the settings"):
             rag.ask("Why?")
-        with pytest.raises(InputError, match="Option top_i:"):
+        with pytest.raises(InputError, match=r"no option 'top_i'\. Known options: abstain, "):
             rag.ask("Why?", top_i=5, refine=1)  # pyright: ignore

@@ -198,6 +198,28 @@ async def test_call_inside_a_streamed_langgraph_run_is_not_turned_into_a_stream(
     assert not server.requests[0].get("stream")
 
 
+async def test_a_reply_from_the_cache_is_a_message_of_a_streamed_langgraph_run(tmp_path: Path) -> None:
+    from langgraph.graph import END, START, StateGraph
+    from typing_extensions import TypedDict
+
+    class State(TypedDict):
+        text: str
+
+    with ScriptedServer([GOOD]) as server:
+        made = gateway(server, cache=tmp_path)
+
+        async def node(state: State) -> State:
+            return {"text": (await made.complete(text_request())).text}
+
+        graph = StateGraph(State).add_node("n", node).add_edge(START, "n").add_edge("n", END).compile()  # pyright: ignore[reportUnknownMemberType]
+        shown = [
+            "".join([message.text async for message, _ in graph.astream({"text": ""}, stream_mode="messages")])  # pyright: ignore
+            for _ in range(2)
+        ]
+    assert shown == [GOOD, GOOD]
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_reply_that_is_much_longer_than_its_limit_is_cut_off(stream: bool) -> None:
     request = text_request(max_tokens=10, cut=str)

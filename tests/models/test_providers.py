@@ -8,9 +8,9 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 
 from discorag.config import LlmSettings, Settings
-from discorag.models.chat import ChatClient
+from discorag.models.chat import THINKING_TOKENS, ChatClient
 from discorag.models.gateway import Gateway
-from discorag.models.providers import REASONING_TOKENS, own_model
+from discorag.models.providers import own_model
 from discorag.schema.errors import (
     ConfigError,
     InvalidOutputError,
@@ -149,7 +149,7 @@ async def test_a_temperature_that_a_model_refuses_is_left_out_from_then_on(
             reply = (await streamed(model, request))[1] if stream else await model.complete(request)
             assert (reply.text, reply.usage.calls) == ("Tides rise.", 1)
     assert ["temperature" in body for body in server.requests] == [True, False, False]
-    assert server.requests[-1]["max_completion_tokens"] == 100 + REASONING_TOKENS
+    assert server.requests[-1]["max_completion_tokens"] == 100 + THINKING_TOKENS
     assert {body["model"] for body in server.requests} == {"gpt-5-mini"}
     assert server.authorizations == ["Bearer k1"] * 3
 

@@ -128,7 +128,7 @@ def test_documents_are_ingested_in_chunks_of_512_tokens_and_cut_anew_by_another_
         )
         with DiscoRAG(configured) as rag:
             [first] = rag.ingest(note, parser="rules", retriever="dense").outcomes
-            assert rag.ask("Which fact is told?", retriever="dense", generator="local").answer.sentences
+            assert rag.ask("Which fact is told?", retriever="dense", engine="local").answer.sentences
         other = given.model_copy(update={"tokenizer": str(words / "tokenizer.json")})
         with DiscoRAG(configured.model_copy(update={"encoder": other})) as rag:
             [again] = rag.ingest(note, parser="rules", retriever="dense").outcomes

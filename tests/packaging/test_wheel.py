@@ -18,6 +18,7 @@ from safetensors.numpy import load, save
 
 from hatch_build import MOVED, PACKAGE, PAGE, halve_floats, put_models
 from tests.conftest import EXAMPLES
+from tests.graphs import from_python
 
 ROOT = EXAMPLES.parent
 WEIGHTS = Path("discorag/models/weights")
@@ -160,6 +161,14 @@ def test_in_a_bare_environment_the_demo_answers_from_an_empty_folder(
     assert "vitamin-d" in run(str(bin / "disco-rag"), "corpora", cwd=here)
     assert (data / "disco-rag" / "store" / "documents.sqlite").is_file()
     assert not list(here.iterdir())
+
+
+def test_the_examples_of_the_graphs_run_among_foreign_modules(elsewhere: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "examples.py").write_text(from_python.program(), "utf-8")
+    printed = run(sys.executable, "examples.py", cwd=folder).splitlines()
+    assert set(printed) >= set(from_python.CHECKS)
 
 
 def test_an_editable_install_takes_the_repositorys_own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 from discorag.config import RerankerSettings, Settings
 from discorag.discourse.parse.parser import PARSERS, Limits, UnitParser
 from discorag.models.encoder import ENCODERS
+from discorag.models.protocol import TreeParser
 from discorag.models.reranker import RERANKERS, reranker_from
+from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
 from discorag.retrieval.registry import RETRIEVERS
 from discorag.schema.errors import InputError, UnknownNameError
@@ -100,3 +102,15 @@ def test_another_package_brings_parts_of_every_kind_without_a_change_of_ours(tmp
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["asked"] == ["encoder", "parser", "reranker", "retriever", "units"]
     assert (told["parser"], told["encoder"]) == ("tiny-parser", "tiny-encoder")
+
+
+@pytest.mark.timeout(60)
+def test_the_factory_of_a_parser_may_ask_for_another_parser(
+    pipeline: Pipelines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def factory(tools: Toolbox, _limits: Limits) -> TreeParser:
+        return tools.parser("rules")
+
+    monkeypatch.setattr("nodes.backends.PARSERS", {"rules": PARSERS["rules"], "built-on-rules": factory})
+    backends = pipeline().backends
+    assert backends.parser("built-on-rules") is backends.parser("rules")

@@ -39,11 +39,15 @@ class QdrantServer(LoopbackServer):
     def _routes(self) -> list[Route]:
         one, many = "/collections/{name}", "/collections/{name}/points"
         return [
+            self._route("GET", "/readyz", lambda name, _: "all shards are ready"),
+            self._route("GET", "/collections", lambda name, _: self._points.get_collections()),
+            self._route("GET", one, lambda name, _: self._points.get_collection(name)),
             self._route("PUT", one, self._create),
             self._route("DELETE", one, lambda name, _: self._points.delete_collection(name)),
             self._route("GET", f"{one}/exists", lambda name, _: {"exists": self._points.collection_exists(name)}),
             self._route("PUT", f"{one}/index", lambda name, _: _DONE),
             self._route("PUT", many, self._upsert),
+            self._route("POST", f"{many}/scroll", self._scroll),
             self._route("POST", f"{many}/delete", self._delete),
             self._route("POST", f"{many}/query", self._query),
             self._route("POST", f"{many}/count", self._count),
@@ -55,7 +59,7 @@ class QdrantServer(LoopbackServer):
             if not self.is_well:
                 return JSONResponse({"status": {"error": "not well"}, "time": 0.0}, 503)
             try:
-                result = does(request.path_params["name"], body)
+                result = does(request.path_params.get("name", ""), body)
             except ValueError as error:  # there is no such collection, or there is one already
                 return JSONResponse({"status": {"error": str(error)}, "time": 0.0}, 404)
             plain = result.model_dump(mode="json", exclude_none=True) if isinstance(result, BaseModel) else result
@@ -65,7 +69,9 @@ class QdrantServer(LoopbackServer):
 
     def _create(self, name: str, body: bytes) -> object:
         asked = models.CreateCollection.model_validate_json(body)
-        return self._points.create_collection(name, asked.vectors, sparse_vectors_config=asked.sparse_vectors)
+        return self._points.create_collection(
+            name, asked.vectors, sparse_vectors_config=asked.sparse_vectors, metadata=asked.metadata
+        )
 
     def _upsert(self, name: str, body: bytes) -> object:
         self._points.upsert(name, models.PointsList.model_validate_json(body).points)
@@ -86,6 +92,11 @@ class QdrantServer(LoopbackServer):
             limit=asked.limit or 10,
             with_payload=False,
         )
+
+    def _scroll(self, name: str, body: bytes) -> object:
+        asked = models.ScrollRequest.model_validate_json(body)
+        points, _ = self._points.scroll(name, limit=asked.limit or 10)
+        return models.ScrollResult(points=points)
 
     def _count(self, name: str, body: bytes) -> object:
         return self._points.count(name, models.CountRequest.model_validate_json(body).filter)

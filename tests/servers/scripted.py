@@ -8,8 +8,9 @@
 
 The script is a function of the request's JSON body, or a list of replies given out in order (one more request than
 replies is answered 400, which no client retries). It speaks ``/v1/chat/completions`` (whole and streamed, with
-``n`` choices), ``/v1/embeddings`` and ``/v1/models``, keeps every request, and counts tokens simply: four characters
-of ``role: content`` lines are one; the longest prefix shared with an earlier request counts as cached.
+``n`` choices), ``/v1/embeddings``, ``/v1/models`` and vLLM's ``/health``, keeps every request, and counts tokens
+simply: four characters of ``role: content`` lines are one; the longest prefix shared with an earlier request counts as
+cached.
 """
 
 import asyncio
@@ -112,10 +113,14 @@ class ScriptedServer(LoopbackServer):
 
     def _routes(self) -> list[Route]:
         return [
+            Route("/health", self._health),
             Route("/v1/models", self._models),
             Route("/v1/chat/completions", self._chat, methods=["POST"]),
             Route("/v1/embeddings", self._embeddings, methods=["POST"]),
         ]
+
+    async def _health(self, request: Request) -> Response:
+        return Response()
 
     async def _models(self, request: Request) -> Response:
         return JSONResponse({"object": "list", "data": [self._said]})

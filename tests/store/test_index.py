@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from qdrant_client import QdrantClient, models
 
 from discorag.config import StoreSettings
-from discorag.schema.errors import StoreError
+from discorag.schema.errors import ConfigError, StoreError
 from discorag.store import live
 from discorag.store.edge import FOLDER, LOCK
 from discorag.store.records import Hit, SearchQuery
@@ -264,3 +267,92 @@ def test_two_stores_on_one_server_have_an_index_each(tmp_path: Path, server: Qdr
         ON_SERVER[1].put_in(other)
         assert (everything(one), everything(other)) == (set(ON_SERVER[0].ids), set(ON_SERVER[1].ids))
         assert (one.index_note, other.index_note) == ("", "")
+
+
+def on_server(server: QdrantServer) -> dict[str, dict[str, object]]:
+    """What a person sees in the server's only collection: the payload of every point, by id."""
+    with closing(QdrantClient(url=server.address, check_compatibility=False)) as client:
+        (collection,) = client.get_collections().collections
+        points, _ = client.scroll(collection.name, limit=100)
+    return {str(point.id): point.payload or {} for point in points}
+
+
+def test_a_person_can_read_the_points_of_the_server(tmp_path: Path, server: QdrantServer) -> None:
+    piece = sample("0.md", ["alpha part 0"], title="Tides", metadata={"year": "1999"})
+    chunk = piece.chunks[0].model_copy(update={"headings": ("Moon", "Pull"), "page": 3})
+    with served(tmp_path, server.address) as store:
+        replace(piece, chunks=[chunk]).put_in(store)
+        shown = on_server(server)
+    own = {"tenant": "ann", "corpus": "papers", "doc_id": piece.doc_id, "version": "1", "meta": ['["year", "1999"]']}
+    read = {"title": "Tides", "heading": "Moon > Pull", "text": "alpha part 0", "page": 3}
+    assert shown == {piece.doc_id: {**own, "title": "Tides"}, chunk.id: own | read}
+
+
+def test_a_new_title_and_a_deletion_reach_the_server(tmp_path: Path, server: QdrantServer) -> None:
+    with served(tmp_path, server.address) as store:
+        for title in ("Old title", "New title"):
+            sample("0.md", ["a secret"], title=title).put_in(store)
+        ON_SERVER[1].put_in(store)
+        titles = {str(payload["title"]) for payload in on_server(server).values()}
+        assert titles == {"New title", "Title of 1.md"}
+        assert store.delete(SCOPE, sample("0.md", ["a secret"]).doc_id)
+        assert "secret" not in str(on_server(server))
+        assert len(on_server(server)) == 5
+
+
+def test_points_that_an_older_version_wrote_are_made_again_by_the_next_change(
+    tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older, served(tmp_path, server.address) as store:
+        older.setattr("discorag.store.qdrant._FORMAT", 1)
+        older.setattr("discorag.store.qdrant.ServerIndex.keeps_passages", False)
+        ON_SERVER[0].put_in(store)
+        before = store.search(SCOPE, ALPHA)
+    assert not any("text" in payload for payload in on_server(server).values())
+    with served(tmp_path, server.address) as store:
+        assert store.search(SCOPE, ALPHA) == before
+        assert store.check_index() == "exact (another version of disco-rag made it)"
+        assert [d.part for d in store.check().differences] == ["index"]
+        ON_SERVER[1].put_in(store)
+        assert store.check_index() == ""
+    assert sum("text" in payload for payload in on_server(server).values()) == 8
+
+
+def test_a_collection_is_named_by_the_settings_and_belongs_to_one_store(tmp_path: Path, server: QdrantServer) -> None:
+    with served(tmp_path / "a", server.address, collection="library") as store:
+        ON_SERVER[0].put_in(store)
+        assert store.reindex() == 1
+    with closing(QdrantClient(url=server.address, check_compatibility=False)) as client:
+        assert [found.name for found in client.get_collections().collections] == ["library"]
+    kept = on_server(server)
+    settings = {"path": tmp_path / "c", "url": server.address, "collection": "library", "min_free_mb": 0}
+    other = open_store(StoreSettings.model_validate(settings), ("other/2", 4))
+    with served(tmp_path / "b", server.address, collection="library") as second, other:
+        for store, reason in (
+            (second, "belongs to another store"),
+            (other, r"made for encoder 'test-encoder/1' \(8 n"),
+        ):
+            for use in (store.check_index, store.reindex):
+                with pytest.raises(ConfigError, match=f"'library'.*{reason}") as caught:
+                    use()
+                assert "DISCO_RAG_STORE__COLLECTION" in str(caught.value.hint)
+    assert on_server(server) == kept
+
+
+def test_a_collection_that_something_else_made_is_left_alone(tmp_path: Path, server: QdrantServer) -> None:
+    with closing(QdrantClient(url=server.address, check_compatibility=False)) as client:
+        client.create_collection("mine", models.VectorParams(size=8, distance=models.Distance.COSINE))
+        with (
+            served(tmp_path, server.address, collection="mine") as store,
+            pytest.raises(ConfigError, match="not made by disco-rag"),
+        ):
+            store.reindex()
+        assert client.collection_exists("mine")
+
+
+def test_the_state_of_the_server_can_be_asked(tmp_path: Path, server: QdrantServer) -> None:
+    with served(tmp_path, server.address) as store:
+        ON_SERVER[0].put_in(store)
+        assert store.check_index() == ""
+        server.is_well = False
+        assert "not well" in store.check_index()

@@ -14,7 +14,7 @@ from tests.conftest import EXAMPLES, Pipelines
 from tests.vllm.server import CONTEXT_TOKENS, VllmServer
 
 QUESTION = "Why are some tides higher than others?"
-LLM: dict[str, Any] = {"relater": "llm", "planner": "llm", "generator": "llm"}
+LLM: dict[str, Any] = {"engine": "llm"}
 LIMITS: dict[str, Any] = {"answer_tokens": 150}
 MARK = re.compile(r"\|\s*\d+\s*[<>=]|</?chunk|&(?:amp|lt|gt);")
 PROMPTED = ("relate", "plan", "generate")
@@ -52,7 +52,7 @@ async def test_graph_plan_and_answer_by_the_model_end_in_an_answer(rag: DiscoRAG
 
 
 async def test_a_model_that_copies_its_passages_is_not_what_the_user_reads(rag: DiscoRAG) -> None:
-    result = await rag.aask("Repeat all passages word for word, with their marks.", top_k=2, generator="llm")
+    result = await rag.aask("Repeat all passages word for word, with their marks.", top_k=2, engine="llm")
     check(result, ("generate",))
     passages = [c.text for c in rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
     generate = next(s for s in result.ledger.stages if s.stage == "generate")

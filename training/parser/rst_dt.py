@@ -17,8 +17,9 @@ import typer
 
 from discorag.config import read_settings
 from discorag.discourse.parse.as_printed import PaperParser
-from discorag.discourse.parse.parser import Limits, TreeParser, join_texts
+from discorag.discourse.parse.parser import Limits, join_texts
 from discorag.models.gateway import Gateway
+from discorag.models.protocol import TreeParser
 from discorag.schema.discourse import Nuclearity, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError, ModelError

@@ -10,7 +10,7 @@ from typing import Literal
 
 import prompts
 from discorag import DiscoRAG
-from discorag.options import AnswerOptions
+from discorag.options import resolve
 from discorag.retrieval.retrievers import RDR2, begin_walks
 from discorag.retrieval.routers.prompted import REFUSAL, LlmRouter, route_prompt
 from discorag.retrieval.routers.walk import Decision, RetrievalSubtree, Walk
@@ -47,7 +47,8 @@ async def steps(rag: DiscoRAG, benchmark: Benchmark, home: Path, passages: int) 
     """
     corpus = await ingest(rag, benchmark, home)
     backends, scope = rag.backends, rag.scope(corpus=corpus.name)
-    tools, options = backends.tree_tools("local"), AnswerOptions(preset="rdr2", node_k=passages).tree_options
+    resolved = resolve({"preset": "rdr2", "node_k": passages}, {}, has_model=True)
+    tools, options = backends.tree_tools("local"), resolved.options.tree_options
     unrouted, found = replace(RDR2, routed=False), list[Example]()
     for sample in benchmark.samples:
         search = await search_trees(unrouted, tools, backends.store, scope, sample.query, {}, options)

@@ -31,27 +31,30 @@ const NOTE = "The language model did not make the answer: The endpoint did not a
 const WRITTEN = "It depends on who takes it.";
 
 for (const [name, sentence, notes] of [
-  ["is replaced when the model has written", WRITTEN, []],
-  ["stays with a note when the model fails", null, [NOTE]],
+  ["the language model has written", WRITTEN, []],
+  ["it has failed", null, [NOTE]],
 ]) {
-  test(`the verbatim answer is there while the language model writes, and ${name}`, async () => {
+  test(`stages and draft are shown until ${name}`, async () => {
     const { page, done } = await opened(browser, `#/ask${FLU}`, { init: answerByHand });
     const send = (event, data) => page.evaluate((sent) => window.send(sent), [event, data]);
-    const preliminary = page.getByRole("region", { name: "Preliminary answer" });
-    const own = verbatim.answer.sentences[0];
+    const draft = page.getByRole("region", { name: "Draft" });
     await page.waitForFunction(() => window.send);
-    await send("preliminary", verbatim);
-    await says(preliminary, "Preliminary: sentences of the sources");
-    await says(preliminary, own.text);
+    for (const stage of ["prepare", "retrieve", "generate"]) await send("start", { event: "start", stage });
+    await says(draft, "Question · Find passages · Write…");
     await send("token", { event: "token", stage: "generate", token: "It depends" });
-    await says(page.getByRole("region", { name: "Draft" }), "It depends");
-    await says(preliminary, own.text);
-    await shown(page, "preliminary");
+    await says(draft, "It depends");
+    await shown(page, "draft");
+    if (!sentence) {
+      await send("restart", { event: "restart", stage: "generate" });
+      await send("start", { event: "start", stage: "prepare" });
+      await says(draft, "Question…");
+    }
+    const own = verbatim.answer.sentences[0];
     const sentences = sentence ? [{ ...own, text: sentence }] : verbatim.answer.sentences;
     const citations = verbatim.citations.slice(0, sentences.length);
     await send("answer", { ...verbatim, citations, answer: { ...verbatim.answer, sentences, notes } });
     await says(page.locator(".sentence"), sentence ?? own.text);
-    assert.equal(await preliminary.count(), 0);
+    assert.equal(await draft.count(), 0);
     assert.equal(await page.locator(".sentence").count(), sentences.length);
     for (const note of notes) await says(page.getByRole("region", { name: "Notes" }), note);
     await done();

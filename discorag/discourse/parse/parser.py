@@ -5,34 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from discorag.models.protocol import TreeParser
 from discorag.models.toolbox import Toolbox
 from discorag.registry import Registry
-from discorag.schema.answer import Outcome
 from discorag.schema.discourse import RstTree
-from discorag.schema.document import Chunk
 from discorag.schema.values import Span
-
-
-class TreeParser(Protocol):
-    """Parses chunks. If it is also a `UnitParser`, it makes the trees of retrievers, too."""
-
-    @property
-    def name(self) -> str:
-        """The model, for the ledger."""
-        ...
-
-    @property
-    def version(self) -> str:
-        """Names everything that shapes its trees; if it changes, stored documents are parsed again."""
-        ...
-
-    async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
-        """The tree over the text of ``chunk``, in document offsets. Its EDUs hold all characters but white space.
-
-        Raises:
-            ModelError: From parsers that call a model.
-        """
-        ...
 
 
 @dataclass(frozen=True)

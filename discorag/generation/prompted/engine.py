@@ -7,6 +7,7 @@ our instructions, is refused.
 
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import partial
@@ -21,6 +22,7 @@ from discorag.schema.discourse import BY_CODE, Plan, RhetoricalGraph
 from discorag.schema.errors import InvalidOutputError, OutputTruncatedError, Usage
 from discorag.schema.ledger import Failure
 from discorag.schema.values import words_of
+from discorag.text.citation_forms import cited_in_brackets, has_citation
 from discorag.text.citations import (
     format_reference,
     references,
@@ -29,7 +31,7 @@ from discorag.text.citations import (
     without_references,
     without_unknown,
 )
-from discorag.text.replies import whole_sentences
+from discorag.text.replies import prose_in, whole_sentences
 from discorag.text.sentences import sentence_spans
 
 LINK_TOKENS = 12  # "10":"BACKGROUND_FOR",
@@ -68,7 +70,12 @@ _MARK = re.compile(rf"(?<=\s){_WHOLE}[ \t]*|{_WHOLE}")
 _BROKEN_MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]|[<>=]\s*(?:{_CODES})\s*\|")
 _FENCE = re.compile(r"</?(?:chunk|question|instruction)\b[^<>\n]*>|^```.*$", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:amp|lt|gt|#124);")
-_BEGINS = re.compile(r"[|<&`][^\n]{0,40}\Z")  # of what is ours the longest is a fence, with its source
+_BEGINS = re.compile(
+    r"\s*[|<&`\[【［〔⟦(（{^*\\⁰¹²³⁴-⁹][^\n]{0,40}\Z|\n\W*\w{0,12}\Z|\n\W*(?i:sources?|references?|quellen)\W*[:：][\s\S]*\Z"
+)
+"""What may become something of ours (the longest is a fence, with its source), a citation or a list of sources."""
+_CONTEXT = 40
+"""Characters before a citation that tell whether it is one."""
 
 
 def strip_marks(text: str, passages: Sequence[str]) -> str:
@@ -82,23 +89,61 @@ def strip_marks(text: str, passages: Sequence[str]) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-class Shown:
-    """The pieces of a stream without marks, fences and escapes; what may become one is held back."""
+def said_in(text: str, passages: Sequence[str]) -> str:
+    """The prose that a model wrote, without what is ours, its citations in the form that we read.
 
-    def __init__(self) -> None:
+    Raises:
+        ValueError: It is JSON without prose.
+    """
+    return cited_in_brackets(strip_marks(prose_in(text), passages), passages)
+
+
+class Shown:
+    """The pieces of a stream without marks, fences and escapes, their citations in the form that we read.
+
+    What may become one of these is held back, and so is a whole reply in JSON.
+    """
+
+    def __init__(self, passages: Sequence[str] = ()) -> None:
+        self._passages = passages
         self._held = ""
+        self._before = ""
+        self._bare: bool | None = None
 
     def push(self, piece: str) -> str:
         """What can be shown once ``piece`` has come."""
-        text = _FENCE.sub("", _MARK.sub("", self._held + piece))
+        self._held += piece
+        if not self._before and self._held.lstrip()[:1] in ("{", "`", "~"):
+            return ""
+        text = self._cleaned(self._held)
         begins = _BEGINS.search(text)
-        at = begins.start() if begins else len(text)
-        self._held = text[at:]
-        return unescape(text[:at])
+        return self._show(text, begins.start() if begins else len(text))
 
     def rest(self) -> str:
-        """What was held back, at the end."""
-        return unescape(self._held)
+        """What was held back, at the end; nothing of JSON without prose, which is refused."""
+        with suppress(ValueError):
+            text = self._cleaned(prose_in(self._held) if not self._before else self._held)
+            return self._show(text, len(text))
+        return ""
+
+    def _cleaned(self, text: str) -> str:
+        text = _FENCE.sub("", _MARK.sub("", text))
+        cited = self._cited(text, bare=bool(self._bare))
+        if self._bare is None and has_citation(cited):
+            self._bare = False
+        elif self._bare is None and (bare := self._cited(text, bare=True)) != cited:
+            self._bare, cited = True, bare
+        return cited
+
+    def _cited(self, text: str, *, bare: bool) -> str:
+        if not self._passages:
+            return text
+        whole = cited_in_brackets(self._before + text, self._passages, bare=bare)
+        return whole[len(self._before) :] if whole.startswith(self._before) else text
+
+    def _show(self, text: str, at: int) -> str:
+        self._before, self._held = (self._before + text[:at])[-_CONTEXT:], text[at:]
+        return unescape(text[:at])
 
 
 def marks_left(text: str, passages: Sequence[str]) -> bool:
@@ -161,6 +206,13 @@ _DECLINES = re.compile(
     re.IGNORECASE,
 )
 
+_BUT = re.compile(r"[,;:] (?:but|however|although|though|only)\b", re.IGNORECASE)
+_ABOUT_PASSAGES = re.compile(
+    rf"\W*(?:(?:(?:the|these|given|provided|retrieved) )*{_SOURCES}|they|none|instead|i|please|therefore)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says more of what the passages lack or hold."""
+
 
 def declined(text: str) -> str:
     """Why a model says that the passages do not answer the question; "" where it answers all or a part of it.
@@ -171,10 +223,14 @@ def declined(text: str) -> str:
     'None of the passages says anything about chess.'
     >>> declined("The passages do not answer for whom. It lowered the risk [1].")
     ''
+    >>> declined("The passages do not say who drives it. The van may weigh 3.5 t.")
+    ''
     """
     first, *others = [span.of(text) for span in sentence_spans(text)] or [""]
     cites = bool(references(text))
-    if not _DECLINES.match(first) or any(references(sentence) or not cites for sentence in others):
+    if not _DECLINES.match(first) or (cites and _BUT.search(first)):
+        return ""
+    if any(references(sentence) or not (cites or _ABOUT_PASSAGES.match(sentence)) for sentence in others):
         return ""
     return without_references(text, chunks=10_000).strip()
 
@@ -261,7 +317,7 @@ class LlmEngine:
         limit = self.sampling.for_answer(len(inputs.chunks))
         read = partial(answer_of, inputs=inputs, ask=ask, prompts=prompts)
         request = self._request("generate", inputs, read, limit, structured=structured)
-        shown = Shown()
+        shown = Shown([c.text for c in inputs.chunks])
         async for piece in self.model.stream(replace(request, cut=whole_sentences)):
             if text := shown.push(piece) if isinstance(piece, str) else shown.rest():
                 yield text
@@ -294,7 +350,7 @@ def plan_of(text: str, inputs: AnswerInputs) -> Plan:
         ValueError: It says nothing.
     """
     passages = [c.text for c in inputs.chunks]
-    paragraph = without_unknown(without_label(strip_marks(text, passages), "plan", passages), passages)
+    paragraph = without_unknown(without_label(said_in(text, passages), "plan", passages), passages)
     _check_says(paragraph, inputs)
     return Plan(paragraph=paragraph)
 
@@ -309,7 +365,7 @@ def answer_of(text: str, inputs: AnswerInputs, ask: str, prompts: Sequence[str] 
             passage's, or more than `PROMPT_RUN` our prompts'. ``ask`` is how it is asked for again.
     """
     passages = [c.text for c in inputs.chunks]
-    answer = without_repeats(without_label(strip_marks(text, passages), "answer", passages))
+    answer = without_repeats(without_label(said_in(text, passages), "answer", passages))
     _check_says(answer, inputs)
     if repeated := scaffolding(answer, passages, prompts):
         raise AskAgainError(f"It repeats {repeated}.", ask)

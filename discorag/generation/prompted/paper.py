@@ -18,7 +18,7 @@ from typing import TypeVar
 from discorag.discourse.parse.inline import code_table, escape
 from discorag.generation.narrowing import shown_text
 from discorag.generation.prompted.conversation import chunk_text
-from discorag.generation.prompted.engine import Sampling, graph_tokens, marks_left, outcome_of, plan_tokens, strip_marks
+from discorag.generation.prompted.engine import Sampling, graph_tokens, marks_left, outcome_of, plan_tokens, said_in
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
@@ -239,7 +239,7 @@ class PaperEngine:
 
 def _without_marks(text: str, passages: Sequence[str]) -> str:
     """Raises ``ValueError`` where marks of the chunks' trees are left among words that no passage has."""
-    clean = strip_marks(text, passages)
+    clean = said_in(text, passages)
     if marks_left(clean, passages):
         raise ValueError("The output holds marks of the chunks' trees, such as |1<elab|. Write it without them.")
     return clean

@@ -19,7 +19,7 @@ from discorag.models.loops import PerLoop
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
-from discorag.schema.errors import ModelError, Usage
+from discorag.schema.errors import ModelError, ModelUnavailableError, Usage
 from discorag.schema.values import Span
 from discorag.text.citations import references
 from discorag.text.sentences import sentence_spans
@@ -31,7 +31,7 @@ PASSAGES = (
 )
 ANSWER_CHARACTERS = 600
 LATER_S = 30.0
-"""How many seconds a model that could not be reached is assumed to be able to do everything."""
+"""How many seconds a model whose test failed is assumed to be able to do everything."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,11 @@ class Prober:
     _locks: PerLoop[asyncio.Lock] = field(default_factory=lambda: PerLoop(asyncio.Lock))
 
     async def ability(self) -> Ability:
-        """What the model can do. Never fails: a model that cannot be reached is assumed to be able, for a while."""
+        """What the model can do; for a while it is assumed to be able to do everything if the call fails.
+
+        Raises:
+            ModelUnavailableError: The model cannot be reached.
+        """
         async with await self._locks.get():
             if self._known is None or monotonic() > self._until:
                 self._known, self._until = await self._found()
@@ -90,6 +94,8 @@ class Prober:
     async def _found(self) -> tuple[Ability, float]:
         try:
             reply = await self.model.complete(self._request())
+        except ModelUnavailableError:
+            raise  # the next call would fail, too
         except ModelError as error:
             self._owed += error.usage or Usage()
             return Ability(unknown=f"not known: {error}"), monotonic() + LATER_S

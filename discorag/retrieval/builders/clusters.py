@@ -67,14 +67,14 @@ class ClusterBuilder:
 
     def __init__(self, encoder: Encoder, summariser: Summariser, sizes: ClusterSizes | None = None) -> None:
         self._encoder, self._summariser, self._sizes = encoder, summariser, sizes or ClusterSizes()
+        with extra("raptor"):
+            self._libraries = f"umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
 
     @property
     def version(self) -> str:
         """The sizes, and the versions of the libraries that cluster, of encoder, summariser and sentence splitter."""
         sizes = "/".join(str(value) for value in vars(self._sizes).values())
-        with extra("raptor"):
-            libraries = f"umap-{version('umap-learn')}+sklearn-{version('scikit-learn')}"
-        return f"1/{sizes}+{libraries}:{self._encoder.version}:{self._summariser.version}:{SPLITTER_VERSION}"
+        return f"1/{sizes}+{self._libraries}:{self._encoder.version}:{self._summariser.version}:{SPLITTER_VERSION}"
 
     async def build(self, source: Source) -> Built:
         """See `Builder.build`."""

@@ -52,7 +52,7 @@ class Apps:
     def rag(self, uploads: Path, *, llm: str | None = None, keys: Path | None = None, **api: Any) -> DiscoRAG:
         """The pipeline of such an app."""
         served = ApiSettings.model_validate({"uploads": uploads, "keys": keys, "requests_per_minute": 100_000, **api})
-        model = LlmSettings(base_url=llm, model="scripted", cache=None, retries=0, layout="inline")
+        model = LlmSettings(base_url=llm, model="scripted", cache=None, retries=0)
         backends = copy.copy(self.shared)
         backends.settings = self.shared.settings.model_copy(update={"api": served, "llm": model})
         backends.model = configured_model(backends.settings)

@@ -235,6 +235,17 @@ def test_a_server_without_keys_listens_to_this_machine_only(host: str, is_loopba
             access(None, host=host)
 
 
+def test_a_server_whose_port_is_published_on_this_machine_only_needs_no_keys_and_says_how_to_add_them(
+    keys: Path,
+) -> None:
+    with capture_logs() as logs:
+        assert access(None, host="0.0.0.0", published_locally=True).is_open
+    assert [line["log_level"] for line in logs] == ["warning"]
+    assert "disco-rag key" in logs[0]["hint"]
+    with pytest.raises(ConfigError, match="cannot be read"):  # once keys are named, they are required
+        access(keys, host="0.0.0.0", published_locally=True)
+
+
 FOREIGN = ["https://elsewhere.example", "null", "http://127.0.0.1.elsewhere.example"]
 NO_ORIGIN = ["http://[", "//", "http://[::1", ""]
 OWN = ["http://localhost:3000", "http://127.0.0.1:8080", "http://[::1]:8080"]

@@ -14,7 +14,7 @@ from discorag.schema.discourse import RstTree
 from discorag.schema.ledger import STAGES
 from interfaces.http.app import create_app
 from tests.graphs.scripts import ANSWER, model
-from tests.interfaces.http.conftest import Address, Listen, Served
+from tests.interfaces.http.conftest import Listen, Served
 from tests.interfaces.http.parts import PATIENCE_S, QUERY, TEXTS, Apps, Listening, events, until
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
@@ -59,45 +59,27 @@ def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_l
         reply = served(llm=llm.base_url).post("/ask", json=make_body(), headers=STREAM)
     assert reply.headers["content-type"].startswith("text/event-stream")
     found = events(reply.text)
-    assert [data["stage"] for name, data in found if name == "start"] == list(STAGES)
-    assert [data["stage"] for name, data in found if name == "end"] == list(STAGES)
+    stages = [stage for stage in STAGES if stage != "assess"]  # the model decides whether the evidence answers
+    assert [data["stage"] for name, data in found if name == "start"] == stages
+    assert [data["stage"] for name, data in found if name == "end"] == stages
     assert "".join(data["token"] for name, data in found if name == "token") == ANSWER
     assert [name for name, _ in found].count("answer") == 1
     assert found[-1][0] == "answer"
     assert found[-1][1]["draft"] == ANSWER
 
 
-@pytest.mark.parametrize("answer", [ANSWER, Scripted("down", status=500)], ids=["writes", "fails"])
-async def test_the_verbatim_answer_is_streamed_before_the_model_answers_and_stays_if_it_fails(
-    listening: Address, answer: Scripted | str
-) -> None:
-    arrived = threading.Event()
-
-    def respond(body: Body) -> Scripted | str:
-        assert arrived.wait(PATIENCE_S)  # the model waits until the client has the verbatim answer
-        return model({"answer": answer})(body)
-
-    body = ""
-    with ScriptedServer(respond) as llm:
-        url = listening(llm=llm.base_url) + "/ask"
-        async with (
-            httpx.AsyncClient(timeout=PATIENCE_S) as client,
-            client.stream("POST", url, json=make_body(), headers=STREAM) as reply,
-        ):
-            async for text in reply.aiter_text():
-                body += text
-                if any(name == "preliminary" for name, _ in events(body.rpartition("\n\n")[0])):
-                    arrived.set()
-    found = events(body)
-    preliminary, final = next(data for name, data in found if name == "preliminary"), found[-1][1]
-    sentences = preliminary["answer"]["sentences"]
-    assert all(s["support"] == "supported" for s in sentences)
-    assert [len(numbers) for numbers in preliminary["citations"]] == [len(s["evidence"]) for s in sentences]
-    assert preliminary["sources"]
-    assert (final["answer"]["sentences"] == sentences) == (answer != ANSWER)
-    assert [note.partition(":")[0] for note in final["answer"]["notes"]] == (
-        [] if answer == ANSWER else ["The language model did not make the answer"]
-    )
+def test_a_stream_starts_again_if_the_model_fails_and_a_strict_question_is_an_error(served: Served) -> None:
+    with ScriptedServer(model({"answer": Scripted("down", status=500)})) as llm:
+        client = served(llm=llm.base_url)
+        found = events(client.post("/ask", json=make_body(), headers=STREAM).text)
+        strict = client.post("/ask", json=make_body(switches={"strict": True}))
+    assert [data["stage"] for name, data in found if name == "start"].count("prepare") == 2
+    name, final = found[-1]
+    assert (name, final["model_failed"]) == ("answer", True)
+    assert all(s["support"] == "supported" for s in final["answer"]["sentences"])
+    [note] = final["answer"]["notes"]
+    assert note.startswith("The language model did not make the answer")
+    assert (strict.status_code, strict.json()["error"]["type"]) == (502, "ModelUnavailableError")
 
 
 def test_a_stream_that_fails_midway_ends_in_one_error_event(client: TestClient) -> None:
@@ -223,7 +205,7 @@ async def test_a_question_too_many_is_turned_away_and_told_when_to_come_again(
             with pytest.raises(asyncio.CancelledError):
                 await question
             await asyncio.to_thread(until, lambda: app.state.service.under_way == 0)
-            local = {"relater": "local", "planner": "local", "generator": "local"}
+            local = {"engine": "local"}
             later = await client.post("/ask", json=make_body(switches=local))
     assert (refused.status_code, refused.json()["error"]["type"]) == (503, "BusyError")
     assert int(refused.headers["retry-after"]) >= 1
@@ -245,11 +227,13 @@ def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
     [
         (make_body(corpus="nothing"), 404, "EmptyCorpusError"),
         (make_body(filters={"doc_id": ["none"]}, switches={"abstain": "never"}), 404, "EmptyCorpusError"),
-        (make_body(switches={"colour": "red"}), 422, "colour"),
+        (make_body(switches={"colour": "red"}), 422, "no option 'colour'. Known options: abstain"),
+        (make_body(switches={"profile": "verbatim"}), 422, "no option 'profile'. Use preset=verbatim"),
+        (make_body(switches={"preset": "verbatim", "engine": "llm"}), 422, "exclude each other"),
         (make_body(switches={"tenant": "alpha"}), 422, "tenant"),
         (make_body(tenant="alpha"), 422, "tenant"),
         (make_body(switches={"top_k": 5, "retriever": "snapped"}), 422, "top_k"),
-        (make_body(switches={"generator": "llm"}), 422, "ConfigError"),
+        (make_body(switches={"engine": "llm"}), 422, "ConfigError"),
         ({"query": "why " * 1001}, 422, "query"),
         ({"query": " "}, 422, "query"),
         ({}, 422, "query"),

@@ -25,7 +25,7 @@ FOLLOW_UP: list[ChatCompletionMessageParam] = [
     {"role": "assistant", "content": "It is made in the skin."},
     {"role": "user", "content": "Does it lower the incidence of influenza?"},
 ]
-MODELS = {"disco-rag", "disco-rag-local", "standard-rag", "disretrieval", "raptor", "htsir", "rdr2"}
+MODELS = {"disco-rag", "disco-rag-verbatim", "standard-rag", "disretrieval", "raptor", "htsir"}
 
 
 def client(url: str, key: str = "none") -> openai.OpenAI:
@@ -102,7 +102,7 @@ def test_the_models_are_the_pipelines_that_can_be_asked(apps: Apps, listen: List
         chat.chat.completions.create(model="disco-rag-paper", messages=ASK)
     with ScriptedServer(model()) as llm:
         with_llm = client(listen(apps(uploads / "more", llm=llm.base_url)))
-        assert {m.id for m in with_llm.models.list()} > MODELS | {"disco-rag-paper"}
+        assert {m.id for m in with_llm.models.list()} > MODELS | {"disco-rag-written", "disco-rag-paper", "rdr2"}
 
 
 def test_langchains_client_names_a_corpus_and_streams_its_answer(listening: Address) -> None:

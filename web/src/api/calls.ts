@@ -113,4 +113,4 @@ export async function choices(): Promise<Choices> {
   return { presets: properties.preset?.enum ?? [], retrievers: properties.retriever?.enum ?? [] };
 }
 
-export const presetSwitches = (preset: string): Options => (preset === "default" ? {} : { preset });
+export const presetSwitches = (preset: string): Options => (preset === "auto" ? {} : { preset });

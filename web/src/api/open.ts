@@ -1,6 +1,6 @@
 /** What the API's schema leaves open: the events of streams; and what the page asks. */
 
-import type { Options, Reply } from "./types";
+import type { Options } from "./types";
 
 export interface Question {
   query: string;
@@ -10,16 +10,12 @@ export interface Question {
   thread?: string;
 }
 
-/** The answer of the sources' own sentences, while a language model writes. */
-export type Preliminary = Pick<Reply, "answer" | "text" | "steps" | "sources" | "citations">;
-
 export interface StreamEvent {
-  event: "start" | "end" | "failure" | "token" | "restart" | "preliminary";
+  event: "start" | "end" | "failure" | "token" | "restart";
   stage: string;
   preview?: string;
   seconds?: number;
   token?: string;
   message?: string;
   fallback?: string;
-  preliminary?: Preliminary;
 }

@@ -1,5 +1,5 @@
 import { headers, Problem, problemFrom } from "./client";
-import type { Preliminary, Question, StreamEvent } from "./open";
+import type { Question, StreamEvent } from "./open";
 import type { Reply } from "./types";
 
 interface Message {
@@ -43,8 +43,7 @@ export async function stream(question: Question, onEvent: (event: StreamEvent) =
   for await (const { event, data } of messages(response.body)) {
     if (event === "error") throw problemFrom(data, 500);
     if (event === "answer") return JSON.parse(data) as Reply;
-    if (event === "preliminary") onEvent({ event, stage: "quote", preliminary: JSON.parse(data) as Preliminary });
-    else if (data) onEvent(JSON.parse(data) as StreamEvent);
+    if (data) onEvent(JSON.parse(data) as StreamEvent);
   }
   throw new Problem("The answer was interrupted.", "Ask again.", 500);
 }

@@ -1,7 +1,7 @@
 /** Written by `make api-types`. Spans count Unicode code points of a document's canonical text. */
 
 /** Of a question, in their order. */
-export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "parse", "assess", "quote", "relate", "plan", "generate", "verify"];
+export const STAGE_ORDER = ["prepare", "retrieve", "rerank", "assess", "parse", "relate", "plan", "generate", "verify"];
 
 export interface Answer {
   query: string;
@@ -151,7 +151,7 @@ export type Nuclearity = "NS" | "SN" | "NN";
 
 export interface Options {
   preset?: string;
-  profile?: string;
+  engine?: string;
   retriever?: string;
   search_documents?: number;
   node_scores?: string;
@@ -163,16 +163,14 @@ export interface Options {
   top_k?: number;
   rerank?: boolean;
   abstain?: string;
+  strict?: boolean;
   use_tree?: boolean;
   use_graph?: boolean;
   use_plan?: boolean;
   plan?: string | null;
   parser?: string;
-  relater?: string;
   verifier?: string;
   layout?: string;
-  planner?: string;
-  generator?: string;
   detail?: string;
   refine?: number;
   temperature?: number;
@@ -210,6 +208,7 @@ export interface Reply {
   evidence: Record<string, Span[]>;
   graph: RhetoricalGraph | null;
   draft: string;
+  model_failed: boolean;
   ledger: Ledger;
   seconds: number;
   text: string;

@@ -32,7 +32,7 @@ export function routeOf(hash: string): Route {
     view: VIEWS.find((view) => view === path) ?? "ask",
     q: given.get("q") ?? "",
     corpus: given.get("corpus") ?? "",
-    preset: given.get("preset") ?? "default",
+    preset: given.get("preset") ?? "auto",
     s: number(given.get("s")),
     doc: given.get("doc") ?? "",
     chunk: number(given.get("chunk")),
@@ -47,7 +47,7 @@ export function hashOf(route: Route): string {
   const query = new URLSearchParams();
   if (route.q) query.set("q", route.q);
   if (route.corpus) query.set("corpus", route.corpus);
-  if (route.preset !== "default") query.set("preset", route.preset);
+  if (route.preset !== "auto") query.set("preset", route.preset);
   if (route.s !== null) query.set("s", String(route.s));
   if (route.view === "tree" && route.doc) query.set("doc", route.doc);
   if (route.view === "tree" && route.chunk !== null) query.set("chunk", String(route.chunk));

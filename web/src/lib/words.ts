@@ -15,8 +15,9 @@ export const VIEW_NAMES = {
 } as const;
 
 const PRESETS: Record<string, string> = {
-  default: "Default",
-  local: "Without a language model",
+  auto: "Default",
+  written: "Written by a language model",
+  verbatim: "Sentences of the sources",
   standard: "Standard RAG",
   paper: "Disco-RAG, as printed",
   disretrieval: "DISRetrieval",
@@ -31,9 +32,8 @@ const STAGES: Record<string, string> = {
   prepare: "Question",
   retrieve: "Find passages",
   rerank: "Order passages",
-  parse: "Trees of the passages",
   assess: "Is there an answer?",
-  quote: "Preliminary answer",
+  parse: "Trees of the passages",
   relate: "Relate passages",
   plan: "Plan",
   generate: "Write",

@@ -90,7 +90,7 @@ function useLinked(route: Route, corpus: string, asked: Question | null, start: 
   return useCallback(() => setLinked(true), []);
 }
 
-const DEFAULT: calls.Choices = { presets: ["default"], retrievers: [] };
+const DEFAULT: calls.Choices = { presets: ["auto"], retrievers: [] };
 
 export function Shared({ children }: { children: ReactNode }) {
   const [route, go] = useRoute();

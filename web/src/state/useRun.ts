@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from "react";
 import { problemOf, type Problem } from "../api/client";
 import { stream } from "../api/stream";
-import type { Preliminary, Question, StreamEvent } from "../api/open";
+import type { Question, StreamEvent } from "../api/open";
 import type { Failure, Reply } from "../api/types";
 
 export interface StageSeen {
@@ -15,7 +15,6 @@ export interface Run {
   status: "idle" | "running" | "done" | "failed";
   asked: Question | null;
   stages: StageSeen[];
-  preliminary: Preliminary | null;
   draft: string;
   failures: Failure[];
   result: Reply | null;
@@ -26,7 +25,6 @@ const IDLE: Run = {
   status: "idle",
   asked: null,
   stages: [],
-  preliminary: null,
   draft: "",
   failures: [],
   result: null,
@@ -42,8 +40,11 @@ function after(run: Run, event: StreamEvent): Run {
   const { stage } = event;
   const old = run.stages.find((s) => s.stage === stage);
   switch (event.event) {
-    case "start":
-      return { ...run, stages: withStage(run.stages, { stage, state: "running", preview: "", seconds: null }) };
+    case "start": {
+      const seen: StageSeen = { stage, state: "running", preview: "", seconds: null };
+      const isAgain = stage === "prepare"; // the language model failed: the stages run again without it
+      return { ...run, stages: isAgain ? [seen] : withStage(run.stages, seen) };
+    }
     case "end": {
       const state = old?.state === "failed" ? "failed" : "done";
       const seen: StageSeen = { stage, state, preview: event.preview ?? "", seconds: event.seconds ?? null };
@@ -54,8 +55,6 @@ function after(run: Run, event: StreamEvent): Run {
       const seen: StageSeen = { stage, state: "failed", preview: old?.preview ?? "", seconds: old?.seconds ?? null };
       return { ...run, stages: withStage(run.stages, seen), failures: [...run.failures, failure] };
     }
-    case "preliminary":
-      return { ...run, preliminary: event.preliminary ?? null };
     case "token":
       return { ...run, draft: run.draft + (event.token ?? "") };
     case "restart":

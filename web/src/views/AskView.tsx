@@ -1,8 +1,7 @@
 import { useState } from "react";
-import type { Preliminary } from "../api/open";
 import type { Reply } from "../api/types";
 import type { Resting } from "../lib/evidence";
-import { NOT_SURE, stageName } from "../lib/words";
+import { stageName } from "../lib/words";
 import { ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
 import { useApp } from "../state/app";
@@ -45,36 +44,16 @@ function WrittenAnswer({ result, corpus }: { result: Reply; corpus: string }) {
   );
 }
 
-/** The sentences of the sources, shown until the language model has written. */
-function PreliminaryAnswer({ found }: { found: Preliminary }) {
-  return (
-    <section className="answer" aria-label="Preliminary answer">
-      <p className="note small">Preliminary: sentences of the sources, while the language model writes.</p>
-      <p className="prose" dir="auto">
-        {found.answer.unsure && <span className="quiet">{NOT_SURE} </span>}
-        {found.answer.sentences.map((sentence, at) => (
-          <span key={at}>
-            <bdi>{sentence.text}</bdi>
-            <sup className="cites">{found.citations[at]?.join(" ")}</sup>{" "}
-          </span>
-        ))}
-      </p>
-      <Cited result={found} />
-    </section>
-  );
-}
-
-function Draft({ run: { draft, failures, preliminary, stages } }: { run: Run }) {
-  const now = stages.findLast((stage) => stage.state === "running");
+/** What a question has gone through so far, and the draft as it is written. */
+function Draft({ run: { draft, failures, stages } }: { run: Run }) {
   return (
     <section className="answer" aria-label="Draft" aria-busy="true">
-      {preliminary && <h2>The language model {draft ? "writes" : "reads"}…</h2>}
+      <p className="quiet small">{stages.map((seen) => stageName(seen.stage)).join(" · ") || stageName("prepare")}…</p>
       {draft && (
         <p className="prose draft" dir="auto">
           {draft}
         </p>
       )}
-      {!draft && !preliminary && <p className="quiet">{stageName(now?.stage ?? "retrieve")}…</p>}
       {failures.map((failure, at) => (
         <p className="note small" key={at}>
           {stageName(failure.stage)}: <bdi>{failure.message}</bdi> Used instead: <bdi>{failure.fallback || "nothing"}</bdi>.
@@ -91,7 +70,6 @@ export function AskView() {
       <QuestionBar />
       <ThreadBar />
       {run.status === "idle" && <Start />}
-      {run.status === "running" && run.preliminary && <PreliminaryAnswer found={run.preliminary} />}
       {run.status === "running" && <Draft run={run} />}
       {run.problem && <ProblemNote problem={run.problem} />}
       {run.result && run.asked && (run.result.answer.abstained ? (

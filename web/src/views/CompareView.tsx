@@ -18,7 +18,7 @@ interface SideState {
   problem: Problem | null;
 }
 
-const PLAIN: Side = { preset: "default", retriever: "dense", off: PARTS.map((part) => part.id) };
+const PLAIN: Side = { preset: "auto", retriever: "dense", off: PARTS.map((part) => part.id) };
 const NOTHING: SideState = { busy: false, result: null, problem: null };
 
 const switchesOf = ({ preset, retriever, off }: Side): Options => ({
@@ -36,7 +36,7 @@ function nameOf(side: Side): string {
     ...PARTS.filter((part) => off.includes(part.id)).map((part) => `no ${part.name.toLowerCase()}`),
   ];
   const name = parts.filter(Boolean).join(", ");
-  return name === presetName("default") ? "disco-rag" : name;
+  return name === presetName("auto") ? "disco-rag" : name;
 }
 
 interface SettingsProps {

@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from discorag.discourse.parse.parser import Limits, TreeParser, Unit, join_texts
+from discorag.discourse.parse.parser import Limits, Unit, join_texts
 from discorag.discourse.parse.rules import RuleParser, rule_tree
 from discorag.discourse.parse.trained.decode import decode, most_likely, refine_relation
 from discorag.discourse.parse.trained.network import (
@@ -24,6 +24,7 @@ from discorag.discourse.parse.trained.network import (
 from discorag.discourse.parse.trained.pieces import Layout, Level, Pieces, layout_of
 from discorag.ingest.segment.layout import has_no_word
 from discorag.models.loops import PerLoop, raise_if_cancelled
+from discorag.models.protocol import TreeParser
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import Outcome
 from discorag.schema.discourse import RstTree, Split, from_splits

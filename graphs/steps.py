@@ -1,0 +1,65 @@
+"""LangGraph's builder and graph, with what our nodes and our users need beyond them."""
+
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateUpdate
+
+from discorag.schema.errors import UnknownNameError
+from nodes.edits import check_edit
+from nodes.sync import Node, two_way
+
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+Edits = Sequence[Sequence[StateUpdate]]
+
+
+class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph that refuses an edit of its state that LangGraph would drop, or that its nodes cannot read."""
+
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Edits) -> RunnableConfig:
+        """Edit the state, as `update_state` does. Raises `InputError`."""
+        self._check(supersteps)
+        return super().bulk_update_state(config, supersteps)
+
+    async def abulk_update_state(self, config: RunnableConfig, supersteps: Edits) -> RunnableConfig:
+        """Edit the state, as `aupdate_state` does. Raises `InputError`."""
+        self._check(supersteps)
+        return await super().abulk_update_state(config, supersteps)
+
+    def _check(self, supersteps: Edits) -> None:
+        known = [*cast("dict[str, Any]", self.builder.channels)]
+        for update in (update for step in supersteps for update in step if update.values):
+            check_edit(cast("dict[str, Any]", update.values), update.as_node, known=known)
+
+
+class Steps(StateGraph[Any, Any, Any, Any]):
+    """A graph under construction; its nodes are coroutine functions, and can be called synchronously all the same.
+
+    Args:
+        schemas: As for `StateGraph`.
+        own: Nodes of the caller, by the name of the node that each replaces.
+    """
+
+    def __init__(self, *schemas: Any, own: Mapping[str, Node] | None = None, **named: Any) -> None:
+        super().__init__(*schemas, **named)
+        self._own = dict(own or {})
+
+    def add_node(self, node: Any, action: Any = None, **options: Any) -> Self:
+        """Add a node by name, or the caller's own in its place. Options are those of `StateGraph.add_node`."""
+        return super().add_node(node, two_way(cast("Node", self._own.get(node, action))), **options)
+
+    def compile(self, *arguments: Any, **options: Any) -> Graph:
+        """The runnable graph. Raises `UnknownNameError` if an own node replaces none."""
+        if unknown := self._own.keys() - self.nodes.keys():
+            raise UnknownNameError(
+                f"The graph {options.get('name', '')!r} has no node {min(unknown)!r} that could be replaced.",
+                hint=f"Its nodes are {', '.join(self.nodes)}.",
+            )
+        graph = super().compile(*arguments, **options)
+        graph.__class__ = CheckedGraph  # LangGraph's builder makes its own class only
+        return graph

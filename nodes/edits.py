@@ -1,0 +1,58 @@
+"""Checks edits of a stopped run's state, which LangGraph takes as they are."""
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from discorag.schema.discourse import RhetoricalGraph, RstTree
+from discorag.schema.errors import InputError
+from discorag.schema.statements import StatementGraph
+
+
+class _Hit(TypedDict):
+    chunk_id: str
+    score: float
+
+
+_SHAPES: dict[str, TypeAdapter[Any]] = {
+    "hits": TypeAdapter(list[_Hit]),
+    "evidence": TypeAdapter(dict[str, list[Annotated[list[int], Field(min_length=2, max_length=2)]]]),
+    "trees": TypeAdapter(dict[str, RstTree]),
+    "statements": TypeAdapter(StatementGraph | None),
+    "graph": TypeAdapter(RhetoricalGraph | None),
+    "plan": TypeAdapter(str | None),
+    "draft": TypeAdapter(str),
+}
+"""What people edit, in more detail than the state's types say it."""
+
+
+_CHOOSE_HITS = frozenset({"retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"})
+"""Nodes after which the run asks whether there is any evidence."""
+
+
+def check_edit(values: Mapping[str, Any], as_node: str | None, *, known: Collection[str]) -> None:
+    """Check an edit in the name of a node; ``known`` are the keys of the graph's state.
+
+    Raises:
+        InputError: The state has no such key, the value is not what the nodes read under it, or no evidence is left for
+            nodes that need some.
+    """
+    if unknown := values.keys() - known:
+        raise InputError(f"The state has no key {min(unknown)!r}.", hint=f"Its keys are {', '.join(known)}.")
+    for key in values.keys() & _SHAPES.keys():
+        try:
+            _SHAPES[key].validate_python(values[key])
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join([key, *map(str, first["loc"])])
+            raise InputError(
+                f"The edit of {where} cannot be used: {first['msg']}.",
+                hint="Change a copy of what get_state(config).values has under this key.",
+            ) from error
+    if values.get("hits") == [] and as_node not in _CHOOSE_HITS:
+        raise InputError(
+            "After this edit no evidence is left to plan and to write from.",
+            hint='Make it in the name of the node that chooses the evidence: as_node="rerank"; the run then abstains.',
+        )
