@@ -14,6 +14,8 @@ export LANGSMITH_TRACING := false
 export LANGGRAPH_CLI_NO_ANALYTICS := 1
 export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
+# Threads come and go with event loops; each would keep memory of its own.
+export MALLOC_ARENA_MAX := 2
 # Compiled modules are kept: to compile all of them at every start takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPATH := .

@@ -15,7 +15,7 @@ _NOUN = (
 _NUMBER = r"\d{1,4}(?:\.\d{1,4}(?:-\d{1,4})?|\s?[-–—]\s?\d{1,4})?"
 _ITEM = (
     rf"(?:(?:see|cf\.?|siehe|vgl\.)\s)?(?:(?:{_NOUN}[\s_:#.=]{{0,3}}){{1,2}}|[cpsd#^])?"
-    rf"[\[\"]?({_NUMBER})[\]\"]?(?:\^|†[^\]】,]{{0,30}})?"
+    rf"[\[\"]?({_NUMBER})[\]\"]?(?:\^|(?::\d{{1,3}})?†[^\]】,]{{0,30}})?"
 )
 _NEXT = r"\s{0,2}(?:[,;，；、/&]|\band\b|\bund\b|和)(?:\s{0,2}(?:and|&))?\s{0,2}"
 _LIST = rf"\s{{0,2}}({_ITEM}(?:{_NEXT}{_ITEM}){{0,15}})[\s,;]{{0,2}}"
@@ -105,7 +105,7 @@ def _boxed(match: re.Match[str], k: int) -> str | None:
 def _cited(inside: str, k: int, *, may_be_unknown: bool = False) -> str | None:
     """``[1][3]`` for a list of numbers and ranges; None if one of them is no passage's."""
     found: list[str] = []
-    for number in re.findall(_NUMBER, re.sub(r"†[^,;]*", "", inside)):
+    for number in re.findall(_NUMBER, re.sub(r"(?::\d+)?†[^,;]*", "", inside)):
         first, *last = re.split(r"\s?[-–—]\s?", number) if "." not in number else [number]
         chunks = range(int(first), int(last[0]) + 1) if last else [int(first.split(".")[0])]
         if not chunks or not (may_be_unknown or all(1 <= chunk <= k for chunk in chunks)) or len(chunks) > max(k, 1):
