@@ -1,8 +1,8 @@
 """Finds the words that a model quotes in the text that it read.
 
 A model changes characters that carry no meaning: white space, entities, typographic quotation marks and dashes, case,
-emphasis. Both sides are folded, and every folded character knows the place that it comes from. Words and numbers are
-never matched in part, and nothing is matched approximately.
+emphasis, marks of sounds in transcripts. Both sides are folded, and every folded character knows the place that it
+comes from. Words and numbers are never matched in part, and nothing is matched approximately.
 """
 
 import html
@@ -20,8 +20,15 @@ _DASHES = dict.fromkeys("-‐‑‒–—―−﹘﹣－", "-")
 _SAME = _QUOTES | _DASHES
 _WRAP = re.compile("[\u2010\u00ad]\n[ \t]*")
 """A hyphen that only breaks a word at the end of a line."""
+_NOISE = re.compile(
+    r"[{(\[<](?:disfmarker|vocalsound|nonvocalsound|gap|pause|inaudible|crosstalk|applause|laugh(?:s|ter)?|coughs?)[})\]>]",
+    re.IGNORECASE,
+)
+"""What a transcript says of sounds between the words."""
+_SPEAKER = re.compile(r"^[^\S\n]*(?:[A-Z][\w.'’-]*[^\S\n]?){1,4}:(?=\s)", re.MULTILINE)
+"""The name of a speaker before a turn."""
 _EMPHASIS = "*_`"
-_ELLIPSIS = re.compile(r"\s*[\[(（【]?\s*(?:…+|\.{3,}|(?:\. ){2}\.|⋯+)\s*[\])）】]?\s*")
+_OMISSION = re.compile(r"\s*\n\s*|\s*[\[(（【]?\s*(?:…+|\.{3,}|(?:\. ){2}\.|⋯+)\s*[\])）】]?\s*")
 _OUTER = " \t\n\"'“”‘’„«»「」『』"
 _END = ".,;:!?。，；：！？…"
 _LEAST_WORDS, _LEAST_CHARACTERS = 2, 4
@@ -42,11 +49,11 @@ class Folded:
 
 
 @lru_cache(maxsize=512)
-def fold(text: str) -> Folded:
-    """The text without differences that carry no meaning."""
+def fold(text: str, *, is_talk: bool = False) -> Folded:
+    """The text without differences that carry no meaning; of a talk, without the names of speakers before turns."""
     folded: list[tuple[str, int, int]] = []
     is_spaced = False
-    for piece, start, end in _pieces(text):
+    for piece, start, end in _pieces(text, is_talk=is_talk):
         if piece.isspace():
             is_spaced = True
             continue
@@ -63,11 +70,12 @@ def fold(text: str) -> Folded:
     return Folded("".join(characters), starts, ends)
 
 
-def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+def _pieces(text: str, *, is_talk: bool) -> Iterator[tuple[str, int, int]]:
     """The characters of a text with their places: entities unescaped, what nobody sees and emphasis left out."""
     at = 0
     while at < len(text):
-        match = _ENTITY.match(text, at) or _WRAP.match(text, at)
+        match = _ENTITY.match(text, at) or _WRAP.match(text, at) or _NOISE.match(text, at)
+        match = match or (_SPEAKER.match(text, at) if is_talk else None)
         end = match.end() if match else at + 1
         piece = html.unescape(match[0]) if match and match[0][0] == "&" else "" if match else text[at]
         if piece and unicodedata.category(piece[0]) != "Cf" and not _is_emphasis(text, at):
@@ -90,26 +98,34 @@ def is_unspaced(c: str) -> bool:
 def locate(quotation: str, text: str) -> tuple[Span, ...]:
     """Where ``text`` has the quoted words: one span, or several in order for a quotation with ellipses.
 
-    The result is empty if it does not have them. Spans are offsets in ``text``.
+    A quotation may leave out the names of speakers, and words at its line breaks. The result is empty if the text does
+    not have the words. Spans are offsets in ``text``.
     """
-    words, source = quotation.strip(_OUTER), fold(text)
-    if (whole := _find(words, source, 0)) or (whole := _find(words.rstrip(_END + _OUTER), source, 0)):
-        return (source.origin(*whole),)
-    pieces = [piece for piece in _ELLIPSIS.split(words) if piece.strip(_OUTER + _END)]
+    words = quotation.strip(_OUTER)
+    sources = [fold(text), *([fold(text, is_talk=True)] if _SPEAKER.search(text) else [])]
+    for source in sources:
+        if whole := _first(source, 0, quotation, words, words.rstrip(_END + _OUTER)):
+            return (source.origin(*whole),)
+    pieces = [piece for piece in _OMISSION.split(words) if piece.strip(_OUTER + _END)]
     if not pieces or (len(pieces) > 1 and not all(map(_is_long_enough, pieces))):
         return ()
-    return tuple(_in_order(pieces, source))
+    return next((spans for source in sources if (spans := _in_order(pieces, source))), ())
 
 
-def _in_order(pieces: list[str], source: Folded) -> list[Span]:
+def _in_order(pieces: list[str], source: Folded) -> tuple[Span, ...]:
     spans, at = list[Span](), 0
     for piece in pieces:
-        found = _find(piece.strip(_OUTER), source, at) or _find(piece.strip(_OUTER + _END), source, at)
+        found = _first(source, at, piece, piece.strip(_OUTER), piece.strip(_OUTER + _END))
         if found is None:
-            return []
+            return ()
         spans.append(source.origin(*found))
         at = found[1]
-    return spans
+    return tuple(spans)
+
+
+def _first(source: Folded, at: int, *forms: str) -> tuple[int, int] | None:
+    """The place of the first of these forms that the text has, so that no mark is cut off which it has."""
+    return next((found for words in forms if (found := _find(words, source, at))), None)
 
 
 def _is_long_enough(piece: str) -> bool:

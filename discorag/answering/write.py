@@ -1,11 +1,14 @@
 """generate with a language model: prose over a plan and the passages that it cites, or over the passages alone."""
 
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
-from discorag.answering.passages import fenced, passage_blocks
+from discorag.answering.passages import fenced, passage_blocks, source_name
+from discorag.answering.plans import READING, has_roles, plan_block
 from discorag.answering.reader import ReaderModel, question_block
 from discorag.answering.shown import Shown
 from discorag.answering.statements import Collected
@@ -14,7 +17,7 @@ from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ContextTooLongError, InvalidOutputError
 from discorag.schema.ledger import Failure
-from discorag.schema.statements import PlanStep, StatementGraph, StatementRelationKind
+from discorag.schema.statements import StatementRole
 from discorag.text.citation_forms import cited_in_brackets
 from discorag.text.citations import (
     format_reference,
@@ -26,19 +29,6 @@ from discorag.text.citations import (
 from discorag.text.replies import prose_in, whole_sentences, without_fences
 
 STAGE = "generate"
-_READING = (
-    " The word in round brackets is what a step or quotation does for the question: answers it, opposes an answer "
-    "that the other facts favour, restricts an answer, backs it, or is about a namesake of what is asked about."
-)
-_RELATIONS = {
-    StatementRelationKind.CONTRADICTS: "contradicts {}",
-    StatementRelationKind.LIMITS: "limits {}",
-    StatementRelationKind.SUPPORTS: "supports {}",
-    StatementRelationKind.ANOTHER: "is about another thing of the same name than {}",
-    StatementRelationKind.CAUSES: "is the cause of {}",
-    StatementRelationKind.REPLACES: "is newer than {} and replaces it",
-    StatementRelationKind.EXEMPLIFIES: "is an example of {}",
-}
 _LABEL = re.compile(
     r"\A[\s*_#]*(?:(?:here is|here's|now) )?(?:the |my )?(?:final )?answer(?: to the question)?[\s*_]*:[\s*_]*",
     re.IGNORECASE,
@@ -50,8 +40,8 @@ async def write_answer(
 ) -> AsyncIterator[str | Outcome[str]]:
     """Pieces of the answer that carries out the plan, and at last the whole checked answer.
 
-    The model reads the plan, the words on which it rests, and the passages that it cites. Roles and relations are
-    shown where sources conflict or share a name. A plan without steps is answered from all passages.
+    The model reads the plan, the words on which it rests, and passages that it cites. Relations are shown where
+    sources conflict or share a name. A plan without steps is answered from all passages.
 
     Raises:
         ModelError: When the gateway gives up; see `discorag.models.protocol`.
@@ -60,9 +50,8 @@ async def write_answer(
         async for piece in answer_plainly(inputs, reader):
             yield piece
         return
-    graph = collected.graph
-    cited = dict.fromkeys(p for n in collected.plan.numbers for p in graph.by_number[n].passages)
-    prompt, failures = await _fitting(inputs, reader, list(cited), partial(_planned, inputs, collected, reader))
+    numbers = _needed_passages(collected)
+    prompt, failures = await _fitting(inputs, reader, numbers, partial(_planned, inputs, collected, reader))
     async for piece in _stream(inputs, reader, prompt, failures):
         yield piece
 
@@ -102,9 +91,10 @@ def _plain(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) ->
 
 def _planned(inputs: AnswerInputs, collected: Collected, reader: ReaderModel, numbers: Sequence[int]) -> str:
     graph = collected.graph
+    others = {n: source_name(chunk) for n, chunk in enumerate(inputs.chunks, start=1) if n not in numbers}
     missing = f"No passage says:\n{fenced('missing', graph.missing)}\n" if graph.missing else ""
-    reading = _READING if graph.has_conflict else ""
-    return _by_text(inputs, plan_block(collected), reader, numbers, reading=reading, missing=missing)
+    reading = READING if has_roles(collected) else ""
+    return _by_text(inputs, plan_block(collected, others), reader, numbers, reading=reading, missing=missing)
 
 
 def _by_text(
@@ -127,44 +117,26 @@ def _by_text(
     )
 
 
+def _needed_passages(collected: Collected) -> list[int]:
+    """The passages that the model reads in full next to the plan, by their numbers.
+
+    They are all passages of statements that conflict or share a name, and few that have a quotation of each other
+    statement. Evidence needs none: the plan has its words.
+    """
+    graph, needed = collected.graph, dict[int, None]()
+    told = [graph.by_number[n] for n in collected.plan.numbers]
+    for statement in (s for s in told if s.number in graph.in_conflict):
+        needed |= dict.fromkeys(statement.passages)
+    left = [s.passages for s in told if s.role is not StatementRole.BACKS] or [s.passages for s in told]
+    while left := [passages for passages in left if not needed.keys() & set(passages)]:
+        in_most, _ = Counter(chain.from_iterable(left)).most_common(1)[0]
+        needed[in_most] = None
+    return list(needed)
+
+
 def _passages(inputs: AnswerInputs, numbers: Sequence[int]) -> str:
     shown = sorted(numbers)
     return "\n\n".join(passage_blocks([inputs.chunks[n - 1] for n in shown], shown)) if shown else "(none)"
-
-
-def plan_block(collected: Collected) -> str:
-    """The plan with the words on which it rests; with roles and relations where sources conflict or share a name."""
-    graph, lines = collected.graph, list[str]()
-    for at, step in enumerate(collected.plan.steps, start=1):
-        role = f"({step.role}) " if graph.has_conflict else ""
-        lines += [f"{at}. {role}{step.text}", *_quoted(step, graph)]
-        if graph.has_conflict:
-            lines += _related(step, collected)
-    return "\n".join(lines)
-
-
-def _quoted(step: PlanStep, graph: StatementGraph) -> list[str]:
-    """A line for each quotation, with the role of its statement where that is not the step's."""
-    lines = list[str]()
-    for statement in (graph.by_number[n] for n in step.statements):
-        role = f"({statement.role}) " if graph.has_conflict and statement.role is not step.role else ""
-        lines += [f"   {role}[{q.passage}] “{' '.join(q.text.split())}”" for q in statement.quotations]
-    return lines
-
-
-def _related(step: PlanStep, collected: Collected) -> list[str]:
-    """A line for each relation of the step's statements to others of the plan, which it names by their passages."""
-    told, lines = collected.plan.numbers, list[str]()
-    for r in collected.graph.relations:
-        if r.source in step.statements and r.target in told:
-            source, target = (_cited(collected.graph, n) for n in (r.source, r.target))
-            about = f" ({r.about})" if r.about else ""
-            lines.append(f"   {source} {_RELATIONS[r.relation].format(target)}{about}")
-    return lines
-
-
-def _cited(graph: StatementGraph, number: int) -> str:
-    return "".join(f"[{p}]" for p in graph.by_number[number].passages)
 
 
 # --- calling --------------------------------------------------------------------------------------

@@ -19,10 +19,11 @@ from discorag.schema.values import Span
 class StatementRole(StrEnum):
     """What a statement does for the question.
 
-    ``answers``: it answers the question or a part of it. ``opposes``: it says otherwise than an answer, and the other
-    facts favour the answer. ``restricts``: it gives the condition, group, time or speaker for which an answer holds.
-    ``backs``: it is the evidence without which a reader would doubt an answer. ``namesake``: it is about another thing
-    of the same name.
+    ``answers``: it answers the question or a part of it. ``opposes``: it says otherwise than an answer, and other facts
+    favour the answer. ``restricts``: it gives the condition, group, time or speaker for which an answer holds.
+    ``backs``: a reader needs it to believe or understand an answer; or nothing answers, and it comes closest.
+    ``namesake``: it is about another thing of the same name, which the question less likely means. Values that nothing
+    decides between, and things that the question fits equally, are all ``answers``.
     """
 
     ANSWERS = "answers"
@@ -35,7 +36,7 @@ class StatementRole(StrEnum):
 class StatementRelationKind(StrEnum):
     """What the source statement is to the target statement.
 
-    CONTRADICTS: both cannot be right, and the other facts favour the target, if either. LIMITS: the source gives the
+    CONTRADICTS: both cannot be right; one of the role ``opposes`` is the less favoured. LIMITS: the source gives the
     condition, group, time or speaker for which the target holds. SUPPORTS: the source is evidence for the target.
     ANOTHER: the source is about another thing of the same name. CAUSES: the source brings the target about. REPLACES:
     the source is newer, and the target no longer holds. EXEMPLIFIES: the source is an example of the target.
@@ -144,11 +145,17 @@ class StatementGraph(BaseModel, frozen=True):
         """The statements by their numbers."""
         return {s.number: s for s in self.statements}
 
+    @cached_property
+    def in_conflict(self) -> frozenset[int]:
+        """The numbers of the statements that conflict or share a name with others."""
+        roles = {StatementRole.OPPOSES, StatementRole.NAMESAKE}
+        related = {n for r in self.relations if r.relation in CONFLICTS for n in (r.source, r.target)}
+        return frozenset(related | {s.number for s in self.statements if s.role in roles})
+
     @property
     def has_conflict(self) -> bool:
         """Whether sources conflict or share a name."""
-        roles = {StatementRole.OPPOSES, StatementRole.NAMESAKE}
-        return any(r.relation in CONFLICTS for r in self.relations) or any(s.role in roles for s in self.statements)
+        return bool(self.in_conflict)
 
 
 class PlanStep(BaseModel, frozen=True):

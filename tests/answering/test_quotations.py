@@ -8,6 +8,7 @@ from discorag.answering.quotations import fold, locate
 from tests.strategies import texts
 
 PUNCTUATION = " .,;:!?…\"'-"
+TALK = "User Interface: can they ?\n\nProject Manager: Because it hurts\n\nMarketing: they will be bored after a while"
 
 
 def found(quotation: str, text: str) -> list[str]:
@@ -22,6 +23,8 @@ def found(quotation: str, text: str) -> list[str]:
         ("Smith &amp; Sons", "by Smith & Sons.", ["Smith & Sons"]),
         ("He said &quot;no&quot; twice", "He said “no” twice", ["He said “no” twice"]),
         ("it's 1990-1995", "So it’s 1990–1995.", ["it’s 1990–1995"]),
+        ('said "no"', 'He said "no" twice.', ['said "no"']),
+        ('"He said "no""', 'He said "no" twice.', ['He said "no']),
         ("“the hall is dry.”", "so the hall is dry, he said", ["the hall is dry"]),
         ("The Hall", "in the hall", ["the hall"]),
         ("very important point", "a **very important** point", ["very important** point"]),
@@ -35,6 +38,11 @@ def found(quotation: str, text: str) -> list[str]:
         ("It was built […] in 1990", "It was built in 1904 and fell in 1990.", ["It was built", "in 1990"]),
         ("…and fell in 1990", "It was built in 1904 and fell in 1990.", ["and fell in 1990"]),
         ("he paused... then left", "he paused... then left", ["he paused... then left"]),
+        ("or if you say , I think", "or if you {vocalsound} say ,\nI think", ["or if you {vocalsound} say ,\nI think"]),
+        ("it does not {disfmarker} it has a", "Yes , it does not it has a", ["it does not it has a"]),
+        ("Can they ? Because it hurts", TALK, ["can they ?\n\nProject Manager: Because it hurts"]),
+        ("User Interface: can they ?", TALK, ["User Interface: can they ?"]),
+        ("can they ?\nbe bored after", TALK, ["can they ?", "be bored after"]),
         ("公司营业收入增长", "本期公司营业\n收入增长百分之三", ["公司营业\n收入增长"]),
         ("营业收入……百分之三", "公司营业收入增长百分之三。", ["营业收入", "百分之三"]),
         ("ＡＢＣ１２３", "code ABC123 holds", ["ABC123"]),
@@ -58,6 +66,8 @@ def test_a_quotation_is_found_whatever_its_spelling(quotation: str, text: str, e
         ("fell in 1990 ... was built", "It was built in 1904 and fell in 1990."),
         ("it ... fell", "It was built in 1904 and fell."),
         ("23", "2*3"),
+        ("Height: 20 m", "Width: 20 m\nDepth: 30 m"),
+        ("three four six five", "three four five six"),
         ("...", "Well... no."),
         ("", "Something."),
         ("。", "结束。"),

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.answering.passages import source_name
+from discorag.answering.plans import plan_block
 from discorag.answering.reader import ReaderModel
 from discorag.answering.shown import Shown
 from discorag.answering.statements import Collected, read_statements
-from discorag.answering.write import answer_plainly, plan_block, write_answer
+from discorag.answering.write import answer_plainly, write_answer
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import InvalidOutputError
 from discorag.schema.statements import parse_plan
 from discorag.text.citation_forms import cited_in_brackets
-from tests.answering.cases import chunk, inputs_over, reader_of, written
+from tests.answering.cases import chunk, inputs_over, reader_of, reply, statement, written
 from tests.servers.scripted import Scripted, ScriptedServer
 
 INPUTS = inputs_over()
@@ -54,18 +55,78 @@ async def test_the_model_reads_the_passages_that_the_plan_cites_and_the_question
     assert prompt.index(INPUTS.query) < prompt.index("<passage 1>") < prompt.rindex(INPUTS.query)
 
 
-def test_roles_and_relations_are_shown_only_where_sources_conflict_or_share_a_name() -> None:
-    assert plan_block(collected()).splitlines() == [
-        "1. (answers) Vitamin D did not lower the risk of cancer in VITAL (2018)",
-        "   [1] “did not lower the risk”",
-        "2. (answers) A review of 2014 found a risk lower by 13 %; For adults over 60 nothing was measured",
-        "   [2] “lowered the risk of cancer by 13 %”",
-        "   [3] “the effect was not measured”",
-        "   [2] contradicts [1] (the effect)",
+def test_each_statement_has_its_line_its_words_and_a_name_by_which_relations_call_it() -> None:
+    statements = [dict(s, role=role) for s, role in zip(reply()["statements"], ROLES, strict=True)]
+    assert plan_block(collected(statements=statements), {3: "Report, 2019"}).splitlines() == [
+        "1. Vitamin D did not lower the risk of cancer in VITAL (2018).",
+        "   [1] did not lower the risk",
+        "2.1. (opposes) A review of 2014 found a risk lower by 13 %.",
+        "   [2] lowered the risk of cancer by 13 %",
+        "2.2. (restricts) For adults over 60 nothing was measured.",
+        "   [3] (Report, 2019) the effect was not measured",
+        "   2.1 contradicts 1, and other facts favour 1: the effect",
     ]
-    peaceful = plan_block(collected(relations=[{"from": 3, "relation": "LIMITS", "to": 1, "about": "age"}]))
-    assert "limits" not in peaceful
-    assert "(answers)" not in peaceful
+
+
+ROLES = ("answers", "opposes", "restricts")
+
+
+def test_relations_are_shown_only_where_sources_conflict_or_share_a_name() -> None:
+    limits = {"from": 3, "relation": "LIMITS", "to": 1, "about": "age"}
+    another = {"from": 2, "relation": "ANOTHER", "to": 1, "about": "a trial and a review"}
+    assert "age" not in plan_block(collected(relations=[limits]), {})
+    assert plan_block(collected(relations=[limits, another]), {}).splitlines()[-2:] == [
+        "   2.2 says when, where or for whom 1 holds: age",
+        "   2.1 and 1 are about different things of the same name: a trial and a review",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("roles", "said"),
+    [
+        (("answers", "opposes"), "2.1 contradicts 1, and other facts favour 1"),
+        (("opposes", "answers"), "2.1 contradicts 1, and other facts favour 2.1"),
+        (("opposes", "opposes"), "2.1 and 1 contradict each other, and nothing decides between them"),
+        (("answers", "answers"), "2.1 and 1 contradict each other, and nothing decides between them"),
+    ],
+)
+def test_a_contradiction_says_which_statement_is_favoured_or_that_none_is(roles: tuple[str, str], said: str) -> None:
+    statements = [dict(s, role=role) for s, role in zip(reply()["statements"], (*roles, "answers"), strict=True)]
+    assert f"   {said}: the effect" in plan_block(collected(statements=statements), {}).splitlines()
+
+
+@given(st.permutations([1, 2, 3]), st.integers(0, 3))
+def test_every_name_of_a_relation_is_that_of_a_line(numbers: list[int], cut: int) -> None:
+    relations = [{"from": a, "relation": "CONTRADICTS", "to": b} for a, b in ((1, 2), (2, 3), (3, 1))]
+    lines = plan_block(collected(order=[numbers[:cut], numbers[cut:]], relations=relations), {}).splitlines()
+    told = {line.split(". ")[0] for line in lines if not line.startswith(" ")}
+    pairs = [re.findall(r"[\d.]*\d", line) for line in lines if "contradict each other" in line]
+    assert len(pairs) == 3
+    assert all(len({*pair}) == 2 and {*pair} <= told for pair in pairs)
+
+
+def test_quoted_words_keep_the_marks_of_the_passage() -> None:
+    inputs = inputs_over(['He called it "dry", then "not damp".'])
+    quoted = [statement(1, "It is dry.", 1, '"dry", then "not damp".')]
+    found = read_statements(written(statements=quoted, order=[[1]], relations=[]), inputs.chunks)
+    assert plan_block(found, {}).splitlines()[1] == '   [1] "dry", then "not damp".'
+
+
+async def test_evidence_and_passages_that_agree_are_named_by_the_plan_and_not_read_again() -> None:
+    agreeing = statement(1, "It did not.", 1, "did not lower the risk")
+    agreeing["quotations"].append({"passage": 2, "text": "A review of 2014"})
+    backing = statement(2, "Some were not measured.", 3, "the effect was not measured", role="backs")
+    titled = tuple(c.model_copy(update={"title": f"Trials of {c.id}"}) for c in INPUTS.chunks)
+    with ScriptedServer(["It did not [1]."]) as server:
+        await written_by(
+            server,
+            replace(INPUTS, chunks=titled),
+            collected(statements=[agreeing, backing], order=[[1, 2]], relations=[]),
+        )
+    prompt = prompt_of(server)
+    assert re.findall(r"^<passage (\d+)>", prompt, re.MULTILINE) == ["1"]
+    assert "[2] (Trials of c2) A review of 2014" in prompt
+    assert "[3] (Trials of c3) the effect was not measured" in prompt
 
 
 async def test_a_plan_that_a_person_edited_is_the_one_that_is_written() -> None:
@@ -73,7 +134,7 @@ async def test_a_plan_that_a_person_edited_is_the_one_that_is_written() -> None:
     edited = replace(known, plan=parse_plan("restricts: only say that the old were not measured {3}", known.graph))
     with ScriptedServer(["So it is [3]."]) as server:
         await written_by(server, plan=edited)
-    assert "1. (restricts) only say that the old were not measured\n   (answers) [3]" in prompt_of(server)
+    assert "1. (restricts) only say that the old were not measured\n   [3] the effect" in prompt_of(server)
     assert "<passage 1>" not in prompt_of(server)
 
 
@@ -121,6 +182,20 @@ async def test_passages_that_do_not_fit_are_left_out_and_reported() -> None:
         ("It did not [1](https://x.org).", "It did not [1](https://x.org)."),
         ("In the (2) trials it did not [1].", "In the (2) trials it did not [1]."),
         ("It did not (in 2018).", "It did not (in 2018)."),
+        ('```json\n{"answer": "It did not [1]."}\n```', "It did not [1]."),
+        ("```\nIt did not [1].\n```", "It did not [1]."),
+        ('{"answer": "It did not [1].", "sources": [1]}', "It did not [1]."),
+        ('<think>x</think>{"text": "It did not [1]."}', "It did not [1]."),
+        ("It did not [[1]].", "It did not [1]."),
+        ("It did not [[1], [2]].", "It did not [1][2]."),
+        ("It did not <sup>1, 2</sup>.", "It did not [1][2]."),
+        ("It did not 【1:0†source】.", "It did not [1]."),
+        ("It did not (source: 1).", "It did not [1]."),
+        ("It did not [Document 1; Document 2].", "It did not [1][2]."),
+        ("It did not [Doc #2].", "It did not [2]."),
+        ("It did not [1 2].", "It did not [1][2]."),
+        ("It did not [" + "1" * 500 + ".", "It did not [" + "1" * 500 + "."),
+        ("It did not [" + "1, " * 500 + ".", "It did not [" + "1, " * 500 + "."),
         ("没有降低［1］。", "没有降低[1]。"),
     ],
 )

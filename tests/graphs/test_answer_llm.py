@@ -112,9 +112,9 @@ def test_what_is_switched_off_is_not_asked_for_or_not_told(opened: Opened) -> No
         turns = [turn_of(r) for r in server.requests]
         prompts = [prompt_of(r) for r in server.requests]
     assert turns == ["statements", "answer", "statements", "answer", "answer"]
-    assert "contradicts [1]" not in prompts[1]
+    assert "and nothing decides between them" not in prompts[1]
     assert no_graph.graph is None
-    assert "contradicts [1]" in prompts[3]
+    assert "and nothing decides between them" in prompts[3]
     assert no_plan.answer.plan is None
     assert "by a plan" not in prompts[4]
 

@@ -20,8 +20,8 @@ BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai", "psycop
 stop words of bm25s."""
 ABSENT = {"summac", "ray"}
 """Modules that are not installed here."""
-WITH_OTHERS = {"pydantic_core"}
-"""Modules of a distribution that another one pins to itself."""
+WITH_OTHERS = {"langgraph_sdk", "pydantic_core"}
+"""Modules of a distribution that another one brings and pins."""
 
 BLOCKED = """
 import importlib.metadata, json, os, sys

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
 
 import prompts
 from discorag.config import LlmSettings, Settings
@@ -38,7 +39,9 @@ class Says:
 
     async def send(self, request: Request[Any]) -> Draft:
         self.asked.append(request)
-        return Draft(text=self.replies.pop(0), finish_reason="stop")
+        draft = Draft(finish_reason="stop")
+        draft.add(AIMessage(self.replies.pop(0)))
+        return draft
 
 
 def judge(says: Says) -> LlmJudge:
