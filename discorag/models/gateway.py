@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings
 from discorag.models.cache import ReplyCache
 from discorag.models.chat import ChatClient, Draft, show_stored
-from discorag.models.protocol import AskAgainError, Message, Reply, Request
+from discorag.models.protocol import Message, Reply, Request
 from discorag.schema.errors import (
     ConfigError,
     ContextTooLongError,
@@ -150,7 +150,7 @@ def _accept(request: Request[T], draft: Draft) -> Reply[T]:
         text = text if request.schema is None else json_in(text)
         return Reply(text=text, value=request.parse(text), usage=draft.usage, cut=is_cut)
     except (ValueError, RecursionError) as error:
-        if is_cut and not isinstance(error, AskAgainError):
+        if is_cut:
             raise OutputTruncatedError(
                 f"The output of stage '{request.stage}' was cut off at max_tokens={request.max_tokens}.",
                 hint="Raise max_tokens or give the model less to write about.",
@@ -185,9 +185,8 @@ def _repair_of(request: Request[T], bad: Draft, error: ModelError) -> Request[T]
     if isinstance(error, OutputTruncatedError):
         shown, ask = bad.text[:_CUT_LIMIT] + " ...", _TRUNCATED.format(limit=request.max_tokens)
     else:
-        cause = error.__cause__
-        said = str(cause)[:_ERROR_LIMIT].replace("<", "&lt;")
-        ask = cause.ask if isinstance(cause, AskAgainError) else _INVALID.format(error=said)
+        said = str(error.__cause__)[:_ERROR_LIMIT].replace("<", "&lt;")
+        ask = _INVALID.format(error=said)
         shown = bad.text if bad.text.strip() else "(nothing)"
     turns = (Message(role="assistant", content=shown), Message(role="user", content=ask))
     return replace(request, messages=request.messages + turns, beam_width=1)

@@ -105,19 +105,6 @@ class Message(BaseModel, frozen=True):
     content: str
 
 
-class AskAgainError(ValueError):
-    """Raised by a request's ``parse`` to word the turn that asks for a repair.
-
-    Args:
-        reason: What is wrong with the output; for people.
-        ask: The turn that is sent to the model, word for word.
-    """
-
-    def __init__(self, reason: str, ask: str) -> None:
-        super().__init__(reason)
-        self.ask = ask
-
-
 @dataclass(frozen=True, kw_only=True)
 class Request(Generic[T]):
     """One call of a language model.

@@ -35,7 +35,7 @@ class AnswerInputs:
             trees are switched off.
         graph: The rhetorical graph; None before the stage that makes it.
         plan: The plan; None before the stage that makes it.
-        turns: A language model's earlier turns, verbatim, by stage (``graph``, ``plan``).
+        turns: A language model's earlier turns, verbatim, by stage (``hint``).
         known: Values that stages computed from chunks, by name, for later stages to reuse.
     """
 
