@@ -100,7 +100,7 @@ def test_the_wheel_owns_one_name_and_has_what_modules_read(built: Path) -> None:
     assert {n.split("/")[0] for n in names} == {PACKAGE, "disco_rag-0.1.0.dist-info"}
     read = {
         "py.typed",
-        "prompts/answer.md",
+        "prompts/statements.md",
         "eval/suites/asqa.yaml",
         "eval/experiments/disco-rag-table-4.yaml",
         "eval/metrics/judge.md",
