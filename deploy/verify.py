@@ -67,7 +67,7 @@ class Report:
             seen = check()
         except (CheckError, httpx.HTTPError, OSError, subprocess.CalledProcessError, ValueError, KeyError) as error:
             self.failed += 1
-            typer.echo(f"FAILED       {name}: {_said(error)}")
+            typer.echo(f"FAILED       {name}: {_describe(error)}")
             return False
         typer.echo(f"ok           {name}: {seen}")
         return True
@@ -214,7 +214,7 @@ def _json(response: httpx.Response) -> Any:
     return response.json()
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         return f"{shlex.join(error.cmd[:5])} ... ended with {error.returncode}: {error.stderr.strip()[-500:]}"
     return f"{error}" if isinstance(error, CheckError) else f"{type(error).__name__}: {error}"

@@ -35,7 +35,7 @@ def plan_block(collected: Collected, sources: Mapping[int, str]) -> str:
     """
     names, lines = _names(collected), list[str]()
     for at, step in enumerate(collected.plan.steps, start=1):
-        lines += _told(at, step, collected.graph, sources)
+        lines += _step_lines(at, step, collected.graph, sources)
         if collected.graph.has_conflict:
             lines += _related(step, collected.graph, names)
     return "\n".join(lines)
@@ -49,7 +49,7 @@ def has_roles(collected: Collected) -> bool:
 
 
 def _names(collected: Collected) -> dict[int, str]:
-    """What each statement of the plan is called, by its number; the first name of one that is told twice."""
+    """What each statement of the plan is called, by its number; the first name of one that stands in two steps."""
     names: dict[int, str] = {}
     for at, step in enumerate(collected.plan.steps, start=1):
         for name, number in _named(at, step):
@@ -63,7 +63,7 @@ def _named(at: int, step: PlanStep) -> list[tuple[str, int]]:
     return [(f"{at}" if is_alone else f"{at}.{i}", number) for i, number in enumerate(step.statements, start=1)]
 
 
-def _told(at: int, step: PlanStep, graph: StatementGraph, sources: Mapping[int, str]) -> Iterator[str]:
+def _step_lines(at: int, step: PlanStep, graph: StatementGraph, sources: Mapping[int, str]) -> Iterator[str]:
     """The lines of a step: what each statement says, or what a person wrote in place of it, and the quoted words."""
     (as_planned,) = plan_in_order(graph, [step.statements]).steps
     is_edited = step.text != as_planned.text

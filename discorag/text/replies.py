@@ -37,7 +37,7 @@ _OBJECT = re.compile(r"\{\s*[\"'“]")
 def json_in(reply: str) -> str:
     """The JSON object in a reply that was to be one, whatever is around it and however it is spelled.
 
-    A reply without an object comes back as it is: whoever reads it says what is wrong.
+    A reply without an object comes back as it is: the reader of it says what is wrong.
     """
     with suppress(ValueError):
         if isinstance(json.loads(reply), dict):

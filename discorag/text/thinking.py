@@ -26,7 +26,7 @@ _BEGINS = re.compile(r"(?:[<\[◁][^>\]▷\n]{0,60}|<\|channel\|>[^\n]{0,60}|a[s
 
 
 class Spoken:
-    """The part of a reply that is no thinking, while the reply comes in pieces.
+    """The part of a reply outside its thinking, while the reply comes in pieces.
 
     ``text`` is all of it so far. It shrinks if a closing tag shows that what came before it was thinking;
     ``has_thought`` then becomes true, as after any other thinking.

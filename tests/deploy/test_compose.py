@@ -34,7 +34,7 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
 VARIABLE = r"\$\{(\w+):-([^}]*)\}"
 TAGS = ("24gb", "80gb", "4x80gb", "5x80gb")
-"""Of the blocks of .env.example."""
+"""The tags that mark the blocks of .env.example."""
 Services = dict[str, dict[str, Any]]
 
 
