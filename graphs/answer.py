@@ -8,6 +8,7 @@ from typing import Any
 from langgraph.graph import END, START
 
 from graphs.steps import Graph, Steps
+from graphs.sync import Node
 from nodes.answer import routes
 from nodes.answer.assess import abstain, assess
 from nodes.answer.generate import generate
@@ -18,7 +19,6 @@ from nodes.answer.structure import parse, plan, relate
 from nodes.answer.verify import refine, verify
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, AnswerOutput, AnswerState
-from nodes.sync import Node
 
 Ways = dict[Hashable, str]
 """What a decision says -> the node that comes next."""
@@ -78,7 +78,7 @@ def add_retrieval(graph: Steps, *, otherwise: str = "abstain") -> None:
     add_step(graph, "retrieve_sentence_tree", retrieve_sentence_tree, "searches trees", "DISRetrieval section 3.3")
     add_step(graph, "route_headings", retrieve_sentence_tree, "walks the headings with a router", "RDR² section 3")
     add_step(graph, "read_all", read_all, "takes every chunk that fits", "Disco-RAG figure 13")
-    add_step(graph, "rerank", rerank, "orders what was found, and drops what does not fit", "HTSIR, reranker")
+    add_step(graph, "rerank", rerank, "orders what was found", "HTSIR, reranker")
     searches: Ways = {
         "chunks": "retrieve_chunks",
         "sentence tree": "retrieve_sentence_tree",

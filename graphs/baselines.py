@@ -13,8 +13,8 @@ from langgraph.graph import START
 from discorag.options import PRESETS, Preset
 from graphs.answer import add_ending, add_retrieval, steps
 from graphs.steps import Graph
+from graphs.sync import Node
 from nodes.answer import baselines
-from nodes.sync import Node
 
 
 def _chain(name: str, *, retrieves: bool = True, **nodes: Node) -> Graph:

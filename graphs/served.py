@@ -1,6 +1,6 @@
 """The graphs as LangGraph's server gets them (`langgraph.json`): it checks the context of each run first.
 
-The server drops fields of a context that are not in the graph's schema, and the run goes on without them. A factory
+The server drops fields of a context that are not in the graph's schema, and the run continues without them. A factory
 sees the context before that.
 """
 
@@ -12,7 +12,7 @@ from langgraph_sdk.runtime import ServerRuntime
 from graphs import answer as answering
 from graphs import baselines
 from graphs import ingest as ingesting
-from graphs.answer import Graph
+from graphs.steps import Graph
 
 Factory = Callable[[ServerRuntime[Any]], Graph]
 

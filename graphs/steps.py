@@ -11,8 +11,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateUpdate
 
 from discorag.schema.errors import UnknownNameError
-from nodes.edits import check_edit
-from nodes.sync import Node, two_way
+from graphs.edits import check_edit
+from graphs.sync import Node, two_way
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Edits = Sequence[Sequence[StateUpdate]]

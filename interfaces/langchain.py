@@ -98,7 +98,7 @@ def answer_tool(
     `discorag.schema.answer.Answer` as JSON.
 
     Args:
-        description: What the agent is told.
+        description: What the tool does, for the agent.
         **options: Fields of `nodes.context.AnswerContext`, such as ``corpus``.
 
     Raises:

@@ -137,7 +137,7 @@ class Backends:
 
     def load_reranker(self) -> None:
         """Load what `reranker`, `calibration` and `selector` read from files at their first use. Blocks."""
-        assert self.selector
+        _ = self.selector  # it reads the other two
 
     @cached_property
     def calibration(self) -> Calibration | ConfigError:

@@ -41,7 +41,7 @@ async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInput
 def collected_in(state: AnswerState) -> Collected | None:
     """The statements in the state with the plan over them; None if there are none, or the plan is free text.
 
-    Without a plan every statement is told, in order. Raises `InputError` as `check_plan`.
+    Without a plan, all statements are used in their order. Raises `InputError` as `check_plan`.
     """
     found, plan = state.get("statements"), state.get("plan") or ""
     if not found or (plan and not names_statements(plan)):

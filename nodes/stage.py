@@ -59,8 +59,10 @@ class Stage:
             self.usage = self.usage + usage
         self.emit({"event": "failure", **self.failures[-1].model_dump()})
 
-    def start_again(self, error: ModelError, *, model: str, strict: bool, of: str = "") -> Json:
-        """Count an error of the language model, in this stage or ``of`` an earlier one.
+    def start_again(
+        self, error: ModelError, *, strict: bool, engine: str = "llm", model: str = "", of: str = ""
+    ) -> Json:
+        """Count an error of the language model, in this stage or ``of`` an earlier one; ``engine`` made this stage.
 
         After the returned update the run goes back to `nodes.answer.prepare` and answers without the model; what was
         streamed of the draft is void. If ``strict``, the error is raised instead.
@@ -69,7 +71,7 @@ class Stage:
             raise error
         void_tokens(self)
         self.failed(error, fallback=WITHOUT_MODEL, of=of)
-        return {"is_written": True, "model_failed": True, "ledger": self.done(engine="llm", model=model)}
+        return {"is_written": True, "model_failed": True, "ledger": self.done(engine=engine, model=model)}
 
     def record_route(self, where: str, why: str) -> None:
         """Record that the run goes to this node, and why."""

@@ -88,7 +88,9 @@ class AnswerState(AnswerInput, total=False):
     ]
     queries: Annotated[list[str], Field(description="What plan-and-retrieve searches for (graphs.baselines).")]
     markers: Annotated[list[str], Field(description="Lines of discourse markers between the hits (graphs.baselines).")]
-    turns: Annotated[dict[str, str], Field(description="What the language model wrote, verbatim, by stage.")]
+    turns: Annotated[
+        dict[str, str], Field(description="What plan-and-retrieve's first call wrote, verbatim (graphs.baselines).")
+    ]
     draft: Annotated[str, Field(description="The answer with citations, before verification.")]
     written_by: Annotated[str, Field(description="The language model that wrote the draft; empty: the local engine.")]
     rounds: Annotated[

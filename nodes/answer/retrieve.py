@@ -111,17 +111,13 @@ async def _finish(
 
 
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks by how well they answer."""
+    """Order the chunks by how well they answer, if the options say so."""
     context, stage = await answer_context(state, runtime), Stage("rerank")
     if not context.rerank:
         return {"ledger": stage.done(engine="off")}
-    hits = (await _rerank(state, context)).get("hits", [])
-    model = (await context.open_backends()).reranker.version
-    return {"hits": hits, "ledger": stage.done(engine="local", model=model, preview=f"{len(hits)} chunks")}
-
-
-async def _rerank(state: AnswerState, context: AnswerContext) -> AnswerState:
     inputs, reranker = await load_inputs(state, context), (await context.open_backends()).reranker
     scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])
     ranked = sorted(zip(scores, inputs.chunks, strict=True), key=lambda pair: -pair[0])
-    return {**state, "hits": [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]}
+    hits = [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]
+    ledger = stage.done(engine="local", model=reranker.version, preview=f"{len(hits)} chunks")
+    return {"hits": hits, "ledger": ledger}

@@ -142,9 +142,9 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"plan": context.plan, "ledger": stage.done(engine="off", preview=context.plan)}
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
-    inputs, backends = await load_inputs(state, context), await context.open_backends()
     if context.has_statements:
-        return _pass_plan_on(state, stage, backends.require_model().name)
+        return _pass_plan_on(state, stage)
+    inputs, backends = await load_inputs(state, context), await context.open_backends()
     paper = context.paper_engine(backends) if context.is_as_printed else None
     try:
         outcome = await (paper or RulePlanEngine(backends.selector)).plan(inputs)
@@ -156,8 +156,9 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"plan": paragraph, "ledger": ledger}
 
 
-def _pass_plan_on(state: AnswerState, stage: Stage, model: str) -> Json:
-    """The plan that came with the statements, if any."""
+def _pass_plan_on(state: AnswerState, stage: Stage) -> Json:
+    """The plan that came with the statements, if any; `relate` has the bill for it."""
     made = state.get("plan")
-    engine = "llm" if made else "off"
-    return {"plan": made, "ledger": stage.done(engine=engine, model=model if made else "", preview=made or "")}
+    if made:
+        stage.record_route("generate", "the plan came with the statements")
+    return {"plan": made, "ledger": stage.done(engine="off", preview=made or "")}

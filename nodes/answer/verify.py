@@ -39,7 +39,7 @@ async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, s
     step, because = next_step(answer, state.get("rounds", 0), may_abstain=may_abstain)
     if step == "abstain" and model and starts_again:
         error = InvalidOutputError(because)
-        return stage.start_again(error, model=model, strict=context.strict, of="generate")
+        return stage.start_again(error, strict=context.strict, engine=context.verifier, of="generate")
     answer = stage.with_notes(answer, state)
     stage.record_route(step, because)
     counts = Counter(sentence.support for sentence in answer.sentences)

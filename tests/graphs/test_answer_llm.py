@@ -63,7 +63,8 @@ async def test_two_calls_collect_statements_and_write_the_answer_from_them(opene
     assert parse_plan(state["plan"], statements).numbers == (1, 2, 3)
     assert state["answer"]["plan"] == {"paragraph": state["plan"]}
     ledger = Ledger.model_validate({"stages": state["ledger"]})
-    assert [stage_of(ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "llm", "llm"]
+    assert [stage_of(ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "off", "llm"]
+    assert stage_of(ledger, "plan").decisions == ("generate: the plan came with the statements",)
     assert stage_of(ledger, "relate").counts == {
         "batches": 1,
         "statements": 3,

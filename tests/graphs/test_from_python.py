@@ -1,9 +1,12 @@
 """The graphs as LangGraph's users call them: what docs/graphs.md shows, and what goes wrong."""
 
+import asyncio
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, cast
 from unittest.mock import AsyncMock
 
@@ -12,7 +15,9 @@ from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
 from discorag import AnswerContext, AnswerState, DiscoRAG, answer_graph, build_answer_graph
+from discorag.models.loops import BackgroundLoop
 from discorag.schema.errors import InputError, UnknownNameError
+from graphs import sync
 from graphs.baselines import BASELINES
 from tests.conftest import Pipelines
 from tests.graphs.from_python import CHECKS, environment, examples, program
@@ -62,6 +67,29 @@ async def test_a_synchronous_call_works_where_an_event_loop_runs(context: Answer
     graph: Any = answer_graph
     asked = await graph.ainvoke(ASKED, context=context)
     assert graph.invoke(ASKED, context=context)["answer"] == asked["answer"]
+
+
+def test_threads_that_ask_at_the_same_time_share_one_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[BackgroundLoop] = []
+
+    class Slow(BackgroundLoop):
+        def __init__(self) -> None:
+            ready.wait(0.1)  # long enough for the other thread to ask; nothing sets it
+            super().__init__()
+            started.append(self)
+
+    async def running() -> Any:
+        return asyncio.get_running_loop()
+
+    ready = Event()
+    monkeypatch.setattr(sync, "BackgroundLoop", Slow)
+    sync._started_loop.cache_clear()
+    with ThreadPoolExecutor(2) as threads:
+        loops = {call.result() for call in [threads.submit(sync.run_blocking, running) for _ in range(2)]}
+    sync._started_loop.cache_clear()
+    for loop in started:
+        loop.close()
+    assert len(loops) == len(started) == 1
 
 
 async def test_an_own_node_may_call_the_graph_in_either_way(context: AnswerContext) -> None:

@@ -145,6 +145,7 @@ async def test_a_model_that_fails_leaves_sentences_of_the_sources_and_a_note_tha
     assert all(s.supported for s in result.answer.sentences)
     assert any(why in note for note in result.answer.notes)
     assert f"Used instead: {WITHOUT_MODEL}." in result.answer.notes[-1]
+    assert all(record.engine == "auto" for record in result.ledger.stages if record.stage == "verify")
     restart = max(i for i, event in enumerate(events) if event["event"] == "restart")
     assert "".join(e["token"] for e in events[restart:] if e["event"] == "token") == result.draft
 

@@ -1,4 +1,4 @@
-"""Nodes are coroutines; LangGraph's synchronous methods run them on an event loop in a thread of its own."""
+"""Nodes are coroutines; LangGraph's synchronous methods run them on one event loop in a thread of its own."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -6,6 +6,7 @@ from contextlib import closing
 from contextvars import ContextVar
 from functools import cache
 from inspect import iscoroutinefunction, signature
+from threading import Lock
 from typing import Any, TypeVar
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -20,12 +21,26 @@ Node = Callable[..., Any] | Runnable[Any, Any]
 _is_on_loop: ContextVar[bool] = ContextVar("is_on_loop", default=False)
 
 
+_starting = Lock()
+
+
 @cache
-def _shared_loop() -> BackgroundLoop:
+def _started_loop() -> BackgroundLoop:
     return BackgroundLoop()
 
 
-os.register_at_fork(after_in_child=_shared_loop.cache_clear)  # a thread does not survive a fork
+def _shared_loop() -> BackgroundLoop:
+    with _starting:  # the threads of a batch ask for it at the same time
+        return _started_loop()
+
+
+def _forget_loop() -> None:
+    _started_loop.cache_clear()
+    _starting.release()
+
+
+# A thread does not survive a fork:
+os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_forget_loop)
 
 
 def run_blocking(call: Callable[[], Awaitable[T]]) -> T:
