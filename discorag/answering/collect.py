@@ -7,9 +7,9 @@ from functools import partial
 from itertools import chain
 from typing import Any, cast
 
+from discorag.answering.json_replies import ItemStream, json_object, whole_items
 from discorag.answering.passages import fence_name, passage_blocks
 from discorag.answering.reader import ReaderModel, question_block
-from discorag.answering.replies import ItemStream, json_object, whole_items
 from discorag.answering.statements import (
     MOST_STATEMENTS,
     Collected,

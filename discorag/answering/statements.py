@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Self, cast
 
 from discorag.answering.quotations import locate
-from discorag.answering.replies import json_object
+from discorag.answering.json_replies import json_object
 from discorag.schema.document import Chunk
 from discorag.schema.statements import (
     Dropped,
