@@ -76,7 +76,7 @@ class _AfterMark:
         self._held, self._is_open = "", False
 
     def push(self, piece: str) -> str:
-        """What can be shown once ``piece`` has come."""
+        """Return what can be shown once ``piece`` has come."""
         if self._is_open:
             return piece
         self._held += piece
