@@ -17,8 +17,8 @@ def json_object(text: str, key: str) -> dict[str, Any]:
     Raises:
         ValueError: The reply has no such object.
     """
-    for candidate in (text, json_in(text)):
-        for found in _objects(candidate):
+    for repaired in (str, json_in):
+        for found in _objects(repaired(text)):
             if key in found:
                 return found
     raise ValueError(f'The reply has no JSON object with "{key}". Write that object and nothing else.')
