@@ -60,7 +60,7 @@ def load(name: str, folder: Path | None = None) -> Prompt:
     """The prompt ``<name>.md`` from a user's ``folder`` if it is there, otherwise the packaged one.
 
     Raises:
-        PromptError: There is no such prompt, its front matter is not valid, or its placeholders are not its variables.
+        PromptError: No prompt has this name, its front matter is not valid, or its placeholders are not its variables.
             Or a user's file has other variables or another output than the packaged prompt.
     """
     if name not in names():

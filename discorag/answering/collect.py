@@ -7,14 +7,15 @@ from functools import partial
 from itertools import chain
 from typing import Any, cast
 
+from discorag.answering.json_replies import ItemStream, json_object, whole_items
 from discorag.answering.passages import fence_name, passage_blocks
 from discorag.answering.reader import ReaderModel, question_block
-from discorag.answering.replies import ItemStream, json_object, whole_items
 from discorag.answering.statements import (
     MOST_STATEMENTS,
     Collected,
     StatementReader,
     dicts_of,
+    each_pair_once,
     line_of,
     merge_schema,
     number_of,
@@ -36,7 +37,6 @@ from discorag.schema.statements import (
     Statement,
     StatementGraph,
     StatementRelation,
-    StatementRelationKind,
     plan_in_order,
 )
 
@@ -56,7 +56,7 @@ async def collect_statements(
 
     One call reads all passages if they fit the model's context. Otherwise batches are read in parallel, and further
     calls merge what they say. A batch that fails is left out and reported. ``show`` is called with each statement as
-    soon as the model has written it; its number may change.
+    soon as the model has written it; after a repair or a merge it may be missing or have another number.
 
     Raises:
         ModelError: The call failed, or all of the batches did.
@@ -88,8 +88,8 @@ def _counted(outcome: Outcome[Collected], failures: Sequence[Failure], batches: 
 
 
 async def plan_batches(inputs: AnswerInputs, reader: ReaderModel, *, spare: int = 0) -> list[list[int]]:
-    """The passages of each call, by their numbers: one batch if all fit the context, else as few as can be, alike in
-    size. A passage that does not fit alone is a batch of its own, which the model's gateway then refuses.
+    """The passages of each call, by their numbers: one batch if all fit the context, else as few as possible, of
+    similar size. A passage that does not fit alone is a batch of its own, which the model's gateway then refuses.
 
     ``spare`` tokens of the context are left free.
     """
@@ -98,14 +98,19 @@ async def plan_batches(inputs: AnswerInputs, reader: ReaderModel, *, spare: int 
     sizes = reader.count(passage_blocks(inputs.chunks))
     fewest = max(1, -(-sum(sizes) // max(room, 1)))
     limit = min(room, max(-(-sum(sizes) // fewest) + max(sizes, default=0), 1))
-    batches, used = list[list[int]](), 0
-    for number, size in enumerate(sizes, start=1):
-        if not batches or used + size > limit:
-            batches.append([])
+    return [[at + 1 for at in batch] for batch in _packed(sizes, limit)]
+
+
+def _packed(sizes: Sequence[int], room: int, *, least: int = 1) -> list[list[int]]:
+    """The positions of ``sizes`` in order, in groups that fit the room; ``least`` in a group even if they do not."""
+    groups, used = list[list[int]](), 0
+    for at, size in enumerate(sizes):
+        if not groups or (len(groups[-1]) >= least and used + size > room):
+            groups.append([])
             used = 0
-        batches[-1].append(number)
+        groups[-1].append(at)
         used += size
-    return batches
+    return groups
 
 
 def statements_prompt(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -> str:
@@ -166,17 +171,10 @@ async def _merge_all(
 
 
 async def _groups(inputs: AnswerInputs, reader: ReaderModel, level: Sequence[Collected]) -> list[list[Collected]]:
-    """What is merged in one call: at least two at a time, so that the number of groups falls."""
+    """The groups that are merged in one call each: at least two at a time, so that the number of groups falls."""
     room = await _merge_room(inputs, reader)
     sizes = [sum(reader.count([_line(s) for s in c.graph.statements])) for c in level]
-    groups, used = list[list[Collected]](), 0
-    for collected, size in zip(level, sizes, strict=True):
-        if not groups or (len(groups[-1]) > 1 and used + size > room):
-            groups.append([])
-            used = 0
-        groups[-1].append(collected)
-        used += size
-    return groups
+    return [[level[at] for at in group] for group in _packed(sizes, room, least=2)]
 
 
 async def _merge_room(inputs: AnswerInputs, reader: ReaderModel) -> int:
@@ -191,8 +189,9 @@ async def _merge(inputs: AnswerInputs, reader: ReaderModel, group: Sequence[Coll
     joined = _joined([_shortened(collected, reader, room) for collected in group])
     prompt = _merge_prompt(inputs, reader, joined.graph.statements)
     request = reader.request(MERGE_STAGE, prompt, lambda text: _merged(text, joined), await reader.statement_limit())
+    request = replace(request, schema=merge_schema(len(joined.graph.statements)))
     try:
-        return outcome_of(MERGE_STAGE, await reader.model.complete(replace(request, schema=merge_schema())))
+        return outcome_of(MERGE_STAGE, await reader.model.complete(request))
     except ModelError as error:
         failure = Failure.of(MERGE_STAGE, error, fallback="the statements as they were found")
         kept = renumber(joined, [*joined.plan.numbers][:MOST_STATEMENTS])
@@ -231,10 +230,7 @@ def _joined(group: Sequence[Collected]) -> Collected:
     for collected in group:
         before = len(statements)
         statements += [s.model_copy(update={"number": before + s.number}) for s in collected.graph.statements]
-        relations += [
-            r.model_copy(update={"source": before + r.source, "target": before + r.target})
-            for r in collected.graph.relations
-        ]
+        relations += [r.joining(before + r.source, before + r.target) for r in collected.graph.relations]
         order += [[before + n for n in step.statements] for step in collected.plan.steps]
         dropped += collected.graph.dropped
     graph = StatementGraph(statements=tuple(statements), relations=tuple(relations), dropped=dropped)
@@ -256,10 +252,10 @@ def _merged(text: str, joined: Collected) -> Collected:
     order, astray = read_order(reply.get("order"), stands_for)
     if joined.graph.statements and not order:
         raise ValueError('"order" names no statement. It is a list of lists of statement numbers.')
-    old = ((stands_for[r.source], r.relation, stands_for[r.target], r.about) for r in joined.graph.relations)
+    old = (r.joining(stands_for[r.source], stands_for[r.target]) for r in joined.graph.relations)
     graph = StatementGraph.model_construct(
         statements=tuple(statements.values()),
-        relations=_each_pair_once([*new, *(_relation(*parts) for parts in old)]),
+        relations=each_pair_once([*new, *old]),
         missing=line_of(reply.get("missing")),
         dropped=joined.graph.dropped + Dropped(relations=lost, steps=astray),
     )
@@ -277,16 +273,3 @@ def _same_joined(statements: Mapping[int, Statement], same: Any) -> tuple[dict[i
             kept[named[0]] = kept[named[0]].model_copy(update={"quotations": tuple(quotations)})
             stands_for |= {n: named[0] for n, number in stands_for.items() if number == other}
     return kept, stands_for
-
-
-def _relation(source: int, relation: StatementRelationKind, target: int, about: str) -> StatementRelation:
-    return StatementRelation(source=source, relation=relation, target=target, about=about)
-
-
-def _each_pair_once(relations: Sequence[StatementRelation]) -> tuple[StatementRelation, ...]:
-    """The first relation of every pair of different statements."""
-    found: dict[frozenset[int], StatementRelation] = {}
-    for r in relations:
-        if r.source != r.target:
-            found.setdefault(frozenset((r.source, r.target)), r)
-    return tuple(found.values())

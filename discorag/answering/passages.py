@@ -34,7 +34,7 @@ def source_name(chunk: Chunk) -> str:
     'Tides › Spring'
     """
     titles = [one_line(name, _NAME_LENGTH) for name in (chunk.title, *chunk.headings)]
-    readable = list(dict.fromkeys(title for title in titles if is_readable(title)))
+    readable = list(dict.fromkeys(title for title in titles if _is_readable(title)))
     version = _version(chunk)
     place = " › ".join(readable) + (f" ({version})" if version else "")
     metadata = {name.lower(): value for name, value in chunk.metadata.items()}
@@ -52,7 +52,7 @@ def _version(chunk: Chunk) -> str:
     return one_line("/".join([*folders, *([" ".join(new)] if new else [])]), _NAME_LENGTH)
 
 
-def is_readable(name: str) -> bool:
+def _is_readable(name: str) -> bool:
     """Whether a name tells a reader something: it is not a number, a hash, or the like of ``source-3``."""
     if _NUMBERED.fullmatch(name.strip()):
         return False

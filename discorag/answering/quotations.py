@@ -71,7 +71,7 @@ def fold(text: str, *, is_talk: bool = False) -> Folded:
 
 
 def _pieces(text: str, *, is_talk: bool) -> Iterator[tuple[str, int, int]]:
-    """The characters of a text with their places: entities unescaped, what nobody sees and emphasis left out."""
+    """The characters of a text with their places: entities unescaped, emphasis and invisible ones left out."""
     at = 0
     while at < len(text):
         match = _ENTITY.match(text, at) or _WRAP.match(text, at) or _NOISE.match(text, at)

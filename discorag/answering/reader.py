@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from discorag.answering.passages import count_tokens, fenced
+from discorag.generation.prompted.prose import MOST_ANSWER
 from discorag.models.protocol import LanguageModel, Message, Request, TokenCounter
 from discorag.schema.answer import AnswerInputs
 from prompts import Prompt, load
 
 T = TypeVar("T")
 
-MOST_ANSWER = 1024
 MOST_STATEMENT_TOKENS = 4096
 _SPARE = 64
 """Tokens for roles and separators of the turns, which a server adds."""
@@ -26,8 +26,8 @@ class ReaderModel:
         model: The model.
         counter: Estimates the model's tokens.
         folder: A user's own prompt files.
-        temperature: Of every call.
-        beam_width: Of the calls that write prose; 1: none.
+        temperature: The temperature of every call.
+        beam_width: The beam width of the calls that write prose; 1: no beam search.
         answer_tokens: The most tokens of an answer; None: `MOST_ANSWER`.
     """
 
@@ -59,7 +59,7 @@ class ReaderModel:
         return count_tokens(self.counter, texts) if texts else []
 
     def instruction(self, inputs: AnswerInputs) -> str:
-        """How the user wants the answer, as a part of a prompt; "" if nothing is said."""
+        """How the user wants the answer, as a part of a prompt; "" without a wish."""
         if not inputs.instruction:
             return ""
         return self.prompt("instruction").render(instruction=fenced("wish", inputs.instruction)) + "\n"

@@ -10,7 +10,7 @@ from discorag.text.replies import prose_in, without_fences
 _BEGINS = re.compile(
     r"\s*[|<&`\[【［〔⟦(（{^*\\⁰¹²³⁴-⁹][^\n]{0,40}\Z|\n\W*\w{0,12}\Z|\n\W*(?i:sources?|references?|quellen)\W*[:：][\s\S]*\Z"
 )
-"""What may become a citation or a list of sources."""
+"""Text at the end that may become a citation or a list of sources."""
 _CONTEXT = 40
 """Characters before a citation that tell whether it is one."""
 
@@ -28,7 +28,7 @@ class Shown:
         self._bare: bool | None = None
 
     def push(self, piece: str) -> str:
-        """What can be shown once ``piece`` has come."""
+        """Return what can be shown once ``piece`` has come."""
         self._held += piece
         if not self._before and self._held.lstrip()[:1] in ("{", "`", "~"):
             return ""
@@ -37,7 +37,7 @@ class Shown:
         return self._show(text, begins.start() if begins else len(text))
 
     def rest(self) -> str:
-        """What was held back, at the end; nothing of JSON without prose, which is refused."""
+        """Return what was held back, at the end; "" for JSON without prose, which is refused."""
         with suppress(ValueError):
             text = self._normal(prose_in(without_fences(self._held)) if not self._before else self._held)
             return self._show(text, len(text))

@@ -7,7 +7,6 @@ from functools import partial
 
 from discorag.answering.collect import plan_batches, statements_prompt
 from discorag.answering.reader import ReaderModel
-from discorag.answering.replies import without_thinking
 from discorag.answering.statements import Collected, read_statements
 from discorag.answering.write import STAGE, read_answer
 from discorag.generation.prompted.prose import outcome_of
@@ -63,12 +62,11 @@ def _checked(text: str, inputs: AnswerInputs) -> str:
 
 def _read(text: str, inputs: AnswerInputs) -> AnswerWithStatements:
     """Raises ``ValueError`` if statements or answer are missing."""
-    said = without_thinking(text)
-    mark = next(reversed(list(_MARK.finditer(said))), None)
+    mark = next(reversed(list(_MARK.finditer(text))), None)
     if mark is None:
         raise ValueError("Write the JSON object, then, on a line of its own, ANSWER: and the answer.")
-    collected = read_statements(said[: mark.start()], inputs.chunks)
-    return AnswerWithStatements(collected, read_answer(said[mark.end() :], inputs))
+    collected = read_statements(text[: mark.start()], inputs.chunks)
+    return AnswerWithStatements(collected, read_answer(text[mark.end() :], inputs))
 
 
 class _AfterMark:
@@ -78,7 +76,7 @@ class _AfterMark:
         self._held, self._is_open = "", False
 
     def push(self, piece: str) -> str:
-        """What can be shown once ``piece`` has come."""
+        """Return what can be shown once ``piece`` has come."""
         if self._is_open:
             return piece
         self._held += piece

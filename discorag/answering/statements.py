@@ -1,4 +1,4 @@
-"""The statements that a model writes: the JSON form that it is asked for, and what of its reply is used.
+"""The statements that a model writes: the JSON form that it is asked for, and the part of its reply that is used.
 
 A reply is read tolerantly, because models write the same in many forms. It is validated strictly: a quotation that no
 passage has is dropped, and with it each statement without quotations, and each relation or step that names one of
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self, cast
 
+from discorag.answering.json_replies import json_object
 from discorag.answering.quotations import locate
-from discorag.answering.replies import json_object
 from discorag.schema.document import Chunk
 from discorag.schema.statements import (
     Dropped,
@@ -65,7 +65,7 @@ class Collected:
 
 @cache
 def statements_schema(passages: int) -> dict[str, Any]:
-    """The JSON schema of a reply over so many passages."""
+    """The JSON schema of a reply with statements of so many passages."""
     number, text = {"type": "integer", "minimum": 1}, {"type": "string"}
     quotation = _object({"passage": {**number, "maximum": passages}, "text": text})
     statement = _object(
@@ -82,23 +82,23 @@ def statements_schema(passages: int) -> dict[str, Any]:
 def _structure() -> dict[str, Any]:
     """The parts of a reply that name statements."""
     return {
-        "relations": _list(relation_schema(), 2 * MOST_STATEMENTS),
+        "relations": _list(_relation_schema(), 2 * MOST_STATEMENTS),
         "order": _list(_list({"type": "integer", "minimum": 1}, MOST_STATEMENTS), MOST_STATEMENTS),
         "missing": {"type": "string"},
     }
 
 
 @cache
-def merge_schema() -> dict[str, Any]:
-    """The JSON schema of a reply that puts the statements of several replies together."""
+def merge_schema(statements: int) -> dict[str, Any]:
+    """The JSON schema of a reply that puts so many statements of several replies together."""
     number = {"type": "integer", "minimum": 1}
     role = _object({"id": number, "role": {"type": "string", "enum": [r.value for r in StatementRole]}})
-    same = {"type": "array", "items": {"type": "array", "items": number}}
-    return _object({"same": same, "roles": {"type": "array", "items": role}, **_structure()})
+    same = _list(_list(number, MOST_STATEMENTS), statements)
+    return _object({"same": same, "roles": _list(role, statements), **_structure()})
 
 
-def relation_schema() -> dict[str, Any]:
-    """The JSON schema of one relation between statements."""
+def _relation_schema() -> dict[str, Any]:
+    """One relation between statements."""
     number, text = {"type": "integer", "minimum": 1}, {"type": "string"}
     names = {"type": "string", "enum": [r.value for r in StatementRelationKind]}
     return _object({"from": number, "relation": names, "to": number, "about": text})
@@ -126,8 +126,8 @@ def read_statements(text: str, chunks: Sequence[Chunk], numbers: Sequence[int] |
         numbers: Their numbers; from 1, unless given.
 
     Raises:
-        ValueError: It has no statements in the form asked for, or no passage has any of its quotations. The message
-            tells the model what to change.
+        ValueError: The reply has no statements in the form asked for, or no passage has any of its quotations. The
+            message tells the model what to change.
     """
     reply = json_object(text, "statements")
     reader = StatementReader.over(chunks, numbers)
@@ -213,17 +213,27 @@ def read_relations(given: Any, numbers: dict[int, int]) -> tuple[tuple[Statement
 
     ``numbers`` are the statements' numbers by the ids that the reply gives them.
     """
-    found: dict[frozenset[int], StatementRelation] = {}
     items = dicts_of(given)
-    for item in items:
-        source, target = (numbers.get(number_of(item.get(end)) or 0) for end in ("from", "to"))
-        name = str(item.get("relation") or "").strip().upper()
-        if source and target and source != target and name in StatementRelationKind.__members__:
-            relation = StatementRelation(
-                source=source, relation=StatementRelationKind(name), target=target, about=line_of(item.get("about"))
-            )
-            found.setdefault(frozenset((source, target)), relation)
-    return tuple(found.values()), len(items) - len(found)
+    found = each_pair_once(r for item in items if (r := _read_relation(item, numbers)))
+    return found, len(items) - len(found)
+
+
+def _read_relation(item: dict[str, Any], numbers: dict[int, int]) -> StatementRelation | None:
+    source, target = (numbers.get(number_of(item.get(end)) or 0) for end in ("from", "to"))
+    name = str(item.get("relation") or "").strip().upper()
+    if not source or not target or name not in StatementRelationKind.__members__:
+        return None
+    kind = StatementRelationKind(name)
+    return StatementRelation(source=source, relation=kind, target=target, about=line_of(item.get("about")))
+
+
+def each_pair_once(relations: Iterable[StatementRelation]) -> tuple[StatementRelation, ...]:
+    """The first relation of every pair of different statements."""
+    found: dict[frozenset[int], StatementRelation] = {}
+    for r in relations:
+        if r.source != r.target:
+            found.setdefault(frozenset((r.source, r.target)), r)
+    return tuple(found.values())
 
 
 def read_order(given: Any, numbers: dict[int, int]) -> tuple[list[list[int]], int]:
@@ -250,7 +260,7 @@ def renumber(collected: Collected, kept: Iterable[int]) -> Collected:
     graph, numbers = collected.graph, {old: new for new, old in enumerate(dict.fromkeys(kept), start=1)}
     statements = tuple(graph.by_number[old].model_copy(update={"number": new}) for old, new in numbers.items())
     relations = tuple(
-        r.model_copy(update={"source": numbers[r.source], "target": numbers[r.target]})
+        r.joining(numbers[r.source], numbers[r.target])
         for r in graph.relations
         if r.source in numbers and r.target in numbers
     )

@@ -35,9 +35,7 @@ _LABEL = re.compile(
 )
 
 
-async def write_answer(
-    inputs: AnswerInputs, collected: Collected, reader: ReaderModel
-) -> AsyncIterator[str | Outcome[str]]:
+def write_answer(inputs: AnswerInputs, collected: Collected, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
     """Pieces of the answer that carries out the plan, and at last the whole checked answer.
 
     The model reads the plan, the words on which it rests, and passages that it cites. Relations are shown where
@@ -47,37 +45,26 @@ async def write_answer(
         ModelError: When the gateway gives up; see `discorag.models.protocol`.
     """
     if not collected.plan.steps:
-        async for piece in answer_plainly(inputs, reader):
-            yield piece
-        return
-    numbers = _needed_passages(collected)
-    prompt, failures = await _fitting(inputs, reader, numbers, partial(_planned, inputs, collected, reader))
-    async for piece in _stream(inputs, reader, prompt, failures):
-        yield piece
+        return answer_plainly(inputs, reader)
+    return _write(inputs, reader, _needed_passages(collected), partial(_planned, inputs, collected, reader))
 
 
-async def write_by_text(inputs: AnswerInputs, plan: str, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
+def write_by_text(inputs: AnswerInputs, plan: str, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
     """Pieces of the answer that carries out a plan in free words, and at last the whole answer; all passages are read.
 
     Raises:
         ModelError: When the gateway gives up; see `discorag.models.protocol`.
     """
-    every = list(range(1, len(inputs.chunks) + 1))
-    prompt, failures = await _fitting(inputs, reader, every, partial(_by_text, inputs, plan, reader))
-    async for piece in _stream(inputs, reader, prompt, failures):
-        yield piece
+    return _write(inputs, reader, _every_passage(inputs), partial(_by_text, inputs, plan, reader))
 
 
-async def answer_plainly(inputs: AnswerInputs, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
+def answer_plainly(inputs: AnswerInputs, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
     """Pieces of an answer from the passages by the rules for the reader, in one call; at last the whole answer.
 
     Raises:
         ModelError: When the gateway gives up; see `discorag.models.protocol`.
     """
-    every = list(range(1, len(inputs.chunks) + 1))
-    prompt, failures = await _fitting(inputs, reader, every, partial(_plain, inputs, reader))
-    async for piece in _stream(inputs, reader, prompt, failures):
-        yield piece
+    return _write(inputs, reader, _every_passage(inputs), partial(_plain, inputs, reader))
 
 
 def _plain(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -> str:
@@ -117,6 +104,10 @@ def _by_text(
     )
 
 
+def _every_passage(inputs: AnswerInputs) -> list[int]:
+    return list(range(1, len(inputs.chunks) + 1))
+
+
 def _needed_passages(collected: Collected) -> list[int]:
     """The passages that the model reads in full next to the plan, by their numbers.
 
@@ -141,32 +132,14 @@ def _passages(inputs: AnswerInputs, numbers: Sequence[int]) -> str:
 
 # --- calling --------------------------------------------------------------------------------------
 
-
-async def _fitting(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt: Callable[[Sequence[int]], str]
-) -> tuple[str, tuple[Failure, ...]]:
-    """The prompt over the first of these passages that fit the context, and a failure if some do not.
-
-    Raises:
-        ContextTooLongError: None fits.
-    """
-    room = await reader.room(prompt([]), await reader.answer_limit())
-    sizes = reader.count(passage_blocks([inputs.chunks[n - 1] for n in numbers], numbers))
-    k = len(numbers)
-    while k and sum(sizes[:k]) > room:
-        k -= 1
-    if k == len(numbers):
-        return prompt(numbers), ()
-    context = await reader.model.context_tokens()
-    error = ContextTooLongError(f"A context of {context} tokens holds {k} of {len(numbers)} passages of the prompt.")
-    if not k:
-        raise error
-    return prompt(numbers[:k]), (Failure.of(STAGE, error, fallback=f"{k} passages"),)
+PromptOver = Callable[[Sequence[int]], str]
+"""Makes the prompt over these passages."""
 
 
-async def _stream(
-    inputs: AnswerInputs, reader: ReaderModel, prompt: str, failures: tuple[Failure, ...]
+async def _write(
+    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt_over: PromptOver
 ) -> AsyncIterator[str | Outcome[str]]:
+    prompt, failures = await _fitting(inputs, reader, numbers, prompt_over)
     request = reader.request(STAGE, prompt, partial(read_answer, inputs=inputs), await reader.answer_limit())
     request = replace(request, cut=whole_sentences, beam_width=reader.beam_width)
     shown = Shown([chunk.text for chunk in inputs.chunks])
@@ -180,11 +153,33 @@ async def _stream(
             yield text
 
 
+async def _fitting(
+    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt_over: PromptOver
+) -> tuple[str, tuple[Failure, ...]]:
+    """The prompt over the first of these passages that fit the context, and a failure if some do not.
+
+    Raises:
+        ContextTooLongError: No passage fits.
+    """
+    room = await reader.room(prompt_over([]), await reader.answer_limit())
+    sizes = reader.count(passage_blocks([inputs.chunks[n - 1] for n in numbers], numbers))
+    k = len(numbers)
+    while k and sum(sizes[:k]) > room:
+        k -= 1
+    if k == len(numbers):
+        return prompt_over(numbers), ()
+    context = await reader.model.context_tokens()
+    error = ContextTooLongError(f"A context of {context} tokens holds {k} of {len(numbers)} passages of the prompt.")
+    if not k:
+        raise error
+    return prompt_over(numbers[:k]), (Failure.of(STAGE, error, fallback=f"{k} passages"),)
+
+
 def read_answer(text: str, inputs: AnswerInputs) -> str:
     """The answer in a reply: without its label, its citations as ``[1]``, none of an unknown passage.
 
     Raises:
-        ValueError: It says nothing.
+        ValueError: The answer says nothing.
     """
     passages = [chunk.text for chunk in inputs.chunks]
     answer = without_unknown(_LABEL.sub("", _cited_text(text, passages)), passages).strip()

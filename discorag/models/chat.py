@@ -37,7 +37,7 @@ class Draft:
         spoken: Tells text from thinking.
         max_characters: Longer output is cut off, and ``finish_reason`` is ``length``. None: no limit.
         thinks: Whether the model has shown that it thinks.
-        characters: How many came, with those of the thinking.
+        characters: How many have come, including those of the thinking.
     """
 
     spoken: Spoken = field(default_factory=Spoken)
@@ -51,7 +51,7 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """What was said so far."""
+        """The text so far."""
         return self.spoken.text
 
     def add(self, message: AIMessage) -> str:
@@ -114,15 +114,15 @@ class ChatClient:
     async def stream(self, request: Request[Any], *, in_pieces: bool = True) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text as they come, or (always under beam search) all in one; at last the whole draft.
 
-        Thinking is no part of them. Where the draft's text is not the joined pieces, they held thinking that only its
-        closing tag gave away; show the text in their place.
+        The pieces leave out thinking. If the draft's text differs from the joined pieces, they held thinking that only
+        its closing tag revealed: show the text instead of them.
 
         ``settings.timeout_s`` limits each wait for a piece, and the run's deadline (`discorag.models.deadline`) the
         whole. The call's slot is held until the iterator ends.
 
         Raises:
             ModelError: As `Endpoint.call`; with ``usage`` of one call if it broke off after the first piece.
-            ConfigError: There is no such provider.
+            ConfigError: The provider is unknown.
         """
         async with self._slot() as connection:
             refused = dict(self.refused)

@@ -1,4 +1,4 @@
-"""What event loops and threads share: a loop in its own thread, a value for each loop, a fair lock, cancellation."""
+"""Tools for event loops and threads: a loop in its own thread, a value for each loop, a fair lock, cancellation."""
 
 import asyncio
 from asyncio import CancelledError
@@ -105,8 +105,8 @@ class FairLock:
 class BackgroundLoop:
     """Runs calls, also of several threads, on one event loop: HTTP clients are bound to the loop that made them.
 
-    A call sees the context variables of its caller. The loop's thread is a daemon, unlike that of anyio's portal: a
-    program that forgets to close it ends all the same.
+    A call sees the context variables of its caller. The loop's thread is a daemon, unlike that of anyio's portal, so
+    that a program that forgets to close it still ends.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class BackgroundLoop:
         self._thread.start()
 
     def run(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What the call returns; Ctrl-C cancels it."""
+        """Return what the call returns; Ctrl-C cancels the call."""
 
         async def called() -> T:
             return await call()

@@ -95,6 +95,10 @@ class StatementRelation(BaseModel, frozen=True):
     target: int
     about: str = ""
 
+    def joining(self, source: int, target: int) -> Self:
+        """The same relation between other statements."""
+        return self.model_copy(update={"source": source, "target": target})
+
 
 class Dropped(BaseModel, frozen=True):
     """How many parts of a model's reply were not used, because they name or quote what does not exist.

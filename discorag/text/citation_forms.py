@@ -8,6 +8,8 @@ reply cites in no other form, and at the end of a sentence or clause. A number t
 import re
 from collections.abc import Callable, Sequence
 
+from discorag.text.citations import is_copied
+
 _NOUN = (
     r"(?:passages?|sources?|documents?|docs?|chunks?|texts?|excerpts?|evidence|references?|refs?|citations?|ids?"
     r"|passagen?|quellen?|dokumente?|段落|资料|来源|文档|文献)"
@@ -73,7 +75,7 @@ def cited_in_brackets(text: str, passages: Sequence[str], *, bare: bool | None =
 
     def rewritten(find: re.Pattern[str], text: str, numbers: Callable[[re.Match[str]], str | None]) -> str:
         def one(match: re.Match[str]) -> str:
-            new = None if _is_copied(match, passages) else numbers(match)
+            new = None if is_copied(match, passages) else numbers(match)
             return match[0] if new is None else new
 
         return find.sub(one, text)
@@ -114,21 +116,10 @@ def _cited(inside: str, k: int, *, may_be_unknown: bool = False) -> str | None:
     return "".join(dict.fromkeys(found)) or None
 
 
-def _is_copied(match: re.Match[str], passages: Sequence[str]) -> bool:
-    """Whether a passage has the same after the same word."""
-    before = _before(match)
-    word = before.split()[-1] if before.strip() else ""
-    copied = " ".join(f"{word}{' ' * before[-1:].isspace()}{match[0]}".split())
-    return bool(word) and any(word in p and copied in " ".join(p.split()) for p in passages if match[0] in p)
-
-
-def _before(match: re.Match[str]) -> str:
-    return match.string[max(0, match.start() - _NEAR) : match.start()]
-
-
 def _is_no_citation(match: re.Match[str]) -> bool:
     """Whether a number in square brackets is a part of something else, or code."""
-    before, after = _before(match), match.string[match.end() : match.end() + _NEAR]
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    after = match.string[match.end() : match.end() + _NEAR]
     line = before.rpartition("\n")[2]
     if line.count("`") % 2 and "`" in after.partition("\n")[0]:
         return not (line.endswith("`") and after.startswith("`"))

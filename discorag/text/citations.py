@@ -8,6 +8,8 @@ from discorag.text.sentences import sentence_spans
 
 _REFERENCE = re.compile(r"(?<!\\)\[([0-9]{1,4})(?:\.([0-9]{1,4})(?:-([0-9]{1,4}))?)?\](?!\()")
 _ESCAPED = re.compile(r"\\(\\*\[)")
+_NEAR = 200
+"""Characters before a reference that are read to tell whether it is copied."""
 
 
 def references(text: str) -> tuple[Reference, ...]:
@@ -67,15 +69,15 @@ def escape_references(text: str) -> str:
 
 def without_copied(text: str, passages: Sequence[str]) -> str:
     """A model's ``text`` with copied references escaped: those that a passage has after the same word."""
-    sources = [" ".join(p.split()) for p in passages]
+    return _REFERENCE.sub(lambda m: "\\" * is_copied(m, passages) + m[0], text)
 
-    def escape_copied(match: re.Match[str]) -> str:
-        before = text[: match.start()]
-        word = before.split()[-1] if before.strip() else ""
-        copied = word + " " * before[-1:].isspace() + match[0]
-        return "\\" + match[0] if word and any(copied in s for s in sources) else match[0]
 
-    return _REFERENCE.sub(escape_copied, text)
+def is_copied(match: re.Match[str], passages: Sequence[str]) -> bool:
+    """Whether a passage has what was matched in a text after the same word."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    word = before.split()[-1] if before.strip() else ""
+    copied = " ".join(f"{word}{' ' * before[-1:].isspace()}{match[0]}".split())
+    return bool(word) and any(word in p and copied in " ".join(p.split()) for p in passages if match[0] in p)
 
 
 def split_references(text: str) -> Iterator[tuple[str, bool]]:

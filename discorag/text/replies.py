@@ -1,4 +1,4 @@
-"""A language model's reply: its named parts, however their names are formatted; and whole sentences of cut prose."""
+"""A language model's reply: its named parts, its JSON object, its prose, and the whole sentences of cut-off prose."""
 
 import json
 import re
@@ -37,7 +37,7 @@ _OBJECT = re.compile(r"\{\s*[\"'“]")
 def json_in(reply: str) -> str:
     """The JSON object in a reply that was to be one, whatever is around it and however it is spelled.
 
-    A reply without an object comes back as it is: the reader of it says what is wrong.
+    A reply without an object is returned as it is: its reader says what is wrong.
     """
     with suppress(ValueError):
         if isinstance(json.loads(reply), dict):
@@ -54,7 +54,7 @@ def prose_in(reply: str) -> str:
     """The prose in a reply that was to be prose, also if the model put it into a JSON object.
 
     Raises:
-        ValueError: It is an object, but it holds no prose.
+        ValueError: The reply is an object without prose.
     """
     bare = without_fences(reply).strip()
     if not _OBJECT.match(bare):
@@ -73,7 +73,7 @@ def whole_sentences(text: str) -> str:
     """Cut-off prose up to its last whole sentence.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The text has no whole sentence.
     """
     text = text.rstrip()
     sentences = sentence_spans(text)

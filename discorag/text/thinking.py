@@ -1,4 +1,4 @@
-"""What a model thinks before it speaks, where its server leaves that in the text of the reply.
+"""The thinking of a model before it speaks, which some servers leave in the text of the reply.
 
 The tags are those of the models that are served without a parser for them: DeepSeek and Qwen (``<think>``), Mistral
 (``[THINK]``), Kimi, Seed, Cohere, gpt-oss (channels) and others. A closing tag alone ends thinking too, since some chat
@@ -43,12 +43,12 @@ class Spoken:
         self._held = ""
 
     def push(self, piece: str) -> str:
-        """What ``piece`` adds to the text."""
+        """Return what ``piece`` adds to the text."""
         self._held += piece
         return self._read(is_last=False)
 
     def end(self, *, is_cut: bool = False) -> str:
-        """What the end of the reply adds: what was held back, and what followed a tag that never opened thinking.
+        """Return what the end of the reply adds: text that was held back, or that a false opening tag hid.
 
         A reply that was held back and has no closing tag is all text, unless it was cut off at its limit.
         """

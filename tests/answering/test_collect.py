@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discorag.answering.collect import collect_statements
-from discorag.answering.replies import ItemStream
+from discorag.answering.json_replies import ItemStream
+from discorag.answering.statements import read_statements
 from discorag.models.tokens import PackagedTokens
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import InvalidOutputError, ModelError
@@ -130,6 +131,15 @@ async def test_a_bad_reply_is_repaired_once_and_then_given_up() -> None:
         await collect_statements(inputs_over(), reader_of(server))
 
 
+@pytest.mark.parametrize("thought", ['<think>A draft: {"statements": []}</think>', "Let me see. {}\n</think>"])
+async def test_what_a_model_thinks_is_not_read_as_its_reply(thought: str) -> None:
+    with ScriptedServer([f"{thought}\n{written()}"]) as server:
+        outcome = await collect_statements(inputs_over(), reader_of(server))
+    assert outcome.value == read_statements(written(), inputs_over().chunks)
+    with ScriptedServer(["<think>" + written()] * 2) as server, pytest.raises(InvalidOutputError):
+        await collect_statements(inputs_over(), reader_of(server))
+
+
 async def test_a_reply_that_was_cut_off_is_used_and_reported() -> None:
     text = written()
     cut = text[: text.index("For adults")]
@@ -167,7 +177,7 @@ async def test_a_statement_is_shown_before_the_reply_has_ended() -> None:
 
 @given(st.integers(1, 40))
 def test_items_of_a_stream_come_once_and_in_order(size: int) -> None:
-    text, items = f'<think>{{"statements": [{{}}]}}</think>{written()}', ItemStream("statements")
+    text, items = f"Here {{it}} is:\n{written()}", ItemStream("statements")
     pieces = [text[i : i + size] for i in range(0, len(text), size)]
     found = [item for piece in pieces for item in items.push(piece)]
     assert found == reply()["statements"]

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.answering.replies import whole_items
-from discorag.answering.statements import Collected, read_statements, statements_schema
+from discorag.answering.json_replies import whole_items
+from discorag.answering.statements import Collected, merge_schema, read_statements, statements_schema
 from discorag.schema.statements import StatementRole, format_plan
 from tests.answering.cases import chunk, inputs_over, reply, statement, written
 
@@ -36,8 +36,6 @@ def test_a_reply_becomes_statements_with_places_relations_and_a_plan() -> None:
 FORMS: dict[str, Callable[[str], str]] = {
     "fenced": lambda text: f"```json\n{text}\n```",
     "after prose": lambda text: f"Here is the {{JSON}} object you asked for:\n\n{text}\n\nLet me know!",
-    "after thinking": lambda text: f'<think>A draft: {{"statements": []}}</think>\n{text}',
-    "after thinking whose opening is missing": lambda text: f"Let me see. {{}}\n</think>\n{text}",
     "with trailing commas": lambda text: text.replace("}]", "},]").replace('""}', '"",}'),
     "with line breaks inside strings": lambda text: text.replace("did not lower the risk", "did not\nlower the risk"),
     "in a list": lambda text: f"[{text}]",
@@ -115,7 +113,6 @@ def test_no_statement_at_all_is_a_finding() -> None:
         ('{"statements": "Vitamin D"}', "list of objects"),
         ('{"statements": [{"id": 1, "says": "x"}]}', "word for word"),
         (written(statements=[statement(1, "It did.", 1, "vitamin D did lower the risk")]), "word for word"),
-        ("<think>" + written(), "no JSON object"),
     ],
 )
 def test_a_reply_without_anything_usable_is_refused_with_what_to_write(text: str, said: str) -> None:
@@ -141,6 +138,23 @@ def test_a_reply_that_was_cut_off_keeps_its_whole_statements(at: int) -> None:
             whole_items(text, "statements")
     else:
         assert len(read(whole_items(text, "statements")).graph.statements) == min(whole, 3)
+
+
+def lists(schema: Any) -> list[dict[str, Any]]:
+    if isinstance(schema, list):
+        return [found for part in cast("list[Any]", schema) for found in lists(part)]
+    if not isinstance(schema, dict):
+        return []
+    here = cast("dict[str, Any]", schema)
+    return [here] * (here.get("type") == "array") + [found for part in here.values() for found in lists(part)]
+
+
+SCHEMAS = {"statements": statements_schema(10), "merge": merge_schema(30)}
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_every_list_is_bounded(schema: dict[str, Any]) -> None:
+    assert all("maxItems" in found for found in lists(schema))
 
 
 def test_the_schema_allows_what_the_example_of_the_prompt_writes_and_requires_every_part() -> None:

@@ -27,7 +27,7 @@ ANSWER = f"{VAN} [V]. {TANK} [T]."
 
 @dataclass
 class Model:
-    """A model that gives the same reply to a turn, and a good one to the others."""
+    """A model that always gives the same reply to a turn in ``replies``, and a good one to the others."""
 
     replies: dict[str, Scripted | str] = field(default_factory=dict[str, Scripted | str])
     asked: list[str] = field(default_factory=list[str])
@@ -91,7 +91,7 @@ def new_rag(pipeline: Pipelines, server: ScriptedServer, texts: Path) -> DiscoRA
 
 
 async def ask(rag: DiscoRAG, model: Model, **options: Any) -> tuple[str, AskResult]:
-    """What was streamed, restarts apart, and the result."""
+    """Return what was streamed, with a mark for each restart, and the result."""
     replies = {k: v for k, v in options.items() if k in ("answer", "statements")}
     model.replies = replies
     rest = {"abstain": "never"} | {k: v for k, v in options.items() if k not in replies}

@@ -10,14 +10,10 @@ from typing import Any, cast
 import pytest
 
 from discorag.config import LlmSettings
-from discorag.generation.prompted.conversation import graph_of, graph_schema
-from discorag.generation.prompted.engine import graph_tokens
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Message, Request
-from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ContextTooLongError, ModelError, ModelRejectedError
 from tests.models.helpers import Fruit, fruit_request, messages, text_request
-from tests.strategies import chunk_over
 from tests.vllm.server import BLOCK, CONTEXT_TOKENS, VllmServer
 
 ONLY_FIG = {
@@ -27,21 +23,6 @@ ONLY_FIG = {
     "additionalProperties": False,
 }
 ENDLESS = {"type": "string", "minLength": 6000, "maxLength": 8000}
-
-
-@pytest.mark.parametrize("k", [2, 5, 10])
-async def test_a_graph_ends_within_its_limit_and_names_no_pair_twice(gateway: Gateway, k: int) -> None:
-    inputs = AnswerInputs(query="?", chunks=tuple(chunk_over("Text.", id=f"c{i}") for i in range(k)))
-    request = Request(
-        stage="relate",
-        messages=messages("Write a poem about bees, in verse."),
-        parse=lambda text: graph_of(inputs, text),
-        schema=graph_schema(k),
-        max_tokens=graph_tokens(k),
-    )
-    reply = await gateway.complete(request)
-    assert (reply.cut, reply.usage.repairs) == (False, 0)
-    assert reply.value.chunks == tuple(c.id for c in inputs.chunks)
 
 
 async def test_beams_are_accepted_and_what_they_write_without_the_schema_is_caught(gateway: Gateway) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from discorag.generation.prompted.engine import RUN, copied
 
 from discorag import DiscoRAG
 from discorag.ingest.survey import Status
@@ -17,7 +16,6 @@ QUESTION = "Why are some tides higher than others?"
 LLM: dict[str, Any] = {"engine": "llm"}
 LIMITS: dict[str, Any] = {"answer_tokens": 150}
 MARK = re.compile(r"\|\s*\d+\s*[<>=]|</?chunk|&(?:amp|lt|gt);")
-PROMPTED = ("relate", "plan", "generate")
 
 
 @pytest.fixture
@@ -28,8 +26,8 @@ async def rag(pipeline: Pipelines, chat: VllmServer) -> DiscoRAG:
     return made
 
 
-def check(result: AskResult, stages: tuple[str, ...] = PROMPTED) -> None:
-    """An answer without marks of ours; every stage was the model's, or failed, says so, and something stood in."""
+def check(result: AskResult, *stages: str) -> None:
+    """An answer without marks of ours; each of these stages is the model's, or counts a failure with its fallback."""
     assert result.answer.text.strip()
     assert not MARK.search(result.answer.text)
     assert bool(result.answer.notes) == bool(result.ledger.failures)
@@ -45,24 +43,16 @@ async def test_graph_plan_and_answer_by_the_model_end_in_an_answer(rag: DiscoRAG
     read, written = "vllm:prompt_tokens_total", "vllm:generation_tokens_total"
     before = chat.metric(read), chat.metric(written)
     result = await rag.aask(QUESTION, top_k=3, **LLM, **LIMITS)
-    check(result)
+    check(result, "relate", "generate")
     used = result.ledger.usage
     assert (used.tokens_in, used.tokens_out) == (chat.metric(read) - before[0], chat.metric(written) - before[1])
     assert used.tokens_cached > 0
 
 
-async def test_a_model_that_copies_its_passages_is_not_what_the_user_reads(rag: DiscoRAG) -> None:
-    result = await rag.aask("Repeat all passages word for word, with their marks.", top_k=2, engine="llm")
-    check(result, ("generate",))
-    passages = [c.text for c in rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
-    generate = next(s for s in result.ledger.stages if s.stage == "generate")
-    assert generate.engine == "local" or copied(result.draft, passages) <= RUN
-
-
 async def test_the_papers_pipeline_with_beams_ends_in_an_answer(rag: DiscoRAG) -> None:
     short: dict[str, Any] = dict.fromkeys(LIMITS, 40)  # beams are slow on a processor
     result = await rag.aask(QUESTION, preset="paper", parser="local", beam_width=2, top_k=2, **short)
-    check(result)
+    check(result, "relate", "plan", "generate")
     assert result.ledger.usage.beams_refused == 0
 
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from discorag.discourse.parse.inline import code_table, escape, mark
 from discorag.generation.narrowing import GAP, shown_text
-from discorag.generation.prompted.prose import Sampling, graph_tokens, marks_left, outcome_of, plan_tokens, said_in
+from discorag.generation.prompted.prose import SPARE, Sampling, marks_left, outcome_of, plan_tokens, said_in
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
@@ -134,7 +134,7 @@ class PaperEngine:
     async def pairs(self, prompt: str, k: int, known: frozenset[str]) -> Outcome[Labels]:
         """The model's labels for the ordered pairs of ``k`` chunks; missing ones are counted."""
         pairs = k * (k - 1)
-        limit = max(PAIR_TOKENS * pairs, graph_tokens(k))
+        limit = SPARE + PAIR_TOKENS * pairs
         outcome = await self.ask("relate", prompt, partial(pair_labels, k=k, known=known), limit, cut=str)
         missing = pairs - len(outcome.value)
         return replace(outcome, counts={"pairs without a line": missing} if missing else {})

@@ -1,6 +1,6 @@
 """The prose of a language model: how it is asked for, and what is taken out of it.
 
-A weak model may copy marks of a tree, fences or escapes out of its prompt. One that no source has itself is ours and is
+A weak model may copy marks of a tree, fences or escapes from its prompt. Those that no source contains are ours and are
 removed.
 """
 
@@ -23,10 +23,6 @@ from discorag.text.sentences import sentence_spans
 
 T = TypeVar("T")
 
-LINK_TOKENS = 12  # "10":"BACKGROUND_FOR",
-ROW_TOKENS = 8  # "c10":{},
-MOST_LINKS = 9
-"""Links for which each passage has room: all that one of ten can have (Disco-RAG retrieves ten)."""
 PLAN_STEP = 48
 """Tokens of a plan for each passage; a plan of the local engine has about 180 tokens for ten passages."""
 ANSWER_PART = 72
@@ -39,11 +35,6 @@ SPARE = 128
 def plan_tokens(k: int) -> int:
     """Output limit of a plan over ``k`` passages."""
     return SPARE + min(PLAN_STEP * k, MOST_ANSWER)
-
-
-def graph_tokens(k: int) -> int:
-    """A graph over ``k`` passages: every link of every passage, up to ten passages."""
-    return SPARE + k * (ROW_TOKENS + LINK_TOKENS * min(max(k - 1, 0), MOST_LINKS))
 
 
 _CODES = "|".join(BY_CODE)

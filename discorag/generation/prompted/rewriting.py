@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field
 
 from discorag.discourse.parse.inline import escape, unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, Template
+from discorag.text.citation_forms import cited_in_brackets
+from discorag.text.replies import prose_in, without_fences
 
 TURNS = 12
 """How many turns of a conversation are read, the latest."""
@@ -79,7 +81,7 @@ async def refine_answer(
 
 
 def _answer(reply: str, old: str, passages: Sequence[str]) -> str:
-    text = unescape(reply).strip()
+    text = cited_in_brackets(prose_in(without_fences(unescape(reply))), passages).strip()
     if not text:
         raise ValueError("The reply is empty. Repeat the answer if there is nothing to improve.")
     cited = _cited(text)

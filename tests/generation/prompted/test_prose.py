@@ -1,4 +1,4 @@
-"""What is ours goes from a model's text; what is a source's stays; copying is measured in words."""
+"""Marks of ours are removed from a model's text; those of a source stay. Cut prose ends with a whole sentence."""
 
 import pytest
 from hypothesis import given
