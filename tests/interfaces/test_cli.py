@@ -256,9 +256,9 @@ def test_a_file_of_questions_gives_exit_code_3_as_long_as_one_is_answered_withou
     questions.write_text('{"question": "Does vitamin D prevent flu?"}\n', "utf-8")
     ask = ("ask", "--batch", str(questions), "--out", str(replies))
     with ScriptedServer(model({"answer": reply, "tree": reply})) as server:
-        named = {"DISCO_RAG_LLM__BASE_URL": server.base_url, "DISCO_RAG_LLM__RETRIES": "0"}
+        endpoint: dict[str, Any] = {"DISCO_RAG_LLM__BASE_URL": server.base_url, "DISCO_RAG_LLM__RETRIES": "0"}
         for _ in range(2):  # the second run finds the answer of the first
-            printed = run(home, *ask, ok=code, **named)
+            printed = run(home, *ask, ok=code, **endpoint)
             assert "1 of 1 answered" in printed
             assert ("The language model failed on 1" in printed) == (code == 3)
 
