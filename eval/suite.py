@@ -16,7 +16,7 @@ from discorag.retrieval.registry import tree_retriever
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError, InputError
 from eval.errors import first_error
-from eval.perturb import PERTURBATIONS, Stage
+from eval.perturb import NOISE, PERTURBATIONS, Stage
 from eval.retrievers import register_variants
 from eval.sample import Benchmark, Sample
 
@@ -62,6 +62,14 @@ class System(BaseModel, frozen=True, extra="forbid"):
         retriever = tree_retriever(self.options.get("retriever", DEFAULT_RETRIEVER))
         routes = retriever is not None and retriever.routed
         return bool(self.baseline) or self.kind == "closed-book" or routes or "llm" in self.options.values()
+
+    @property
+    def changes_what_no_model_reads(self) -> bool:
+        """Whether it perturbs a structure that a language model does not read: it would write the same answer."""
+        if self.perturbation in ("", NOISE):
+            return False
+        options = resolve(self.switches, {}, has_model=True).options
+        return options.is_written and options.preset != "paper"
 
 
 class Suite(BaseModel, frozen=True, extra="forbid"):

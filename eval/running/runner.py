@@ -15,6 +15,12 @@ from eval.running.record import Record
 from eval.sample import Benchmark, Sample
 from eval.suite import System, find_system
 
+UNREAD = (
+    "It changes trees, graph or plan, which a language model reads with preset=paper only; otherwise it writes from "
+    "statements or passages, and the answer would be that of the unchanged run."
+)
+"""Why a perturbation is left out."""
+
 
 @dataclass
 class Runner:
@@ -124,6 +130,8 @@ def _first(group: BaseExceptionGroup[DiscoRagError]) -> DiscoRagError:
 
 
 def find_skipped(names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
-    """System -> why it cannot be run here."""
-    reason = f"It needs a language model. {HOW_TO_NAME_A_MODEL}"
-    return {n: reason for n in names if find_system(n).needs_llm and not has_llm}
+    """System -> why it cannot be run here, or why its results would say nothing."""
+    found = {name: find_system(name) for name in names}
+    if not has_llm:
+        return {name: f"It needs a language model. {HOW_TO_NAME_A_MODEL}" for name in names if found[name].needs_llm}
+    return {name: UNREAD for name in names if found[name].changes_what_no_model_reads}

@@ -145,7 +145,8 @@ class Session:
         corpus = await self.corpus(counting, refresh=self.suite.parser == PROMPTED)
         answerer = Answerer(self.suite, corpus, counting, self.benchmark.samples)
         ledgers: dict[str, list[Ledger]] = {}
-        wanted = [s for n in self.suite.systems if (s := find_system(n)).kind != "lead"]
+        skips = find_skipped(self.suite.systems, has_llm=True)
+        wanted = [s for n in self.suite.systems if n not in skips and (s := find_system(n)).kind != "lead"]
         for sample in self.benchmark.samples:
             for root in dict.fromkeys(s.of or s.name for s in wanted):
                 branches = [s for s in wanted if s.of == root]

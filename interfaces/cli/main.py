@@ -30,7 +30,7 @@ from discorag.store.retrieval import nothing_in
 from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
 from interfaces.cli import on_ray
-from interfaces.cli.batch import answer_file
+from interfaces.cli.batch import Reply, answer_file
 from interfaces.cli.cli_help import COMMANDS, new_app
 from interfaces.cli.maintenance import backup, check, models, reindex, restore
 from interfaces.cli.present import (
@@ -66,7 +66,7 @@ PATIENCE_S = 2.0
 """Seconds that an interrupted ingest has to finish its current documents."""
 _LISTED = 10  # documents that an error names
 MODEL_FAILED = 3
-"""Exit code of ``ask`` if the language model failed and the question was answered without it."""
+"""Exit code of ``ask`` if the language model failed and a question was answered without it."""
 
 
 def option(kind: type[Options], name: str) -> OptionInfo:
@@ -344,19 +344,29 @@ def _ask_batch(
     llm: str | None,
     engine: str,
 ) -> None:
-    """Answer a file of questions; exit code 1 if one failed."""
+    """Answer a file of questions; exit code 1 if one has no answer, else `MODEL_FAILED` as for a single question."""
     if batch is None or question is not None:
         raise InputError("Give a question, or --batch FILE.", hint="disco-rag ask --help")
-    questions = read_questions(batch, Question)
+    questions, without_model = read_questions(batch, Question), 0
     with _pipeline(llm) as rag, Bar("Ask", len(questions)) as progress:
         options |= _scope(rag, corpus).model_dump()
+
+        def on_reply(reply: Reply) -> None:
+            nonlocal without_model
+            without_model += reply.result is not None and reply.result.model_failed
+            progress.on_reply(reply)
+
         if engine == "ray":
-            failed = on_ray.answer_file(rag, questions, replies, on_reply=progress.on_reply, **options)
+            failed = on_ray.answer_file(rag, questions, replies, on_reply=on_reply, **options)
         else:
-            failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=progress.on_reply, **options))
+            failed = rag.run(lambda: answer_file(rag, questions, replies, on_reply=on_reply, **options))
     out.print(Text(f"{len(questions) - failed} of {len(questions)} answered, in {replies}."))
+    if without_model:
+        out.print(Text(f"The language model failed on {without_model}: their answers are those without it."))
     if failed:
         raise typer.Exit(1)
+    if without_model:
+        raise typer.Exit(MODEL_FAILED)
 
 
 def _options(assignments: list[str] | None) -> dict[str, Any]:

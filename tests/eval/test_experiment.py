@@ -144,6 +144,8 @@ def model() -> Generator[ScriptedServer]:
     papers, ours = paper_scripts.model(), scripts.model()
 
     def respond(body: Body) -> Any:
+        if scripts.turn_of(body) != "tree":
+            return ours(body)
         if "[[" in json.dumps(body["messages"]):
             return "Rating: [[80]]"
         prompt = body["messages"][0]["content"]
@@ -154,7 +156,7 @@ def model() -> Generator[ScriptedServer]:
             return "\n".join(f"[ANSWER] {line.strip()}" for line in lines if ": =" not in line) or "Cannot answer"
         if prompt.startswith("Answer the question from what you know."):
             return "An answer from memory."
-        return ours(body) if body["messages"][0]["role"] == "system" else papers(body)
+        return papers(body)
 
     with ScriptedServer(respond) as server:
         yield server

@@ -13,10 +13,12 @@ from discorag.schema.errors import ConfigError
 from discorag.schema.values import Span
 from eval import perturb
 from eval.perturb import PERTURBATIONS
+from eval.running.runner import find_skipped
 from eval.suite import find_system
 from tests.conftest import Pipelines
-from tests.eval.helpers import answer_toy, toy
+from tests.eval.helpers import answer_toy, session, suite, toy
 from tests.graphs import paper_scripts
+from tests.graphs.scripts import model
 from tests.servers.scripted import ScriptedServer
 from tests.strategies import chunk_over
 
@@ -158,6 +160,29 @@ async def test_the_writer_reads_the_damaged_structure_and_the_rest_is_not_asked_
 
 
 good = paper_scripts.model()
+
+
+def test_a_perturbation_that_no_model_reads_is_not_run() -> None:
+    read = ["full", "no-graph", "full~noise@0.5", "paper~edges-turned", "paper~plan-shuffled", "verbatim~random-trees"]
+    unread = ["full~edges-permuted", "full~random-trees", "full~other-plan", "full~filler", "raptor~plan-shuffled"]
+    skipped = find_skipped([*read, *unread], has_llm=True)
+    assert list(skipped) == unread
+    assert all("preset=paper" in why and "unchanged run" in why for why in skipped.values())
+    assert list(find_skipped([*read, *unread], has_llm=False)) == ["paper~edges-turned", "paper~plan-shuffled"]
+
+
+async def test_what_a_model_does_not_read_is_named_in_the_run_and_not_billed(
+    pipeline: Pipelines, tmp_path: Path
+) -> None:
+    wanted = suite("lay-summaries", limit=1, systems=["full", "full~edges-permuted"], metrics=["rougeL"])
+    with ScriptedServer(model()) as server:
+        current = session(pipeline(llm=server.base_url), tmp_path, wanted)
+        done = await current.run(tmp_path / "run", concurrency=1)
+        bills = await current.bill()
+    assert list(done.systems) == ["full"]
+    assert "statements" in done.skipped["full~edges-permuted"]
+    assert done.finished
+    assert [bill.system for bill in bills] == ["full"]
 
 
 async def test_noise_takes_the_places_of_chunks_that_were_found(pipeline: Pipelines, tmp_path: Path) -> None:

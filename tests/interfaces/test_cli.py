@@ -248,6 +248,21 @@ def test_the_answer_without_a_model_is_printed_with_exit_code_3_if_the_model_fai
     assert ("Sources:" in strict) != fails
 
 
+@pytest.mark.parametrize(("reply", "code"), [("The sun makes vitamin D [1].", 0), (Scripted("no", status=401), 3)])
+def test_a_file_of_questions_gives_exit_code_3_as_long_as_one_is_answered_without_the_model_that_failed(
+    home: Path, tmp_path: Path, reply: Scripted | str, code: int
+) -> None:
+    questions, replies = tmp_path / "questions.jsonl", tmp_path / "replies.jsonl"
+    questions.write_text('{"question": "Does vitamin D prevent flu?"}\n', "utf-8")
+    ask = ("ask", "--batch", str(questions), "--out", str(replies))
+    with ScriptedServer(model({"answer": reply, "tree": reply})) as server:
+        endpoint: dict[str, Any] = {"DISCO_RAG_LLM__BASE_URL": server.base_url, "DISCO_RAG_LLM__RETRIES": "0"}
+        for _ in range(2):  # the second run finds the answer of the first
+            printed = run(home, *ask, ok=code, **endpoint)
+            assert "1 of 1 answered" in printed
+            assert ("The language model failed on 1" in printed) == (code == 3)
+
+
 def test_titles_cannot_write_markup_or_escapes_to_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     hostile = "# [/red] Tides \x1b]0;owned\x07 [bold]\n\nTides rise \x1b[31m twice a day."
