@@ -74,7 +74,7 @@ help: ## What there is to make
 .venv-gpu/run.stamp: constraints-vllm.txt
 	$(PYTHON) -m venv .venv-gpu
 	@echo "Installing vLLM (gigabytes the first time) ..."
-	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check vllm==0.32.0 pyyaml
+	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-vllm.txt vllm==0.32.0 pyyaml
 	@touch $@
 
 vllm: .venv-gpu/run.stamp ## Serve CHAT_MODEL as docker-compose.yml does, on CHAT_GPU_COUNT GPUs, at http://localhost:8000/v1

@@ -26,14 +26,14 @@ IN_API = ("docker", "compose", "exec", "-T", "api", "python", "-c")
 """Runs a program in the container of the API, from where the other services of Compose can be reached."""
 FETCH = "import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(sys.argv[1], timeout=60).read())"
 HEALTH = {"qdrant": "/readyz", "chat": "/health", "embed": "/health"}
-"""Where the servers besides the API say that they are ready."""
+"""The paths at which the servers other than the API say that they are ready."""
 PORTS = {"qdrant": 6333, "chat": 8000, "embed": 8000}
 """Their ports in Compose."""
 POLL_S = 0.5
 
 
 class CheckError(Exception):
-    """A check found what should not be; the message says what."""
+    """A check failed; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Report:
     failed: int = 0
 
     def run(self, name: str, check: Callable[[], str]) -> bool:
-        """Run a check, which returns what it saw. A check that fails or cannot be made is printed as failed."""
+        """Run a check, which returns what it saw. A check that raises an error is printed as failed."""
         try:
             seen = check()
         except (CheckError, httpx.HTTPError, OSError, subprocess.CalledProcessError, ValueError, KeyError) as error:
@@ -73,12 +73,12 @@ class Report:
         return True
 
     def skip(self, name: str, why: str) -> None:
-        """Print that a check was not made."""
+        """Print that a check was not run."""
         typer.echo(f"not checked  {name}: {why}")
 
 
 def verify(deployment: Deployment) -> int:
-    """Make all checks. Returns how many failed."""
+    """Run all checks. Returns how many failed."""
     report = Report()
     _check_health(deployment, report)
     if report.failed:
@@ -99,11 +99,11 @@ def _check_health(deployment: Deployment, report: Report) -> None:
         if name in checks:
             report.run(name, checks[name])
         else:
-            report.skip(name, "there is no such server")
+            report.skip(name, "not part of this deployment")
 
 
 def _health(deployment: Deployment) -> dict[str, Callable[[], str]]:
-    """By server, the function that fails if the server does not answer."""
+    """Return, by server, a function that fails if the server does not answer."""
 
     def api() -> str:
         return f"{deployment.api.get('/readyz').raise_for_status().url} answers"
@@ -136,7 +136,7 @@ def _check_answers(deployment: Deployment, report: Report) -> None:
     if not report.run("question", ask):
         return
     if not deployment.restart:
-        report.skip("restart", "--restart COMMAND names no command")
+        report.skip("restart", "no --restart COMMAND was given")
     elif report.run("restart", lambda: _restart(deployment)):
         report.run("question after the restart", ask_again)
 
@@ -165,7 +165,7 @@ def _ask(deployment: Deployment) -> object:
     engine = [stage["engine"] for stage in stages if stage["stage"] == "generate"][-1]
     if "chat" in deployment.others and not engine.startswith("llm"):
         failures = [failure for stage in stages for failure in stage["failures"]]
-        raise CheckError(f"no language model wrote it; DISCO_RAG_MODEL must name one. Failures: {failures}")
+        raise CheckError(f"no language model wrote the answer; DISCO_RAG_MODEL must name one. Failures: {failures}")
     return reply["text"], reply["citations"]
 
 
@@ -228,8 +228,9 @@ def _fetch_in_compose(url: str) -> str:
     return subprocess.run([*IN_API, FETCH, url], check=True, capture_output=True, text=True).stdout
 
 
-def _running_services() -> set[str]:
-    command = ["docker", "compose", "ps", "--services", "--status", "running"]
+def _services() -> set[str]:
+    """The services that were started, those included that have stopped since: their checks must fail."""
+    command = ["docker", "compose", "ps", "--all", "--services"]
     return set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
 
 
@@ -250,8 +251,8 @@ def _deployment(given: argparse.Namespace) -> Deployment:
     if given.api:
         others = {name: url.rstrip("/") for name in HEALTH if (url := getattr(given, name))}
         return Deployment(api, others, _fetch_here, tuple(shlex.split(given.restart)), given.patience)
-    running = _running_services()
-    others = {name: f"http://{name}:{port}" for name, port in PORTS.items() if name in running}
+    services = _services()
+    others = {name: f"http://{name}:{port}" for name, port in PORTS.items() if name in services}
     return Deployment(api, others, _fetch_in_compose, ("docker", "compose", "restart"), given.patience)
 
 
@@ -260,7 +261,9 @@ def main() -> None:
     try:
         deployment = _deployment(_arguments())
     except (OSError, subprocess.CalledProcessError) as error:
-        sys.exit(f"docker compose does not answer: {error}. Start it, or name the servers (--api URL ...).")
+        sys.exit(
+            f"docker compose fails: {_describe(error)}. Start it in the clone, or name the servers (--api URL ...)."
+        )
     with deployment.api:
         sys.exit(1 if verify(deployment) else 0)
 

@@ -103,8 +103,9 @@ class Documents:
         return db.scalars(insert(D).returning(D.c.number), row).one()
 
     def delete(self, scope: Scope, doc_id: str) -> bool:
-        """Remove a document with all its chunks and trees, and from threads the answers that read it; whether it was
-        there.
+        """Remove a document with its chunks and trees, and the answers in threads that read it.
+
+        Returns whether the document was there.
         """
         with self.database.write(doc_id) as db:
             _forget_answers(db, scope, doc_id)
@@ -232,7 +233,7 @@ def indexed_documents(
 ) -> Iterator[IndexedDocument]:
     """The documents with these numbers as an index needs them; those that are gone by then are left out.
 
-    ``with_passages``: with what a person reads of each chunk.
+    ``with_passages`` fills in `IndexedDocument.passages`.
     """
     columns = (D.c.number, D.c.doc_id, D.c.tenant, D.c.corpus, D.c.filters, K.c.places, K.c.vectors, K.c.terms)
     query = select(*columns).join(K)
@@ -254,7 +255,7 @@ def indexed_documents(
 
 
 def _passages(db: Connection, numbers: Sequence[int]) -> dict[int, list[dict[str, object]]]:
-    """What a person reads of the chunks of each document, in their order."""
+    """Return the readable parts of the chunks of each document, in their order."""
     query = select(C.c.document, C.c.body).where(C.c.document.in_(numbers)).order_by(C.c.document, C.c.position)
     found: dict[int, list[dict[str, object]]] = {}
     for number, body in db.execute(query):

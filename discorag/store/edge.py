@@ -73,7 +73,7 @@ class EdgeIndex:
     """
 
     shared = False
-    keeps_passages = False  # nobody sees its points, and the texts are in the database next to it
+    keeps_passages = False  # people cannot look at its points; the texts are in the database next to it
 
     def __init__(self, folder: Path, place: IndexPlace, lock: int, checksum: str) -> None:
         self._folder, self._place, self._lock = folder, place, lock

@@ -37,8 +37,8 @@ class IndexedDocument:
     """A version (``number``) of a document as an index needs it.
 
     ``vectors`` has shape (chunks, d); ``term_counts``, shape (chunks,), says how many of ``term_ids`` and
-    ``term_weights`` each chunk has. ``passages`` is what a person reads of each chunk (`readable_passage`), empty where
-    the index does not keep it.
+    ``term_weights`` each chunk has. ``passages`` has the readable part of each chunk (`readable_passage`); it is empty
+    for an index that does not keep them.
     """
 
     scope: Scope
@@ -95,7 +95,7 @@ class Index(Searcher, Protocol):
     shared: bool
     """Whether other processes write to it too: then it may have what is not in the database any more."""
     keeps_passages: bool
-    """Whether people look at its points, so that they carry what can be read of a chunk."""
+    """Whether its points carry the readable part of each chunk (`readable_passage`), for people who look at them."""
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """Bring one document up to date; None removes it. Repeating a call changes nothing."""
@@ -169,7 +169,7 @@ def document_points(document: IndexedDocument) -> Iterator[Point]:
 
 
 def readable_passage(chunk: Mapping[str, Any]) -> dict[str, object]:
-    """What a person reads of a chunk, which is given as its JSON: title, page if it is known, heading and text."""
+    """Return the part of a chunk's JSON that people read: title, heading, text, and page if it is known."""
     page = {} if chunk["page"] is None else {"page": chunk["page"]}
     return {"title": chunk["title"], "heading": " > ".join(chunk["headings"]), "text": chunk["text"], **page}
 

@@ -32,7 +32,9 @@ _FORMAT = 2  # 1: points without what a person can read
 
 
 def open_server(place: IndexPlace, *, fresh: bool) -> Index:
-    """The index on the server that the settings name. Raises `ConfigError` for an address that cannot be one."""
+    """The index on the server that the settings name. Raises `ConfigError` for an invalid address, and for
+    a collection that is not this store's.
+    """
     client = _client(place.settings)
     try:
         return ServerIndex(client, place, fresh=fresh)
@@ -45,12 +47,12 @@ def open_server(place: IndexPlace, *, fresh: bool) -> Index:
 
 
 class ServerIndex:
-    """One collection, which says in its metadata whose it is; the client is closed with it.
+    """One collection, whose metadata names the store that it belongs to; the client is closed with it.
 
     Raises:
-        IndexUnusableError: There is no such collection, or an older version made it, and ``fresh`` does not ask for a
-            new one.
-        ConfigError: The collection is somebody else's.
+        IndexUnusableError: The collection is missing, or another version made it, and ``fresh`` does not ask for a new
+            one.
+        ConfigError: The collection belongs to another store or program.
     """
 
     shared = True
@@ -71,7 +73,7 @@ class ServerIndex:
             raise IndexUnusableError("another version of disco-rag made it", lost=True)
 
     def _about(self, place: IndexPlace) -> dict[str, object]:
-        """What the collection says of itself. Raises `ConfigError` unless it is this store's."""
+        """Return the collection's metadata. Raises `ConfigError` unless the collection is this store's."""
         about = self._client.get_collection(self._name).config.metadata or {}
         if place.settings.collection is None or about.get("database") == place.database:
             return about  # the default name has the database's id in it

@@ -75,7 +75,7 @@ class Store(DocumentTrees):
         return f"exact ({self.index.reason})" if self.index.reason else ""
 
     def check_index(self) -> str:
-        """Ask the Qdrant server, if there is one, whether it answers; the `index_note` after that."""
+        """Bring the index up to date if it is on a Qdrant server, so that a failure is noticed; return `index_note`."""
         if self._on_server:
             self.index.count()
         return self.index_note

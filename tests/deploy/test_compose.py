@@ -32,6 +32,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+EXAMPLE = (ROOT / ".env.example").read_text(encoding="utf-8")
 VARIABLE = r"\$\{(\w+):-([^}]*)\}"
 TAGS = ("24gb", "80gb", "4x80gb", "5x80gb")
 """The tags that mark the blocks of .env.example."""
@@ -45,7 +46,7 @@ def constraints(file: str) -> dict[str, str]:
 
 
 def services(variables: dict[str, str]) -> Services:
-    """The services of the Compose file with these variables, without interpolation as Compose does it otherwise."""
+    """The services of the Compose file, with these variables filled in as Compose does."""
     filled = re.sub(VARIABLE, lambda m: variables.get(m[1]) or m[2], COMPOSE)
     assert "$" not in filled
     return yaml.safe_load(filled)["services"]
@@ -61,7 +62,6 @@ def block(tag: str) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-EXAMPLE = (ROOT / ".env.example").read_text(encoding="utf-8")
 DEFAULT = services({})
 
 

@@ -23,8 +23,6 @@ from tests.servers.scripted import ScriptedServer
 ROOT = EXAMPLES.parent
 VERIFY = [sys.executable, str(ROOT / "deploy/verify.py"), "--patience", "120"]
 WRITES = model({"answer": "The pooled trials show no protection against influenza [1]."})
-
-
 SERVE = 'while kill -0 $PPID; do "$@" & echo $! > pid; wait; done'
 """Starts the server again whenever it ends, as Compose does, for as long as the tests run."""
 STOP = "kill $(cat pid) && tail --pid=$(cat pid) -f /dev/null"
@@ -107,18 +105,38 @@ def test_servers_that_do_not_answer_or_are_not_used_fail_and_absent_ones_are_nam
         qdrant.is_well = False
         ill = verify("--api", url, "--qdrant", qdrant.address)
     assert status == 1
-    assert "FAILED       question: no language model wrote it; DISCO_RAG_MODEL must name one" in unused
-    assert {"not checked  qdrant: there is no such server", "not checked  embed: there is no such server"} <= {
-        *unused.splitlines()
-    }
+    assert "FAILED       question: no language model wrote the answer; DISCO_RAG_MODEL must name one" in unused
+    absent = {f"not checked  {name}: not part of this deployment" for name in ("qdrant", "embed")}
+    assert absent <= {*unused.splitlines()}
     assert ill[0] == 1
     assert "FAILED       qdrant: HTTPStatusError: Server error '503" in ill[1]
     assert "ingest" not in ill[1]
 
 
-def test_without_compose_and_without_addresses_it_says_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "docker").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "docker").chmod(0o700)
-    done = subprocess.run(VERIFY, env=os.environ | {"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+def verify_compose(docker: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The program without addresses, where ``docker`` is this shell script."""
+    (folder / "docker").write_text(f"#!/bin/sh\n{docker}\n")
+    (folder / "docker").chmod(0o700)
+    return subprocess.run(VERIFY, env=os.environ | {"PATH": str(folder)}, capture_output=True, text=True, check=False)
+
+
+def test_a_service_of_compose_that_has_stopped_fails(tmp_path: Path) -> None:
+    """As in Docker, ``ps`` lists it with ``--all`` only, and `exec` has nothing to run in."""
+    done = verify_compose(
+        """case "$*" in
+*--all*--services*) echo api; echo qdrant ;;
+*--services*) echo api ;;
+*) echo 'qdrant is not running' >&2; exit 1 ;;
+esac""",
+        tmp_path,
+    )
     assert done.returncode == 1
+    assert "FAILED       qdrant: docker compose exec -T api ... ended with 1: qdrant is not running" in done.stdout
+    assert "not checked  chat: not part of this deployment" in done.stdout
+
+
+def test_without_compose_and_without_addresses_it_says_what_to_do(tmp_path: Path) -> None:
+    done = verify_compose("echo 'no configuration file provided' >&2; exit 1", tmp_path)
+    assert done.returncode == 1
+    assert "no configuration file provided" in done.stderr
     assert "name the servers (--api URL" in done.stderr

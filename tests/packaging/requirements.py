@@ -1,5 +1,7 @@
-"""What the distribution asks for: by itself, by its extras, and all that these ask for in their turn."""
+"""What the distribution requires, by itself, by its extras and through these; and what its modules import."""
 
+import ast
+import sys
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -11,9 +13,23 @@ from packaging.utils import canonicalize_name
 from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
+RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 CORE = [Requirement(r) for r in _PROJECT["dependencies"]]
 EXTRAS = {name: [Requirement(r) for r in listed] for name, listed in _PROJECT["optional-dependencies"].items()}
+
+
+@cache
+def imported() -> set[str]:
+    """The top-level modules of others that the runtime imports somewhere."""
+    tops: set[str] = set()
+    for file in (f for folder in RUNTIME for f in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                tops |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                tops.add(node.module.split(".")[0])
+    return tops - {*RUNTIME, *sys.stdlib_module_names}
 
 
 def names(requirements: Iterable[Requirement]) -> set[str]:

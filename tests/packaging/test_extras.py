@@ -1,6 +1,5 @@
 """The core without its extras; what each of them brings; and that nothing is asked for in vain."""
 
-import ast
 import json
 import os
 import subprocess
@@ -10,9 +9,8 @@ from importlib.metadata import packages_distributions
 import pytest
 from packaging.utils import canonicalize_name
 
-from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, names
+from tests.packaging.requirements import CORE, EXTRAS, ROOT, closure, imported, names
 
-RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
 LENT = ("postgres", "raptor", "torch", "eval")
 PROVIDES = {name: [canonicalize_name(d) for d in found] for name, found in packages_distributions().items()}
 BY_OTHERS = {"python-multipart", "langchain-ollama", "langchain-openai", "psycopg", "bm25s"}
@@ -100,18 +98,6 @@ def test_the_core_reads_text_and_answers_without_any_extra(said: dict[str, str])
 def test_a_missing_extra_is_named(said: dict[str, str], name: str) -> None:
     assert "not installed" in said[name]
     assert f"disco-rag[{name}]" in said[name]
-
-
-def imported() -> set[str]:
-    """The top-level modules of others that the runtime imports somewhere."""
-    tops: set[str] = set()
-    for file in (f for folder in RUNTIME for f in (ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                tops |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                tops.add(node.module.split(".")[0])
-    return tops - {*RUNTIME, *sys.stdlib_module_names}
 
 
 def test_what_is_declared_is_imported_and_what_is_imported_is_declared() -> None:

@@ -60,7 +60,7 @@ class QdrantServer(LoopbackServer):
                 return JSONResponse({"status": {"error": "not well"}, "time": 0.0}, 503)
             try:
                 result = does(request.path_params.get("name", ""), body)
-            except ValueError as error:  # there is no such collection, or there is one already
+            except ValueError as error:  # the collection does not exist, or exists already
                 return JSONResponse({"status": {"error": str(error)}, "time": 0.0}, 404)
             plain = result.model_dump(mode="json", exclude_none=True) if isinstance(result, BaseModel) else result
             return JSONResponse({"result": plain, "status": "ok", "time": 0.0})
