@@ -52,9 +52,9 @@ def assert_traced_to_documents(result: AskResult) -> None:
 def reader(body: Body) -> str:
     """Writes summaries where it is asked for one, else a fact of a leaf, citing the summary above it."""
     prompt = body["messages"][-1]["content"]
-    if "<chunk id=" not in prompt:
+    if "<passage 1>" not in prompt:
         return SUMMARY
-    cited = re.findall(r'<chunk id="(\d+)" source="bee [^"]*Summary">', prompt)
+    cited = re.findall(r"<passage (\d+)>\nSource: bee [^\n]*Summary\n", prompt)
     return f"{FACT[:-1]} [{cited[0]}]. The moon is made of cheese [{cited[0]}]."
 
 
@@ -66,7 +66,7 @@ def test_a_reader_sees_summaries_and_what_it_cites_to_them_is_traced_to_the_leav
         rag = opened(pipeline, folder, server.base_url)
         result = rag.ask(QUESTION, preset=preset)
         said = [b["messages"][-1]["content"] for b in server.requests]
-    [prompt] = [text for text in said if "<chunk id=" in text]
+    [prompt] = [text for text in said if "<passage 1>" in text]
     assert SUMMARY in prompt
     assert any(chunk.stands_for for chunk in read(rag, result))
     assert_traced_to_documents(result)

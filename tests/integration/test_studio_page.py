@@ -45,4 +45,4 @@ def test_the_page_and_every_preset_run_with_a_model(tmp_path: Path, monkeypatch:
     assert {name: failures(state) for name, state in answers.items() if failures(state)} == {}
     assert all(state["answer"]["sentences"] for state in answers.values())
     assert session["written"]["answer"]["sentences"][0]["text"].rstrip(".") in ANSWER
-    assert "graph" in session["state"]["values"]["turns"]
+    assert session["state"]["values"]["statements"]["statements"]
