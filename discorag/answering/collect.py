@@ -41,6 +41,8 @@ from discorag.schema.statements import (
 )
 
 STAGE, MERGE_STAGE = "relate", "merge"
+ONLY_STATEMENTS = "Reply with one JSON object on one line and nothing else:"
+"""The form of a reply that is to have statements alone."""
 _SHOWN_QUOTATION = 160
 """Characters of the quotation that a statement is merged by."""
 
@@ -113,14 +115,17 @@ def _packed(sizes: Sequence[int], room: int, *, least: int = 1) -> list[list[int
     return groups
 
 
-def statements_prompt(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -> str:
-    """The prompt that asks for the statements of these passages, by their numbers."""
+def statements_prompt(
+    inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int], form: str = ONLY_STATEMENTS
+) -> str:
+    """The prompt that asks for the statements of these passages, by their numbers; ``form`` says what to write."""
     chunks = [inputs.chunks[n - 1] for n in numbers]
     return reader.prompt("statements").render(
         question=question_block(inputs),
         passages="\n\n".join(passage_blocks(chunks, numbers)),
         count=str(len(chunks)),
         most=str(MOST_STATEMENTS),
+        reply=form,
     )
 
 

@@ -13,6 +13,7 @@ from discorag.generation.prompted.prose import outcome_of
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 
+_FORM = "First write one JSON object on one line:"
 _MARK = re.compile(r"^[^\w\n{}\[\]\"]*ANSWER[*_`]*[:：][*_`]*[^\S\n]*", re.MULTILINE)
 
 
@@ -36,7 +37,7 @@ async def answer_in_one_call(
     """
     limit = await reader.statement_limit() + await reader.answer_limit()
     prompt = reader.prompt("statements-and-answer").render(
-        task=statements_prompt(inputs, reader, range(1, len(inputs.chunks) + 1)),
+        task=statements_prompt(inputs, reader, range(1, len(inputs.chunks) + 1), _FORM),
         instruction=reader.instruction(inputs),
         rules=reader.prompt("answer-rules").render(),
     )
