@@ -1,4 +1,4 @@
-"""Statements, plan and answer in one reply: half the calls and tokens, for questions that few passages answer."""
+"""Statements, plan and answer in one reply: half the calls, where all passages fit one of them."""
 
 import re
 from collections.abc import AsyncIterator
@@ -7,12 +7,15 @@ from functools import partial
 
 from discorag.answering.collect import plan_batches, statements_prompt
 from discorag.answering.reader import ReaderModel
+from discorag.answering.shown import Shown
 from discorag.answering.statements import Collected, read_statements
-from discorag.answering.write import STAGE, read_answer
+from discorag.answering.write import read_answer, wrong_citations
 from discorag.generation.prompted.prose import outcome_of
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.text.replies import whole_sentences
 
+STAGE = "relate"
 _FORM = "First write one JSON object on one line:"
 _MARK = re.compile(r"^[^\w\n{}\[\]\"]*ANSWER[*_`]*[:：][*_`]*[^\S\n]*", re.MULTILINE)
 
@@ -41,11 +44,16 @@ async def answer_in_one_call(
         instruction=reader.instruction(inputs),
         rules=reader.prompt("answer-rules").render(),
     )
-    shown = _AfterMark()
-    async for piece in reader.model.stream(reader.request(STAGE, prompt, partial(_checked, inputs=inputs), limit)):
+    request = replace(reader.request(STAGE, prompt, partial(_checked, inputs=inputs), limit), cut=_whole)
+    shown = _AfterMark(inputs)
+    async for piece in reader.model.stream(request):
         if isinstance(piece, Reply):
+            if rest := shown.rest():
+                yield rest
             both = _read(piece.value, inputs)
-            yield replace(outcome_of(STAGE, piece), counts=both.collected.counts()).holding(both)
+            outcome = outcome_of(STAGE, piece)
+            failures = (*outcome.failures, *wrong_citations(_parts(piece.value)[1], inputs))
+            yield replace(outcome, counts=both.collected.counts(), failures=failures).holding(both)
         elif text := shown.push(piece):
             yield text
 
@@ -56,6 +64,14 @@ async def fits_one_call(inputs: AnswerInputs, reader: ReaderModel) -> bool:
     return len(await plan_batches(inputs, reader, spare=rules)) == 1
 
 
+def _parts(text: str) -> tuple[str, str]:
+    """The JSON object and the answer in a reply. Raises ``ValueError`` if the answer is missing."""
+    mark = next(reversed(list(_MARK.finditer(text))), None)
+    if mark is None:
+        raise ValueError("Write the JSON object, then, on a line of its own, ANSWER: and the answer.")
+    return text[: mark.end()], text[mark.end() :]
+
+
 def _checked(text: str, inputs: AnswerInputs) -> str:
     _read(text, inputs)
     return text
@@ -63,25 +79,38 @@ def _checked(text: str, inputs: AnswerInputs) -> str:
 
 def _read(text: str, inputs: AnswerInputs) -> AnswerWithStatements:
     """Raises ``ValueError`` if statements or answer are missing."""
-    mark = next(reversed(list(_MARK.finditer(text))), None)
-    if mark is None:
-        raise ValueError("Write the JSON object, then, on a line of its own, ANSWER: and the answer.")
-    collected = read_statements(text[: mark.start()], inputs.chunks)
-    return AnswerWithStatements(collected, read_answer(text[mark.end() :], inputs))
+    statements, answer = _parts(text)
+    collected = read_statements(_MARK.sub("", statements), inputs.chunks)
+    return AnswerWithStatements(collected, read_answer(answer, inputs))
+
+
+def _whole(text: str) -> str:
+    """A reply that was cut off, up to the last whole sentence of its answer.
+
+    Raises:
+        ValueError: The answer has no whole sentence, or has not begun.
+    """
+    statements, answer = _parts(text)
+    return statements + whole_sentences(answer)
 
 
 class _AfterMark:
-    """The pieces of a stream that come after the mark of the answer."""
+    """The pieces of a stream that come after the mark of the answer, with citations in the form that we read."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: AnswerInputs) -> None:
         self._held, self._is_open = "", False
+        self._shown = Shown([chunk.text for chunk in inputs.chunks])
 
     def push(self, piece: str) -> str:
         """Return what can be shown once ``piece`` has come."""
         if self._is_open:
-            return piece
+            return self._shown.push(piece)
         self._held += piece
         mark = _MARK.search(self._held)
-        rest = self._held[mark.end() :].lstrip("*_` ") if mark else ""
-        self._is_open = bool(rest)
-        return rest
+        begun = self._held[mark.end() :].lstrip("*_` \n") if mark else ""
+        self._is_open = bool(begun)
+        return self._shown.push(begun) if begun else ""
+
+    def rest(self) -> str:
+        """Return what was held back, at the end."""
+        return self._shown.rest()

@@ -148,7 +148,7 @@ async def _write(
             if rest := shown.rest():
                 yield rest
             outcome = outcome_of(STAGE, piece)
-            yield replace(outcome, failures=(*failures, *outcome.failures, *_wrong_citations(piece.text, inputs)))
+            yield replace(outcome, failures=(*failures, *outcome.failures, *wrong_citations(piece.text, inputs)))
         elif text := shown.push(piece):
             yield text
 
@@ -192,7 +192,8 @@ def _cited_text(text: str, passages: Sequence[str]) -> str:
     return cited_in_brackets(prose_in(without_fences(text)), passages)
 
 
-def _wrong_citations(text: str, inputs: AnswerInputs) -> list[Failure]:
+def wrong_citations(text: str, inputs: AnswerInputs) -> list[Failure]:
+    """A failure if an answer, as the model wrote it, cites passages that there are not."""
     passages = [chunk.text for chunk in inputs.chunks]
     found = unknown_passages(references(_cited_text(text, passages)), passages)
     unknown = ", ".join(map(format_reference, found[:5]))
