@@ -127,6 +127,11 @@ class AnswerContext(AnswerOptions, _Scoped):
         """Whether a language model plans the answer over statements with quotations."""
         return self.is_written and not self.is_as_printed and (self.use_graph or self.use_plan)
 
+    @property
+    def may_answer_at_once(self) -> bool:
+        """Whether the call that finds statements, relations and plan may also write the answer."""
+        return self.has_statements and self.use_graph and self.use_plan and not (self.plan or self.review)
+
     def reader(self, backends: Backends) -> ReaderModel:
         """The language model that reads the passages. Raises `ConfigError` if none is configured."""
         return ReaderModel(

@@ -1,6 +1,8 @@
 """Rebuild the core's `AnswerInputs` from ids and JSON in the state."""
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Mapping
 
 from discorag.answering.statements import Collected
@@ -49,6 +51,18 @@ def collected_in(state: AnswerState) -> Collected | None:
     graph = StatementGraph.model_validate(found)
     in_order = [[statement.number] for statement in graph.statements]
     return Collected(graph, parse_plan(plan, graph) if plan else plan_in_order(graph, in_order))
+
+
+def answer_key(state: AnswerState) -> str:
+    """A key of all that an answer over statements follows; another one if a person edits any of it."""
+    followed = ("question", "instruction", "hits", "evidence", "statements", "plan")
+    return hashlib.sha256(json.dumps([state.get(name) for name in followed]).encode()).hexdigest()[:16]
+
+
+def answer_at_once(state: AnswerState) -> str | None:
+    """The answer that was written together with statements and plan, if these are still what it follows."""
+    made = state.get("at_once")
+    return made["answer"] if made and made["key"] == answer_key(state) else None
 
 
 def check_plan(plan: str, state: AnswerState) -> None:

@@ -21,6 +21,7 @@ from discorag.schema.errors import (
     Usage,
 )
 from discorag.schema.ledger import WITHOUT_MODEL, Failure, Ledger, StageRecord
+from discorag.schema.statements import Statement
 from nodes.state import AnswerState, Json
 
 PREVIEW = 200  # characters of a stage's text preview
@@ -47,6 +48,10 @@ class Stage:
     def emit(self, event: Json) -> None:
         """Send an event to the caller's ``custom`` stream."""
         get_stream_writer()(event)
+
+    def show_statement(self, statement: Statement) -> None:
+        """Send a statement that the language model has just written."""
+        self.emit({"stage": self.name, "event": "statement", "statement": statement.model_dump(mode="json")})
 
     def failed(self, error: DiscoRagError, *, fallback: str, of: str = "") -> None:
         """Count an error of this stage, or ``of`` an earlier one, with what is used instead; tokens already paid for

@@ -86,6 +86,13 @@ class AnswerState(AnswerInput, total=False):
             "such as '1. answers: It fell {2}', with the numbers of its statements; else it is one paragraph."
         ),
     ]
+    at_once: Annotated[
+        Json | None,
+        Field(
+            description="The answer that the language model wrote in the call that found statements and plan, and the "
+            "key of what it follows; 'generate' writes another one if any of that was changed."
+        ),
+    ]
     queries: Annotated[list[str], Field(description="What plan-and-retrieve searches for (graphs.baselines).")]
     markers: Annotated[list[str], Field(description="Lines of discourse markers between the hits (graphs.baselines).")]
     turns: Annotated[
@@ -111,7 +118,7 @@ def fresh_answer(started_with: Json) -> Json:
     """
     lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
-    unknown: Json = dict.fromkeys(("route", "statements", "graph", "plan", "answerable", "answer"))
+    unknown: Json = dict.fromkeys(("route", "statements", "graph", "plan", "at_once", "answerable", "answer"))
     switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
     return {**lists, **dicts, **unknown, **switches, **texts, "rounds": 0, "started_with": started_with}

@@ -30,6 +30,7 @@ from discorag.answering.statements import (
 from discorag.generation.prompted.prose import outcome_of
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelError, Usage
 from discorag.schema.ledger import Failure
 from discorag.schema.statements import (
@@ -47,13 +48,15 @@ _SHOWN_QUOTATION = 160
 """Characters of the quotation that a statement is merged by."""
 
 
-def _ignore(statement: Statement) -> None:
+Show = Callable[[Statement], None]
+"""Receives a statement as soon as the model has written it."""
+
+
+def ignore(statement: Statement) -> None:
     """Show nothing."""
 
 
-async def collect_statements(
-    inputs: AnswerInputs, reader: ReaderModel, show: Callable[[Statement], None] = _ignore
-) -> Outcome[Collected]:
+async def collect_statements(inputs: AnswerInputs, reader: ReaderModel, show: Show = ignore) -> Outcome[Collected]:
     """The statements on the question, their relations and the plan.
 
     One call reads all passages if they fit the model's context. Otherwise batches are read in parallel, and further
@@ -130,7 +133,7 @@ def statements_prompt(
 
 
 async def _collect_batch(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], show: Callable[[Statement], None]
+    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], show: Show
 ) -> Outcome[Collected]:
     chunks = [inputs.chunks[n - 1] for n in numbers]
     prompt, limit = statements_prompt(inputs, reader, numbers), await reader.statement_limit()
@@ -141,17 +144,27 @@ async def _collect_batch(
 
     request = reader.request(STAGE, prompt, checked, limit)
     request = replace(request, schema=statements_schema(len(inputs.chunks)), cut=partial(whole_items, key="statements"))
-    items, early = ItemStream("statements"), StatementReader.over(chunks, numbers)
-    reply: Reply[str] | None = None
+    early, reply = StatementsAsTheyCome(chunks, numbers, show), None
     async for part in reader.model.stream(request):
         if isinstance(part, Reply):
             reply = part
-            continue
-        for statement in map(early.statement, dicts_of(items.push(part))):
-            if statement:
-                show(statement)
+        else:
+            early.push(part)
     assert reply is not None  # a stream ends with its reply
     return outcome_of(STAGE, reply).holding(read_statements(reply.value, chunks, numbers))
+
+
+class StatementsAsTheyCome:
+    """Shows the statements in a reply that comes in pieces."""
+
+    def __init__(self, chunks: Sequence[Chunk], numbers: Sequence[int] | None, show: Show) -> None:
+        self._items, self._reader, self._show = ItemStream("statements"), StatementReader.over(chunks, numbers), show
+
+    def push(self, piece: str) -> None:
+        """Show the statements that ``piece`` completes."""
+        for statement in map(self._reader.statement, dicts_of(self._items.push(piece))):
+            if statement:
+                self._show(statement)
 
 
 # --- merging --------------------------------------------------------------------------------------

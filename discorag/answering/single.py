@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from discorag.answering.collect import plan_batches, statements_prompt
+from discorag.answering.collect import Show, StatementsAsTheyCome, ignore, plan_batches, statements_prompt
+from discorag.answering.json_replies import whole_items
 from discorag.answering.reader import ReaderModel
 from discorag.answering.shown import Shown
 from discorag.answering.statements import Collected, read_statements
@@ -16,24 +18,27 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.text.replies import whole_sentences
 
 STAGE = "relate"
+_ANSWER = "ANSWER: "
 _FORM = "First write one JSON object on one line:"
 _MARK = re.compile(r"^[^\w\n{}\[\]\"]*ANSWER[*_`]*[:：][*_`]*[^\S\n]*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class AnswerWithStatements:
-    """The answer, and the statements and plan that were written before it."""
+    """Statements and plan, and the answer that was written after them; "" if that is another call's."""
 
     collected: Collected
-    text: str
+    text: str = ""
 
 
 async def answer_in_one_call(
-    inputs: AnswerInputs, reader: ReaderModel
+    inputs: AnswerInputs, reader: ReaderModel, show: Show = ignore
 ) -> AsyncIterator[str | Outcome[AnswerWithStatements]]:
     """Pieces of the answer as they come, and at last the answer with its statements, relations and plan.
 
-    The server cannot enforce a schema on a reply that has JSON and prose.
+    The server cannot enforce a schema on a reply that has JSON and prose. ``show`` is called with each statement as
+    soon as the model has written it. A reply that ends before its answer still has statements: their number in the
+    ledger stands next to that of the ``answers``.
 
     Raises:
         ModelError: When the gateway gives up; see `discorag.models.protocol`.
@@ -45,17 +50,19 @@ async def answer_in_one_call(
         rules=reader.prompt("answer-rules").render(),
     )
     request = replace(reader.request(STAGE, prompt, partial(_checked, inputs=inputs), limit), cut=_whole)
-    shown = _AfterMark(inputs)
+    shown, early = _AfterMark(inputs), StatementsAsTheyCome(inputs.chunks, None, show)
     async for piece in reader.model.stream(request):
         if isinstance(piece, Reply):
             if rest := shown.rest():
                 yield rest
-            both = _read(piece.value, inputs)
-            outcome = outcome_of(STAGE, piece)
+            both, outcome = _read(piece.value, inputs), outcome_of(STAGE, piece)
+            counts = {**both.collected.counts(), "answers": int(bool(both.text))}
             failures = (*outcome.failures, *wrong_citations(_parts(piece.value)[1], inputs))
-            yield replace(outcome, counts=both.collected.counts(), failures=failures).holding(both)
-        elif text := shown.push(piece):
-            yield text
+            yield replace(outcome, counts=counts, failures=failures).holding(both)
+        else:
+            early.push(piece)
+            if text := shown.push(piece):
+                yield text
 
 
 async def fits_one_call(inputs: AnswerInputs, reader: ReaderModel) -> bool:
@@ -65,11 +72,9 @@ async def fits_one_call(inputs: AnswerInputs, reader: ReaderModel) -> bool:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """The JSON object and the answer in a reply. Raises ``ValueError`` if the answer is missing."""
+    """The JSON object and the answer in a reply, which may have ended before the answer."""
     mark = next(reversed(list(_MARK.finditer(text))), None)
-    if mark is None:
-        raise ValueError("Write the JSON object, then, on a line of its own, ANSWER: and the answer.")
-    return text[: mark.end()], text[mark.end() :]
+    return (text[: mark.start()], text[mark.end() :]) if mark else (text, "")
 
 
 def _checked(text: str, inputs: AnswerInputs) -> str:
@@ -78,20 +83,27 @@ def _checked(text: str, inputs: AnswerInputs) -> str:
 
 
 def _read(text: str, inputs: AnswerInputs) -> AnswerWithStatements:
-    """Raises ``ValueError`` if statements or answer are missing."""
+    """Raises ``ValueError`` if there are no statements in the form asked for."""
     statements, answer = _parts(text)
-    collected = read_statements(_MARK.sub("", statements), inputs.chunks)
-    return AnswerWithStatements(collected, read_answer(answer, inputs))
+    collected = read_statements(statements, inputs.chunks)
+    with suppress(ValueError):
+        return AnswerWithStatements(collected, read_answer(answer, inputs))
+    return AnswerWithStatements(collected)
 
 
 def _whole(text: str) -> str:
-    """A reply that was cut off, up to the last whole sentence of its answer.
+    """A reply that was cut off, up to the last whole sentence of its answer, or its last whole statement.
 
     Raises:
-        ValueError: The answer has no whole sentence, or has not begun.
+        ValueError: No statement is whole.
     """
     statements, answer = _parts(text)
-    return statements + whole_sentences(answer)
+    if not answer:
+        return whole_items(text, "statements")
+    try:
+        return f"{statements}\n{_ANSWER}{whole_sentences(answer)}"
+    except ValueError:
+        return statements
 
 
 class _AfterMark:

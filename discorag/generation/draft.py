@@ -1,7 +1,7 @@
 """The draft of an answer: by a language model or, without one or if it fails, from sentences of the sources."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import missing_references
@@ -11,6 +11,7 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.text.citations import steps, without_copied
 
+T = TypeVar("T")
 Write = Callable[[AnswerInputs], Awaitable[Outcome[str]]]
 """Writes an answer by a language model. Raises `ModelError`."""
 
@@ -57,8 +58,12 @@ async def _check_plan(inputs: AnswerInputs, selector: Selector, progress: Progre
     return any(r not in absent for step in steps(inputs.plan) for r in step.references)
 
 
-async def stream_answer(answer: AsyncIterator[str | Outcome[str]], progress: Progress) -> Outcome[str]:
+async def stream_answer(
+    answer: AsyncIterator[str | Outcome[T]], progress: Progress, text: Callable[[T], str] = str
+) -> Outcome[T]:
     """The outcome at the end of a streamed answer, whose pieces go to ``progress`` as they come.
+
+    ``text`` returns the answer in the outcome's value.
 
     Raises:
         ModelError: The model failed, or the stream ended without an outcome.
@@ -69,8 +74,8 @@ async def stream_answer(answer: AsyncIterator[str | Outcome[str]], progress: Pro
             pieces.append(piece)
             emit_token(progress, piece)
         else:
-            if piece.value != "".join(pieces):  # repaired, or cleaned
-                replace_tokens(progress, piece.value)
+            if (whole := text(piece.value)) != "".join(pieces):  # repaired, or cleaned
+                replace_tokens(progress, whole)
             return piece
     raise ModelError("The stream ended without a reply.", hint="Check the endpoint's log.")
 

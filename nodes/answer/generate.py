@@ -8,8 +8,9 @@ from discorag.answering.write import answer_plainly, write_answer, write_by_text
 from discorag.generation.draft import Write, stream_answer, write_draft
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError
+from discorag.text.citations import without_copied
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import collected_in, load_inputs
+from nodes.inputs import answer_at_once, collected_in, load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -25,6 +26,8 @@ async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     stage = Stage("generate")
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     model = backends.require_model().name if context.is_written else ""
+    if model and (written := answer_at_once(state)):
+        return _pass_answer_on(written, inputs, context, stage, model)
     try:
         write = partial(_write, state, context, stage) if model else None
         return await draft_update(inputs, context, stage, write, model)
@@ -46,6 +49,14 @@ async def _write(state: AnswerState, context: AnswerContext, stage: Stage, input
     else:
         answer = answer_plainly(inputs, reader)
     return await stream_answer(answer, stage)
+
+
+def _pass_answer_on(written: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage, model: str) -> Json:
+    """The answer that came with statements and plan; `relate` has the bill for it, and has shown it."""
+    stage.record_route("verify", "the answer came with the statements")
+    draft = without_copied(written, [chunk.text for chunk in inputs.chunks])
+    ledger = stage.done(engine="off", preview=draft)
+    return {"draft": draft, "written_by": model, "rounds": context.refine, "ledger": ledger}
 
 
 async def draft_update(

@@ -2,23 +2,27 @@
 
 import asyncio
 from dataclasses import replace
+from typing import cast
 
 from langgraph.runtime import Runtime
 
 from discorag.answering.collect import collect_statements
 from discorag.answering.passage_graph import graph_over_passages
+from discorag.answering.reader import ReaderModel
+from discorag.answering.single import AnswerWithStatements, answer_in_one_call, fits_one_call
 from discorag.discourse.parse.parser import PROMPTED, Limits
 from discorag.discourse.relate import relate_chunks
+from discorag.generation.draft import stream_answer
 from discorag.generation.passages import passages_to_read
 from discorag.generation.plan_text import RulePlanEngine
-from discorag.schema.answer import AnswerInputs
+from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Scope
 from discorag.schema.errors import ModelError
 from discorag.schema.statements import format_plan
 from discorag.store.store import Store
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import check_plan, load_inputs
+from nodes.inputs import answer_key, check_plan, load_inputs
 from nodes.stage import Stage, is_out_of_reach
 from nodes.state import AnswerState, Json
 
@@ -101,25 +105,39 @@ async def _collect(state: AnswerState, context: AnswerContext, stage: Stage) -> 
     inputs, backends = await load_inputs(state, context), await context.open_backends()
     reader = context.reader(backends)
     try:
-        outcome = await collect_statements(inputs, reader)
+        outcome = await _collected(inputs, reader, context, stage)
     except ModelError as error:
         if context.strict or is_out_of_reach(error):
             return stage.start_again(error, model=reader.model.name, strict=context.strict)
         stage.failed(error, fallback=FROM_PASSAGES)
-        nothing = dict.fromkeys(("statements", "graph", "plan"))
+        nothing = dict.fromkeys(("statements", "graph", "plan", "at_once"))
         return {**nothing, "ledger": stage.done(engine="llm", model=reader.model.name)}
-    statements, graph = outcome.value.graph, None
+    collected, text = outcome.value.collected, outcome.value.text
+    statements, graph = collected.graph, None
     if context.use_graph:
         graph = graph_over_passages(inputs, statements)
     else:
         statements = statements.model_copy(update={"relations": ()})
     preview = _edges(graph, inputs) if graph else f"{len(statements.statements)} statements"
-    return {
+    update: Json = {
         "statements": statements.model_dump(mode="json"),
         "graph": graph.model_dump(mode="json") if graph else None,
-        "plan": (format_plan(outcome.value.plan) or None) if context.use_plan else None,
+        "plan": (format_plan(collected.plan) or None) if context.use_plan else None,
         "ledger": stage.done(engine="llm", model=reader.model.name, outcome=outcome, preview=preview),
     }
+    key = answer_key(cast("AnswerState", {**state, **update}))
+    return {**update, "at_once": {"answer": text, "key": key} if text else None}
+
+
+async def _collected(
+    inputs: AnswerInputs, reader: ReaderModel, context: AnswerContext, stage: Stage
+) -> Outcome[AnswerWithStatements]:
+    """Statements and plan, with the answer if one call may and can write all of it. Raises `ModelError`."""
+    if context.may_answer_at_once and await fits_one_call(inputs, reader):
+        answer = answer_in_one_call(inputs, reader, stage.show_statement)
+        return await stream_answer(answer, stage, lambda both: both.text)
+    outcome = await collect_statements(inputs, reader, stage.show_statement)
+    return outcome.holding(AnswerWithStatements(outcome.value))
 
 
 def _edges(graph: RhetoricalGraph, inputs: AnswerInputs) -> str:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,12 @@ _PASSAGE = re.compile(
 
 
 def turn_of(body: dict[str, Any]) -> str:
-    """What a request asks for, also when it asks again: ``statements``, ``merge``, ``answer`` or ``tree``."""
+    """What a request asks for, also when it asks again: ``statements``, ``merge``, ``answer``, ``tree``, or ``both``
+    for statements and answer in one reply.
+    """
     first = body["messages"][0]["content"]
-    return next((turn for turn, head in _HEADS.items() if first.startswith(head)), "tree")
+    turn = next((turn for turn, head in _HEADS.items() if first.startswith(head)), "tree")
+    return "both" if turn == "statements" and "write ANSWER:" in first else turn
 
 
 def prompt_of(body: dict[str, Any]) -> str:
@@ -69,13 +73,34 @@ def at_odds(body: dict[str, Any]) -> str:
     return json.dumps(reply, ensure_ascii=False)
 
 
-def model(replies: Mapping[str, Scripted | str] | None = None) -> Script:
-    """A script with a good reply for every turn; ``replies`` puts others in their place, by turn."""
+def in_one_reply(statements: Scripted | str, answer: Scripted | str) -> Scripted | str:
+    """What a server sends that is asked for both; it fails as it does for the first of them that fails."""
+    if isinstance(statements, Scripted):
+        return statements
+    before = f"{statements}\nANSWER: "
+    if isinstance(answer, str):
+        return before + answer
+    if answer.status != 200:
+        return answer
+    pieces = answer.break_after and answer.break_after + len(before) // 8
+    return replace(answer, text=before + (answer.text or ""), break_after=pieces)
+
+
+def model(replies: Mapping[str, Scripted | str | Script] | None = None) -> Script:
+    """A script with a good reply for every turn; ``replies`` puts others, or scripts for them, in their place, by
+    turn. A reply for both statements and answer is made of these two.
+    """
 
     def respond(body: dict[str, Any]) -> Scripted | str:
         turn = turn_of(body)
+        if turn == "both" and "both" not in (replies or {}):
+            return in_one_reply(reply_for("statements", body), reply_for("answer", body))
+        return reply_for(turn, body)
+
+    def reply_for(turn: str, body: dict[str, Any]) -> Scripted | str:
         if replies and turn in replies:
-            return replies[turn]
+            put = replies[turn]
+            return put(body) if callable(put) else put
         if turn == "statements":
             return at_odds(body)
         reply = {

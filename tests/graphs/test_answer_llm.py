@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from discorag import DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
@@ -26,6 +27,7 @@ from tests.graphs.scripts import (
     ANSWER,
     QUERY,
     TEXTS,
+    at_odds,
     model,
     open_over,
     passages_in,
@@ -34,7 +36,7 @@ from tests.graphs.scripts import (
     turn_of,
 )
 from tests.inputs import stage_of
-from tests.servers.scripted import Body, Scripted, ScriptedServer, hashed_vector
+from tests.servers.scripted import Body, Script, Scripted, ScriptedServer, hashed_vector
 
 
 async def in_state(rag: DiscoRAG, **options: Any) -> dict[str, Any]:
@@ -48,33 +50,52 @@ def passages_of(rag: DiscoRAG, state: dict[str, Any]) -> list[Chunk]:
     return rag.backends.store.chunks(rag.scope(), [hit["chunk_id"] for hit in state["hits"]])
 
 
-async def test_two_calls_collect_statements_and_write_the_answer_from_them(opened: Opened) -> None:
-    with ScriptedServer(model()) as server:
+@pytest.mark.parametrize(
+    ("replies", "turns"),
+    [({}, ["both"]), ({"both": at_odds}, ["both", "answer"])],
+    ids=["in one reply", "in a second call, if the reply has no answer"],
+)
+async def test_the_model_finds_statements_relations_and_plan_and_writes_the_answer(
+    opened: Opened, replies: dict[str, Script], turns: list[str]
+) -> None:
+    with ScriptedServer(model(replies)) as server:
         rag = opened(server)
         state = await in_state(rag)
         requests = server.requests
-    assert [turn_of(r) for r in requests] == ["statements", "answer"]
+    assert [turn_of(r) for r in requests] == turns
+    assert state["draft"] == ANSWER
     statements = StatementGraph.model_validate(state["statements"])
     chunks = passages_of(rag, state)
     assert [q.passage for s in statements.statements for q in s.quotations] == [1, 2, 3]
     for quotation in (q for s in statements.statements for q in s.quotations):
         chunk = chunks[quotation.passage - 1]
         assert (quotation.chunk_id, quotation.text) == (chunk.id, chunk.slice(quotation.spans[0]))
-        line = rf"^   \[{quotation.passage}\](?: \(.+\))? {re.escape(quotation.text)}$"
-        assert re.search(line, prompt_of(requests[1]), re.MULTILINE)
     assert parse_plan(state["plan"], statements).numbers == (1, 2, 3)
     assert state["answer"]["plan"] == {"paragraph": state["plan"]}
     ledger = Ledger.model_validate({"stages": state["ledger"]})
-    assert [stage_of(ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "off", "llm"]
+    writes = "llm" if "answer" in turns else "off"
+    assert [stage_of(ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "off", writes]
     assert stage_of(ledger, "plan").decisions == ("generate: the plan came with the statements",)
-    assert stage_of(ledger, "relate").counts == {
-        "batches": 1,
-        "statements": 3,
-        "relations": 1,
-        "quotations": 3,
-        "steps": 3,
-    }
+    counts = {"statements": 3, "relations": 1, "quotations": 3, "steps": 3, "answers": 2 - len(turns)}
+    assert stage_of(ledger, "relate").counts == counts
     assert ledger.failures == ()
+
+
+async def test_a_plan_that_is_read_before_it_is_carried_out_takes_a_call_of_its_own(opened: Opened) -> None:
+    with ScriptedServer(model()) as server:
+        rag = opened(server)
+        graph, config = build(checkpointer=InMemorySaver()), cast("Any", {"configurable": {"thread_id": "t"}})
+        context = AnswerContext(backends=rag.backends, review=True)
+        await graph.ainvoke({"query": QUERY}, config, context=context)
+        state = (await graph.aget_state(config)).values
+        assert [turn_of(r) for r in server.requests] == ["statements"]
+        await graph.ainvoke(Command(resume=state["plan"]), config, context=context)
+        collect, write = server.requests
+    assert turn_of(write) == "answer"
+    for quotation in (q for s in state["statements"]["statements"] for q in s["quotations"]):
+        line = rf"^   \[{quotation['passage']}\](?: \(.+\))? {re.escape(quotation['text'])}$"
+        assert re.search(line, prompt_of(write), re.MULTILINE)
+    assert len(prompt_of(collect)) > len(prompt_of(write))
 
 
 def test_a_contradiction_between_statements_is_a_disagreement_with_both_quotations(opened: Opened) -> None:
@@ -149,7 +170,7 @@ def test_a_plan_that_names_a_statement_that_is_not_there_is_an_error_that_names_
 @pytest.mark.parametrize(
     ("engines", "turns"),
     [
-        ({"engine": "llm"}, ["statements", "answer"]),
+        ({"engine": "llm"}, ["both"]),
         ({"engine": "local"}, []),
         ({"preset": "verbatim"}, []),
         ({"preset": "standard"}, ["answer"]),
@@ -181,7 +202,7 @@ def test_a_model_that_cannot_write_statements_is_asked_once_more_and_then_answer
     with ScriptedServer(model({"statements": bad})) as server:
         result = opened(server).ask(QUERY)
         requests = server.requests
-    assert [turn_of(r) for r in requests] == ["statements", "statements", "answer"]
+    assert [turn_of(r) for r in requests] == ["both", "both", "answer"]
     assert "by a plan" not in prompt_of(requests[-1])
     assert result.draft == ANSWER
     [failure] = result.ledger.failures
@@ -230,7 +251,7 @@ def test_a_citation_of_a_missing_passage_is_left_out_and_told(opened: Opened) ->
     with ScriptedServer(model({"answer": said})) as server:
         result = opened(server).ask(QUERY)
     assert result.draft == said.replace(" [7]", "")
-    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("generate", "InvalidOutputError")]
+    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("relate", "InvalidOutputError")]
     assert "cites [7]; there are 3 passages" in result.answer.notes[0]
 
 
@@ -302,7 +323,7 @@ def test_an_instruction_reaches_the_writer_and_is_not_searched_for(opened: Opene
         rag = opened(server)
         plain = rag.ask(QUERY)
         told = rag.ask(QUERY, instruction="Answer in <one> word.")
-        before, after = server.requests[1], server.requests[3]
+        before, after = server.requests
     assert [h.chunk_id for h in told.hits] == [h.chunk_id for h in plain.hits]
     assert "<wish>\nAnswer in <one> word.\n</wish>" in prompt_of(after)
     assert "<wish>" not in prompt_of(before)

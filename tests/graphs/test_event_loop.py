@@ -93,4 +93,4 @@ async def test_no_step_blocks_with_a_language_model(guard: BlockBuster, pipeline
         for graph, options in [*BY_ITSELF, *BY_MODEL]:
             assert await ask(graph, options, backends) == [], options
         guard.deactivate()
-    assert {"statements", "answer"} <= {turn_of(request) for request in server.requests}
+    assert {"both", "answer"} <= {turn_of(request) for request in server.requests}

@@ -20,7 +20,7 @@ from nodes.backends import Backends, configured_model
 from nodes.context import AnswerContext
 from tests.conftest import EXAMPLES, Examples, Pipelines
 from tests.graphs.paper_scripts import model as paper_model
-from tests.graphs.scripts import model, turn_of
+from tests.graphs.scripts import at_odds, model, turn_of
 from tests.servers.loopback import free_port
 from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
@@ -77,9 +77,9 @@ def check_equal(written: AskResult, local: AskResult, stage: str) -> None:
 
 FAILING: list[tuple[Script | None, str, list[str]]] = [
     (None, "relate", []),
-    (model({"statements": BROKEN}), "relate", ["statements"]),
-    (model({"answer": "..."}), "generate", ["statements", "answer", "answer"]),
-    (model({"answer": BROKEN}), "generate", ["statements", "answer"]),
+    (model({"statements": BROKEN}), "relate", ["both"]),
+    (model({"answer": "..."}), "generate", ["both", "answer", "answer"]),
+    (model({"both": at_odds, "answer": BROKEN}), "generate", ["both", "answer"]),
 ]
 CASES = [(*question, *FAILING[i % len(FAILING)]) for i, question in enumerate(QUESTIONS)]
 
@@ -183,7 +183,7 @@ async def test_the_next_question_of_a_thread_asks_the_model_again(examples: Exam
         asked = len(requests)
         second = await graph.ainvoke({"query": question}, config, context=context)
     assert asked == 1
-    assert [turn_of(r) for r in requests[asked:]] == ["statements", "answer"]
+    assert [turn_of(r) for r in requests[asked:]] == ["both"]
     assert first["answer"]["notes"]
     assert not second["answer"]["notes"]
     assert [record["stage"] for record in second["ledger"]].count("prepare") == 1

@@ -56,22 +56,22 @@ def ask(rag: DiscoRAG, server: ScriptedServer, question: str, **options: Any) ->
 
 
 @pytest.mark.parametrize(("corpus", "question"), QUESTIONS)
-def test_a_strong_model_reads_all_chunks_in_two_calls_and_nothing_is_refused_before(
+def test_a_strong_model_reads_all_chunks_in_one_call_and_nothing_is_refused_before(
     rag: DiscoRAG, server: ScriptedServer, corpus: str, question: str
 ) -> None:
     result, requests = ask(rag, server, question, corpus=corpus)
-    assert [turn_of(r) for r in requests] == ["statements", "answer"]
+    assert [turn_of(r) for r in requests] == ["both"]
     assert (result.answer.abstained, result.answer.unsure, result.ledger.failures) == ("", False, ())
     assert result.draft == ANSWER
     assert {len(passages_in(r)) for r in requests} == {len(result.hits)} == {10}
     once, requests = ask(rag, server, question, corpus=corpus, use_graph=False, use_plan=False)
     assert [turn_of(r) for r in requests] == ["answer"]
-    assert once.ledger.usage.tokens_in <= 0.6 * result.ledger.usage.tokens_in
+    assert 0.6 * result.ledger.usage.tokens_in <= once.ledger.usage.tokens_in < result.ledger.usage.tokens_in
 
 
-def test_a_language_model_that_verifies_is_a_third_call(rag: DiscoRAG, server: ScriptedServer) -> None:
+def test_a_language_model_that_verifies_is_one_call_more(rag: DiscoRAG, server: ScriptedServer) -> None:
     result, requests = ask(rag, server, FLU, corpus="vitamin-d", verifier="llm", abstain="never")
-    assert len(requests) == 3
+    assert len(requests) == 2
     assert result.ledger.failures == ()
     assert stage_of(result.ledger, "verify").usage.calls == 1
 
