@@ -27,7 +27,7 @@ from discorag.schema.statements import (
 )
 from discorag.schema.values import Span
 
-MOST_STATEMENTS = 20
+MOST_STATEMENTS = 14
 """How many statements an overview may have; a plan has as many at most."""
 MOST_QUOTATIONS = 3
 LONGEST_SAYS = 400

@@ -48,7 +48,8 @@ THINKS = "<think>The first one says so.</think>\n"
 
 @pytest.mark.parametrize("thinks", [THINKS, THINKS.removeprefix("<think>")], ids=["whole", "only closed"])
 async def test_what_a_model_thinks_is_neither_shown_nor_in_the_answer(opened: Opened, thinks: str) -> None:
-    with ScriptedServer(model({"answer": thinks + ANSWER})) as server:
+    script: Script = lambda body: f"{thinks}{model()(body)}"  # noqa: E731
+    with ScriptedServer(script) as server:
         events = [e async for e in opened(server).astream(QUERY)]
     tokens = [e for e in events if isinstance(e, dict) and e["event"] in ("token", "restart")]
     last = max((i for i, e in enumerate(tokens) if e["event"] == "restart"), default=-1)
