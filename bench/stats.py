@@ -23,7 +23,6 @@ def estimate(statistic: Statistic, *samples: NDArray[Any], digits: int = 4) -> d
         samples: A row is a question; the rows of each sample are resampled, and their columns stay together.
         digits: To which all three are rounded.
     """
-
     from scipy.stats import bootstrap  # takes a second
 
     def resampled(*rows: NDArray[np.int64]) -> float:
