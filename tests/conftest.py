@@ -21,6 +21,7 @@ from discorag.store.store import open_store
 from nodes.backends import Backends, configured_model
 from tests.inferences import made_once
 from tests.servers.postgres import PostgresServer, programs
+from tests.shared import shared_folder
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -61,8 +62,7 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 @pytest.fixture(scope="session", autouse=True)
 def _inferences(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
     """Each inference is made once, for all processes that test."""
-    own = tmp_path_factory.getbasetemp()
-    with made_once((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "inferences"):
+    with made_once(shared_folder(tmp_path_factory) / "inferences"):
         yield
 
 
