@@ -94,12 +94,11 @@ class Listening:
 
 
 def until(condition: Callable[[], T], *, seconds: float = PATIENCE_S) -> T:
-    """What the condition gives as soon as that is true; the longer it takes, the less often it is looked at."""
-    start = time.monotonic()
-    end = start + seconds
+    """What the condition gives as soon as that is true."""
+    end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, "waited in vain"
-        time.sleep(min(0.01 + (time.monotonic() - start) / 20, 0.2))
+        time.sleep(0.01)
     return found
 
 
