@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import bootstrap
-from sklearn.metrics import cohen_kappa_score
 
 RESAMPLES, SEED = 2000, 0
 
@@ -25,6 +23,7 @@ def estimate(statistic: Statistic, *samples: NDArray[Any], digits: int = 4) -> d
         samples: A row is a question; the rows of each sample are resampled, and their columns stay together.
         digits: To which all three are rounded.
     """
+    from scipy.stats import bootstrap  # takes a second
 
     def resampled(*rows: NDArray[np.int64]) -> float:
         return statistic(*(sample[at] for sample, at in zip(samples, rows, strict=True)))
@@ -51,6 +50,8 @@ def mean(values: Sequence[float] | Floats, digits: int = 4) -> dict[str, float]:
 
 def kappa(one: Sequence[bool], other: Sequence[bool]) -> float:
     """Cohen's kappa of two readers' marks."""
+    from sklearn.metrics import cohen_kappa_score  # takes a second
+
     return float(cohen_kappa_score(one, other))
 
 

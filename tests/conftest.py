@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -18,7 +19,9 @@ from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder
 from discorag.store.store import open_store
 from nodes.backends import Backends, configured_model
+from tests.inferences import made_once
 from tests.servers.postgres import PostgresServer, programs
+from tests.shared import shared_folder
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -41,11 +44,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    """No test reads the settings of whoever runs it, or writes into a user's data folder."""
+    """No test reads the settings of whoever runs it, or writes into a user's data folder.
+
+    TLS trusts one authority: to read all that certifi has takes 20 ms, and every HTTP client reads them.
+    """
+    authority = tmp_path_factory.mktemp("tls") / "authority.pem"
+    first, end, _ = Path(certifi.where()).read_text("utf-8").partition("-----END CERTIFICATE-----\n")
+    authority.write_text(first + end, "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         for name in [n for n in os.environ if n.startswith("DISCO_RAG_")]:
             patch.delenv(name)
+        patch.setenv("SSL_CERT_FILE", str(authority))
         patch.setenv("DISCO_RAG_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _inferences(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Each inference is made once, for all processes that test."""
+    with made_once(shared_folder(tmp_path_factory) / "inferences"):
         yield
 
 

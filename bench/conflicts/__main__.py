@@ -29,7 +29,6 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import track
-from scipy.stats import binomtest
 
 from bench import report
 from bench.answers.replies import open_product, pair_digest
@@ -184,6 +183,8 @@ def precision_by_hand(_: DiscoRAG) -> dict[str, Any]:
 
 def _share(rows: list[dict[str, Any]]) -> dict[str, float]:
     """How many are genuine, with Wilson's interval."""
+    from scipy.stats import binomtest  # takes a second
+
     genuine = sum(map(is_genuine, rows))
     if not rows:
         return {"n": 0, "genuine": 0}

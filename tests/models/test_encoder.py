@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sentence_transformers import SentenceTransformer
 
 from discorag.config import EncoderSettings, Settings
 from discorag.models.encoder import PackagedEncoder, encoder_from
@@ -54,6 +53,8 @@ async def test_an_unknown_packaged_encoder_is_refused() -> None:
 
 
 async def test_vectors_and_counts_are_those_of_the_models_own_library(encoder: PackagedEncoder) -> None:
+    from sentence_transformers import SentenceTransformer  # takes seconds
+
     model: Any = SentenceTransformer(str(packaged_folder(MINILM.name)), local_files_only=True)
     texts = ["Why?", "Why not?", "Naïve 😀 世界 ends.", "  spaced\n\nout  ", "x" * 200, "word " * 254]
     assert encoder.tokens.counts(texts) == [len(model.tokenizer(t)["input_ids"]) for t in texts]

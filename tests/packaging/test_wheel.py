@@ -19,6 +19,7 @@ from safetensors.numpy import load, save
 from hatch_build import MOVED, PACKAGE, PAGE, halve_floats, put_models
 from tests.conftest import EXAMPLES
 from tests.graphs import from_python
+from tests.shared import made_by_one, shared_folder
 
 ROOT = EXAMPLES.parent
 WEIGHTS = Path("discorag/models/weights")
@@ -49,15 +50,21 @@ assert {{"discorag.eval.reporting.report", "discorag.interfaces.http.app", "disc
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel and the sdist, of a copy in which the page is built."""
-    return built_in(copied(tmp_path_factory.mktemp("source")), tmp_path_factory.mktemp("dist"), "wheel", "sdist")
+
+    def build(folder: Path) -> None:
+        built_in(copied(tmp_path_factory.mktemp("source")), folder, "wheel", "sdist")
+
+    return made_by_one(shared_folder(tmp_path_factory) / "dist", build)
 
 
 @pytest.fixture(scope="module")
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-compile"]
-    run(sys.executable, "-m", "pip", "install", *options, "--target", str(folder), str(wheel_in(built)))
-    return folder
+
+    def install(folder: Path) -> None:
+        run(sys.executable, "-m", "pip", "install", *options, "--target", str(folder), str(wheel_in(built)))
+
+    return made_by_one(shared_folder(tmp_path_factory) / "site", install)
 
 
 @pytest.fixture
@@ -142,6 +149,10 @@ def test_the_commands_run_among_foreign_modules(elsewhere: Path, installed: Path
     assert "asqa" in run(sys.executable, "-m", "discorag.eval", "list", cwd=elsewhere)
 
 
+def test_every_public_name_is_there_among_foreign_modules(elsewhere: Path) -> None:
+    run(sys.executable, "-c", "from discorag import *\nanswer_graph, ingest_graph, DiscoRAG", cwd=elsewhere)
+
+
 @pytest.mark.deep
 @pytest.mark.timeout(1800)
 def test_in_a_bare_environment_the_demo_answers_from_an_empty_folder(
@@ -163,6 +174,7 @@ def test_in_a_bare_environment_the_demo_answers_from_an_empty_folder(
     assert not list(here.iterdir())
 
 
+@pytest.mark.deep
 def test_the_examples_of_the_graphs_run_among_foreign_modules(elsewhere: Path, tmp_path: Path) -> None:
     folder = tmp_path / "here"
     folder.mkdir()

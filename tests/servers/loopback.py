@@ -60,6 +60,9 @@ def free_port() -> int:
 
 def is_ready(port: int) -> bool:
     """Whether ``disco-rag serve`` answers there."""
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", port)):
+            return False  # cheap: whoever starts a server asks this often, and takes no processor from it
     try:
         return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=120).is_success
     except httpx.TransportError:

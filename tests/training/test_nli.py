@@ -1,4 +1,7 @@
-"""The judge's training: what stays apart, what a half-known label teaches, which pairs it sees, and the two files."""
+"""The judge's training: what stays apart, what a half-known label teaches, which pairs it sees, and the two files.
+
+torch takes seconds to import: the tests that need it do so, and not every process that collects them.
+"""
 
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false
@@ -8,13 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from discorag.models.cross_encoder import OnnxCrossEncoder
 from discorag.models.packaged import MS_MARCO_MINILM, packaged_folder
-from training.nli.__main__ import loss_of, tokenizer_of, training_pairs
 from training.nli.apart import Apart, apart, closest
-from training.nli.graph import floats_of, start_model, write_graph
 from training.nli.sources import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT_ENTAILED, Pair
 
 FM2 = {
@@ -53,6 +53,10 @@ def test_what_shares_a_claim_or_a_page_or_evidence_with_the_scoring_sets_stays_o
 
 
 def test_a_half_known_label_lowers_entailment_and_leaves_open_which_of_the_others_it_is() -> None:
+    import torch
+
+    from training.nli.__main__ import loss_of
+
     logits = torch.tensor([[1.0, 0.5, -0.5]] * 2, requires_grad=True)
     loss = loss_of(logits, torch.tensor([NOT_ENTAILED, CONTRADICTION]))
     (2 * loss).backward()
@@ -74,6 +78,8 @@ def test_long_evidence_is_cut_to_what_the_sentence_is_about() -> None:
 
 
 def test_training_leaves_out_what_is_held_out_and_most_pairs_that_are_made_by_rule() -> None:
+    from training.nli.__main__ import training_pairs
+
     found = [Pair(source, f"g{i}", "e", f"s{i}", NEUTRAL) for source in ("mnli", "med") for i in range(6_000)]
     drawn = training_pairs(found, seed=0)
     assert not [p for p in drawn if p.held_out]
@@ -82,6 +88,11 @@ def test_training_leaves_out_what_is_held_out_and_most_pairs_that_are_made_by_ru
 
 
 def test_the_reranker_in_floats_says_what_its_bytes_say_and_goes_back_into_them(tmp_path: Path) -> None:
+    import torch
+
+    from training.nli.__main__ import tokenizer_of
+    from training.nli.graph import floats_of, start_model, write_graph
+
     reranker = packaged_folder(MS_MARCO_MINILM.name)
     pairs = [("what is the capital of italy", "Rome is the capital of Italy."), ("who wrote it", "Dogs bark.")]
     before, model = OnnxCrossEncoder(reranker), start_model(reranker, 1).eval()

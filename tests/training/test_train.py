@@ -1,14 +1,19 @@
-"""Training: it learns, it stops and goes on, and what it writes is what is read."""
+"""Training: it learns, it stops and goes on, and what it writes is what is read.
+
+torch takes seconds to import: the tests do so, and not every process that collects them.
+"""
 
 # torch is typed in part only.
 # pyright: reportUnknownMemberType=false
+from __future__ import annotations
+
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
 
 from discorag.discourse.parse.trained.decode import decode
 from discorag.discourse.parse.trained.network import Cuts, Network, sentences_of
@@ -17,42 +22,56 @@ from discorag.discourse.parse.trained.pieces import layout_of
 from discorag.models.packaged import MINILM, packaged_folder
 from discorag.schema.errors import ConfigError
 from tests.training.gum_corpus import corpus
-from training.parser import export
 from training.parser.gum import load_gum
-from training.parser.model import sentences_of as torch_units_of
-from training.parser.score import measure
-from training.parser.train import Recipe, Run, epoch, prepare_run
-from training.parser.train import main as train
 
-_RECIPE = Recipe(warm=2)
+if TYPE_CHECKING:
+    from training.parser.train import Run
+
+
+def prepared() -> Run:
+    from training.parser.train import Recipe, prepare_run
+
+    return prepare_run(packaged_folder(MINILM.name), Recipe(warm=2), steps=1)
 
 
 @pytest.fixture
 def run() -> Run:
+    import torch
+
     torch.manual_seed(5)
-    return prepare_run(packaged_folder(MINILM.name), _RECIPE, steps=1)
+    return prepared()
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     """An untrained network, and the folder that it was exported to."""
+    import torch
+
+    from training.parser import export
+
     torch.manual_seed(5)
-    run, folder = prepare_run(packaged_folder(MINILM.name), _RECIPE, steps=1), tmp_path_factory.mktemp("parser")
+    run, folder = prepared(), tmp_path_factory.mktemp("parser")
     export.write(run.model.eval(), folder)
     return run, folder
 
 
 def test_a_few_passes_over_one_document_lower_its_loss(run: Run, tmp_path: Path):
+    from training.parser.train import epoch
+
     documents = load_gum(corpus(tmp_path), "train")
     losses = [epoch(run, documents, 1, tuned=i > 1) for i in range(6)]
     assert losses[-1] < losses[0]
 
 
 def test_a_stopped_run_is_resumed_where_it_was(run: Run, tmp_path: Path):
+    import torch
+
+    from training.parser.train import epoch
+
     documents = load_gum(corpus(tmp_path), "train")
     epoch(run, documents, 1, tuned=True)
     run.save(tmp_path / "last.pt")
-    again = prepare_run(packaged_folder(MINILM.name), _RECIPE, steps=1)
+    again = prepared()
     again.load(tmp_path / "last.pt")
     assert again.epoch == 1
     mine, theirs = run.model.trained(), again.model.trained()
@@ -63,6 +82,10 @@ def test_a_stopped_run_is_resumed_where_it_was(run: Run, tmp_path: Path):
 def test_one_command_writes_weights_that_load_and_what_they_were_made_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    from training.parser.score import measure
+    from training.parser.train import Recipe
+    from training.parser.train import main as train
+
     monkeypatch.setattr("training.parser.train.Recipe", lambda: Recipe(warm=1, epochs=1))
     (tmp_path / "gum").mkdir()
     corpus(tmp_path / "gum")
@@ -74,6 +97,10 @@ def test_one_command_writes_weights_that_load_and_what_they_were_made_of(
 
 
 def test_the_exported_network_computes_what_was_trained_but_for_rounding(written: tuple[Run, Path], tmp_path: Path):
+    import torch
+
+    from training.parser.model import sentences_of as torch_units_of
+
     run, folder = written
     [document] = load_gum(corpus(tmp_path), "train")
     network, trained = Network(folder), run.model.network
@@ -103,6 +130,8 @@ def test_the_exported_network_computes_what_was_trained_but_for_rounding(written
 
 
 def test_a_parser_over_another_encoder_reads_that_encoders_file(run: Run, tmp_path: Path):
+    from training.parser import export
+
     encoder, folder = tmp_path / "mini", tmp_path / "parser"
     shutil.copytree(packaged_folder(MINILM.name), encoder)
     export.write(run.model.eval(), folder, str(encoder))

@@ -1,5 +1,7 @@
 """From scores to a tree, and from GUM's labels to Disco-RAG's relations."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -8,18 +10,18 @@ from discorag.discourse.parse.trained.decode import Decoded, cuts_of, decode, le
 from discorag.discourse.parse.trained.network import Floats, Network, Reading, Units
 from discorag.schema.discourse import Nuclearity, Relation
 
-_NETWORK = Network()
+_network = cache(Network)
 _TOKENS = np.random.default_rng(3).standard_normal((4000, 256)).astype(np.float32)
 
 
 def _decoded(levels: list[int], exact: int) -> list[Decoded]:
-    return decode(_NETWORK, _reading(levels), np.array(levels), exact=exact)
+    return decode(_network(), _reading(levels), np.array(levels), exact=exact)
 
 
 def _reading(levels: list[int]) -> Reading[Floats]:
     """The network's, of units of one random token each."""
     first = np.arange(len(levels))
-    return _NETWORK.read(_TOKENS, Units(first, first + 1, np.array(levels), kind=0))
+    return _network().read(_TOKENS, Units(first, first + 1, np.array(levels), kind=0))
 
 
 def _trees(i: int, j: int) -> list[list[tuple[int, int, int]]]:
@@ -38,7 +40,7 @@ def test_small_texts_get_the_most_probable_of_all_trees(levels: list[int]):
 def _log_p(levels: list[int], i: int, k: int, j: int) -> float:
     at = np.array(levels)
     places = np.array([(i, m, j) for m in range(i + 1, j)]).T
-    scores = _NETWORK.split_scores(_reading(levels), cuts_of(places, at, level_sums(at)))
+    scores = _network().split_scores(_reading(levels), cuts_of(places, at, level_sums(at)))
     return float(scores[k - i - 1] - np.logaddexp.reduce(scores))
 
 

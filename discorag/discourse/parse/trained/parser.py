@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -101,6 +101,12 @@ def trained_parser(tools: Toolbox, _limits: Limits) -> TreeParser:
     return TrainedParser(folder=tools.settings.parser.folder or PACKAGED_FOLDER)
 
 
+@cache
+def _packaged_network() -> Network:
+    """One for the process: to load it takes 0.3 s."""
+    return Network()
+
+
 class TrainedParser:
     """The local engine's parser: a `TreeParser` that runs in this process, by ONNX Runtime.
 
@@ -188,5 +194,5 @@ class TrainedParser:
     def _load(self) -> Network:
         with self._lock:
             if self._network is None:
-                self._network = Network(self._folder)
+                self._network = _packaged_network() if self._folder == PACKAGED_FOLDER else Network(self._folder)
             return self._network
