@@ -17,6 +17,8 @@ from discorag.verification.names import missing_names, read_words
 _QUOTED = re.compile(r"[\"“„«「]([^\"“”„«»「」]{3,})[\"”“»」]")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _BRACKETED = re.compile(r"\[\d[\d.,–-]*\]")  # a citation of no passage is not a figure
+_WORD = re.compile(r"\w+(?:'\w+)*")
+_SOUND = re.compile(r"\{\w+\}")
 _LEFT_OUT = re.compile(r"\s*(?:\[[^\]]*\]|\(?(?:\.\.\.|…)\)?)\s*")
 _CLAUSE = re.compile(r"[;:]\s|,?\s+(?:but|though|although|while|whereas|however|yet)\s|,\s+(?:so|and|since)\s")
 _ABSENT = re.compile(
@@ -56,7 +58,7 @@ def missing_details(
         question: What was asked. Its names and numbers without a unit need no source.
         passages: All that was read, to tell whether the sentence begins with a name.
     """
-    told = _told(_BRACKETED.sub("", sentence))
+    told = claimed(sentence)
     quoted = [Detail("quotation", text) for text in _missing_quotations(told, [*sources, question])]
     if language_of(told) != "en":
         there = {number for source in sources for number in _digits(source)}
@@ -70,8 +72,9 @@ def missing_details(
     ]
 
 
-def _told(sentence: str) -> str:
-    """A sentence without the clauses that say what no source says: they are no claims about a source."""
+def claimed(sentence: str) -> str:
+    """A sentence without the clauses that say what no source says, and without citations of no passage."""
+    sentence = _BRACKETED.sub("", sentence)
     cuts = [0, *(m.end() for m in _CLAUSE.finditer(sentence)), len(sentence)]
     clauses = [sentence[start:end] for start, end in pairwise(cuts)]
     return "".join(clause for clause in clauses if not _ABSENT.search(clause))
@@ -79,16 +82,17 @@ def _told(sentence: str) -> str:
 
 def _missing_quotations(sentence: str, sources: Sequence[str]) -> Iterable[str]:
     """The quotations that no source has; words that a quotation leaves out, or adds in brackets, are not compared."""
-    flat = [_flat(source) for source in sources]
+    flat = [_words(source) for source in sources]
     for quotation in _QUOTED.findall(sentence):
-        parts = [_flat(part).strip(" .,;:!?") for part in _LEFT_OUT.split(quotation)]
+        parts = [_words(part) for part in _LEFT_OUT.split(quotation)]
         if not all(any(part in text for text in flat) for part in parts):
             yield quotation
 
 
-def _flat(text: str) -> str:
-    text = re.sub("[–—‐]", "-", re.sub("[’‘`]", "'", html.unescape(text)))
-    return " ".join(text.casefold().split())
+def _words(text: str) -> str:
+    """The words of a text; a transcript's marks of sounds are left out ("{disfmarker}")."""
+    plain = _SOUND.sub(" ", html.unescape(text)).replace("’", "'").casefold()
+    return f" {' '.join(_WORD.findall(plain))} "
 
 
 def _digits(text: str) -> set[str]:

@@ -118,8 +118,10 @@ async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_i
 
 
 async def test_two_lines_of_one_sentence_are_quoted_together(encoder: Encoder) -> None:
-    inputs = await inputs_from({"a": "The moon pulls the\n\nsea twice a day."}, "tides", encoder)
-    [sentence] = (await verifier_of(encoder).verify(inputs, "The moon pulls the sea twice a day. [1]")).value.sentences
+    inputs = await inputs_from({"a": "The moon, which pulls the sea,\n\nis round and grey."}, "tides", encoder)
+    [sentence] = (
+        await verifier_of(encoder).verify(inputs, "The moon, which pulls the sea, is round and grey. [1]")
+    ).value.sentences
     assert sentence.support is Support.QUOTED
 
 
