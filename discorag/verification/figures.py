@@ -211,8 +211,9 @@ def is_stated(figure: Figure, source: Figures) -> bool:
 
 
 def _states_years(source: Figures, own: range) -> bool:
-    parts = (years for years in source.years if own.start <= years.start and years.stop <= own.stop)
-    return own in source.years or any(len(own) <= _DECADE for _ in parts)
+    """Whether a source has the same year or decade, or one within a decade; "1900s" may be a decade or a century."""
+    is_within = any(own.start <= years.start and years.stop <= own.stop for years in source.years)
+    return own in source.years or (is_within and len(own) <= _DECADE)
 
 
 def _states_amount(source: Figures, figure: Figure) -> bool:
