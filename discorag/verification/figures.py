@@ -29,7 +29,7 @@ _HALF = re.compile(r"\bhalf an? (?=hundred\b|thousand\b|[mbt]r?illion\b)", re.IG
 _SHIELDED = re.compile(r"(?:(?<=\d )|(?<=\d-))(?:hundred|thousand)|[mbt]r?illion", re.IGNORECASE)
 """Scales that `find_values` reads; text2num would make "2.5 million" two numbers."""
 _SHIELD = "\N{WORD JOINER}"
-_MONTH = "(?P<month>(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*)"
+_MONTH = rf"(?P<month>{'|'.join(map(str.title, MONTHS))}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
 _TO = r"(?:st|nd|rd|th)?(?:\s*[-–—,/]\s*|,? (?:to|and|or|until|through|till) (?:[A-Z]\w+day,? )?(?:the )?)"
 _DAYS_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d){_TO}(?=(?:[0-3]?\d{_TO})*[0-3]?\d(?:st|nd|rd|th)?(?: of)? {_MONTH}\b)")
 _DAYS_LAST = re.compile(rf"\b{_MONTH}\.? (?P<first>[0-3]?\d(?:{_TO}[0-3]?\d)+)(?:st|nd|rd|th)?\b")
@@ -171,7 +171,7 @@ def missing_figures(sentence: str, sources: Sequence[Figures], known: Figures) -
 
 
 def find_figures(sentence: str) -> Iterator[Figure]:
-    """The figures of a sentence, with the numbers that `find_values` takes for parts of words: "0-60", "16th"."""
+    """The figures of a sentence; also numbers that `find_values` takes for parts of words ("0-60"), and single months."""
     text = in_digits(sentence, above=FEW)
     found = [v for v in find_values(text) if v.kind is not ValueKind.LITERAL]
     taken = [*(v.span for v in found), *(Span(start=m.start(), end=m.end()) for m in _CODE.finditer(text))]
@@ -179,6 +179,10 @@ def find_figures(sentence: str) -> Iterator[Figure]:
         if not any(span.start <= match.start() < span.end for span in taken):
             span = Span(start=match.start(), end=match.end())
             found.append(Value(ValueKind.COUNT, span, match[0], number=_number(match), amount=_number(match)))
+    for match in _ALONE.finditer(text):
+        span = Span(start=match.start(), end=match.end())
+        if span.start and match[0].lower() in MONTHS and not any(v.span.contains(span) for v in found):
+            found.append(Value(ValueKind.DATE, span, match[0], parts=(0, _month(match), 0)))
     for value in found:
         in_words = value.text not in sentence or not any(map(str.isdigit, value.text))
         if not (in_words and value.number <= (1 if value.unit else FEW) and value.kind is not ValueKind.DATE):
