@@ -171,7 +171,7 @@ def missing_figures(sentence: str, sources: Sequence[Figures], known: Figures) -
 
 
 def find_figures(sentence: str) -> Iterator[Figure]:
-    """The figures of a sentence; also numbers that `find_values` takes for parts of words ("0-60"), and single months."""
+    """The figures of a sentence; also numbers that `find_values` takes for parts of words ("0-60"), and months."""
     text = in_digits(sentence, above=FEW)
     found = [v for v in find_values(text) if v.kind is not ValueKind.LITERAL]
     taken = [*(v.span for v in found), *(Span(start=m.start(), end=m.end()) for m in _CODE.finditer(text))]
