@@ -18,7 +18,7 @@ from nodes.state import AnswerState
 
 
 async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInputs:
-    """The question with its chunks, their trees where trees are on, and the graph and plan made so far.
+    """The question with its chunks, their trees where trees are on, and the graph, statements and plan made so far.
 
     The chunks are read once a run: again only when hits, evidence or trees are others.
     """
@@ -27,7 +27,7 @@ async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInput
     if cache.key != key:
         cache = EvidenceCache(key, await _chunks(state, context, cache.found), found=cache.found)
         context.set_cache(cache)
-    graph, plan = state.get("graph"), state.get("plan")
+    graph, plan, statements = state.get("graph"), state.get("plan"), state.get("statements")
     return AnswerInputs(
         query=question_of(state),
         instruction=state.get("instruction", ""),
@@ -36,6 +36,7 @@ async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInput
         known=cache.known,
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,
+        statements=StatementGraph.model_validate(statements) if statements else None,
         turns=state.get("turns", {}),
     )
 

@@ -28,7 +28,7 @@ from discorag.models.nli import ENTAILMENT, NliModel
 from discorag.models.protocol import Encoder, LanguageModel
 from discorag.models.reranker import reranker_from
 from discorag.models.tokens import PackagedTokens
-from discorag.schema.answer import AnswerInputs, Support
+from discorag.schema.answer import PROBLEMS, AnswerInputs, Support
 from discorag.schema.document import Document, Scope
 from discorag.schema.errors import ModelError
 from discorag.text.terms import terms
@@ -38,7 +38,7 @@ from discorag.verification.tracing import TracingVerifier
 from prompts import load
 
 OUT = Path("bench/results/verify.json")
-WORST_FIRST = (Support.NOT_SUPPORTED, Support.NOT_VERIFIED, Support.SUPPORTED)
+WORST_FIRST = (Support.CHECK, Support.NOT_SUPPORTED, Support.CITED, Support.SUPPORTED, Support.QUOTED)
 
 
 async def state_of(verifier: TracingVerifier, documents: Mapping[str, str], draft: str) -> Support:
@@ -55,17 +55,28 @@ async def state_of(verifier: TracingVerifier, documents: Mapping[str, str], draf
 
 
 async def _states(verifier: TracingVerifier, cases: Sequence[Hostile | Pair]) -> dict[str, Any]:
-    """How many sentences have which state; ``failed``: not verified because the model's reply was no verdict."""
+    """How many sentences have which state, and what a reader sees of each kind of sentence.
+
+    ``failed``: the model's reply was no verdict. ``kinds``: how many are shown as a problem, and how many without a
+    mark.
+    """
     counts, failed = Counter[Support](), 0
+    kinds: dict[str, dict[str, int]] = {}
     for case in cases:
         documents = case.documents if isinstance(case, Hostile) else {"d": case.evidence}
         try:
-            counts[await state_of(verifier, documents, case.sentence)] += 1
+            state = await state_of(verifier, documents, case.sentence)
         except ModelError:
-            counts[Support.NOT_VERIFIED] += 1
             failed += 1
+            continue
+        counts[state] += 1
+        kind = kinds.setdefault(
+            case.kind if isinstance(case, Hostile) else case.edit, {"n": 0, "marked": 0, "unmarked": 0}
+        )
+        kind["n"] += 1
+        kind["marked" if state in PROBLEMS else "unmarked"] += 1
     found = {"n": len(cases), "failed": failed} | {state.replace(" ", "_"): counts[state] for state in Support}
-    return {**found, "not_supported_share": round(counts[Support.NOT_SUPPORTED] / len(cases), 3)}
+    return {**found, "kinds": dict(sorted(kinds.items()))}
 
 
 async def _rank(encoder: Encoder, nli: NliModel | None, pairs: Sequence[Pair]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Value:
         return self.parts[0] if self.kind is ValueKind.DATE and not any(self.parts[1:]) else 0
 
     @property
-    def _years(self) -> range:
+    def years(self) -> range:
         """The years of a date: ten for "1990s", a hundred for "1900s"."""
         year = self.parts[0]
         many = 1 if not self.text.endswith("s") else 10 if year % 100 else 100
@@ -80,7 +80,7 @@ class Value:
             return False
         match self.kind:
             case ValueKind.DATE:
-                one, two = self._years, other._years
+                one, two = self.years, other.years
                 if self.parts[0] and other.parts[0] and (one.stop <= two.start or two.stop <= one.start):
                     return True
                 return any(a and b and a != b for a, b in zip(self.parts[1:], other.parts[1:], strict=True))

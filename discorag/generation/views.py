@@ -34,14 +34,14 @@ class AnswerView:
         return [self.sources.index(e) + 1 for e in sentence.evidence if not e.is_context]
 
     def marks(self, sentence: AnswerSentence) -> str:
-        """The numbers of its sources, and its state unless it is supported: ``[1][not verified]``."""
-        state = "" if sentence.supported else f"[{sentence.support}]"
+        """The numbers of its sources, and its state if it is a problem: ``[1][check]``."""
+        state = f"[{sentence.support}]" if sentence.is_problem else ""
         return "".join(f"[{number}]" for number in self.numbers(sentence)) + state
 
     @property
     def reasons(self) -> list[tuple[str, str]]:
-        """Why sentences are not supported or not verified, each state and reason once."""
-        why = ((s.support.capitalize(), s.reason) for s in self.answer.sentences if not s.supported and s.reason)
+        """Why sentences are problems, each state and reason once."""
+        why = ((s.support.capitalize(), s.reason) for s in self.answer.problems if s.reason)
         return list(dict.fromkeys(why))
 
     def is_quoted(self, source: EvidenceSpan) -> bool:
@@ -69,7 +69,10 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
     if answer.unsure:
         yield f"{NOT_SURE} "
     for sentence in answer.sentences:
-        yield f"{markdown(sentence.text)} **{view.marks(sentence)}** "
+        marks = view.marks(sentence)
+        yield f"{markdown(sentence.text)} **{marks}** " if marks else f"{markdown(sentence.text)} "
+    if answer.checked:
+        yield f"\n\n{answer.checked}"
     if view.sources:
         places = (_position(e) if view.is_quoted(e) else f"{_position(e)}: {_quote(e)}" for e in view.sources)
         yield "\n\nSources:\n\n" + "\n".join(f"{i}. {place}" for i, place in enumerate(places, start=1))

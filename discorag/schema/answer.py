@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Generic, Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, computed_field
 
 from discorag.schema.discourse import ChunkRelation, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
+from discorag.schema.statements import StatementGraph
 from discorag.schema.values import Span
 
 T_co = TypeVar("T_co", covariant=True)
@@ -35,6 +36,7 @@ class AnswerInputs:
             trees are switched off.
         graph: The rhetorical graph; None before the stage that makes it.
         plan: The plan; None before the stage that makes it.
+        statements: What a language model found in the chunks; None if it collected nothing.
         turns: A language model's earlier turns, verbatim, by stage (``hint``).
         known: Values that stages computed from chunks, by name, for later stages to reuse.
     """
@@ -45,6 +47,7 @@ class AnswerInputs:
     detail: Detail = "enough"
     graph: RhetoricalGraph | None = None
     plan: Plan | None = None
+    statements: StatementGraph | None = None
     turns: dict[str, str] = field(default_factory=dict[str, str])
     known: Known = field(default_factory=Known, compare=False, repr=False)
 
@@ -109,11 +112,24 @@ class EvidenceSpan(BaseModel, frozen=True):
 
 
 class Support(StrEnum):
-    """The verifier's result for a sentence. All views show these words."""
+    """The verifier's result for a sentence. Views show the words of `PROBLEMS` only.
 
+    ``quoted``: a source has it word for word. ``cited``: its quotations, figures, dates and names are in its sources,
+    or it has none. ``check``: one of them is in none of its sources. ``supported`` and ``not supported``: what a judge,
+    if there is one, says of a sentence that would be ``cited``.
+    """
+
+    QUOTED = "quoted"
+    CITED = "cited"
+    CHECK = "check"
     SUPPORTED = "supported"
     NOT_SUPPORTED = "not supported"
-    NOT_VERIFIED = "not verified"
+
+
+PROBLEMS = (Support.CHECK, Support.NOT_SUPPORTED)
+"""The states that views show, with the reason."""
+CHECKED = "Quotations, figures, dates and names were checked against the sources; the meaning was not judged."
+JUDGED = "Quotations, figures, dates and names were checked against the sources; a model judged the meaning."
 
 
 class AnswerSentence(BaseModel, frozen=True):
@@ -122,15 +138,15 @@ class AnswerSentence(BaseModel, frozen=True):
     Args:
         text: Without citations.
         support: The verifier's result.
-        evidence: What supports the sentence. For one that is not verified, the closest place in each cited chunk, or
-            the closest of all; for one that is not supported, nothing.
+        evidence: Its words in the source, or the place that a judge names; for other sentences the closest place in
+            each cited chunk, or the closest of all.
         step: Index of the plan step that it carries out; None if no step matches.
-        reason: Why it has this state, in one plain sentence: it is quoted, something is missing, nothing checked it.
+        reason: Why it has this state, in plain sentences; empty if there is nothing to say.
         confidence: The judging model's probability that it is supported; None without such a model.
     """
 
     text: str
-    support: Support = Support.NOT_VERIFIED
+    support: Support = Support.CITED
     evidence: tuple[EvidenceSpan, ...] = ()
     step: int | None = None
     reason: str = ""
@@ -138,8 +154,13 @@ class AnswerSentence(BaseModel, frozen=True):
 
     @property
     def supported(self) -> bool:
-        """Whether a source supports the sentence."""
-        return self.support is Support.SUPPORTED
+        """Whether a source has its words, or a judge found that one supports it."""
+        return self.support in (Support.QUOTED, Support.SUPPORTED)
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether views mark the sentence."""
+        return self.support in PROBLEMS
 
 
 class Disagreement(BaseModel, frozen=True):
@@ -184,6 +205,15 @@ class Answer(BaseModel, frozen=True):
         return NO_ANSWER if self.abstained else " ".join(s.text for s in self.sentences)
 
     @property
-    def unsupported(self) -> tuple[AnswerSentence, ...]:
-        """The sentences that the sources do not support."""
-        return tuple(s for s in self.sentences if s.support is Support.NOT_SUPPORTED)
+    def problems(self) -> tuple[AnswerSentence, ...]:
+        """The sentences that views mark."""
+        return tuple(s for s in self.sentences if s.is_problem)
+
+    @computed_field
+    @property
+    def checked(self) -> str:
+        """What was checked of an answer that a model wrote, in one sentence; empty for an answer of quotations."""
+        states = {s.support for s in self.sentences}
+        if states <= {Support.QUOTED}:
+            return ""
+        return JUDGED if states & {Support.SUPPORTED, Support.NOT_SUPPORTED} else CHECKED

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from discorag.schema.answer import Outcome, Support
-from discorag.verification.guards import missing_detail
+from discorag.verification.guards import missing_details
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Ver
 
     The claim is not supported if the place lacks a figure, date, name or quotation of the sentence.
     """
-    if missing := missing_detail(claim.sentence, claim.places[place].evidence):
-        return Verdict(Support.NOT_SUPPORTED, reason=missing)
+    if missing := missing_details(claim.sentence, [claim.places[place].evidence]):
+        return Verdict(Support.NOT_SUPPORTED, reason=f"The passage that the model names lacks {missing[0]}.")
     return Verdict(Support.SUPPORTED, place, probability, reason)
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from discorag.ingest.segment.sentence_table import folded
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence
+from discorag.schema.answer import Answer, AnswerInputs, Support
 from discorag.schema.values import amount
 from discorag.text.citations import without_references
 from discorag.text.sentences import sentence_spans
@@ -18,22 +18,15 @@ Next = Literal["refine", "abstain", "end"]
 def next_step(answer: Answer, rounds: int, *, may_abstain: bool) -> tuple[Next, str]:
     """Where an answer goes after verification, and why.
 
-    ``rounds`` are the rounds of refinement that are left. ``may_abstain``: whether to withhold an answer if its sources
-    support none of its sentences.
+    ``rounds`` are the rounds of refinement that are left. ``may_abstain``: whether to withhold an answer if a judge
+    finds none of its sentences supported. Sentences to check are not withheld: their value may stand elsewhere, and the
+    reader sees which it is.
     """
     if rounds:
         return "refine", f"{amount(rounds, 'rounds')} left"
-    if may_abstain and len(answer.unsupported) == len(answer.sentences):
+    if may_abstain and all(s.support is Support.NOT_SUPPORTED for s in answer.sentences):
         return "abstain", "The documents support no sentence of the answer that was written."
     return "end", "the answer is verified"
-
-
-def unverified_answer(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
-    """The draft as an answer in which no sentence is verified, for the same ``reason``."""
-    k = len(inputs.chunks)
-    texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
-    sentences = tuple(AnswerSentence(text=t, reason=reason) for t in texts)
-    return Answer(query=inputs.query, sentences=sentences, plan=inputs.plan)
 
 
 def is_heading(sentence: str, inputs: AnswerInputs) -> bool:

@@ -1,9 +1,8 @@
 """Traces every sentence of a draft to places in the sources, and adds the conflicts between these."""
 
 import asyncio
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.relevance import PAIRS, find_candidates, in_context
@@ -16,13 +15,14 @@ from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagre
 from discorag.schema.discourse import ChunkRelation, PlanStep
 from discorag.schema.document import Scope, UnitKind
 from discorag.schema.errors import ModelError
+from discorag.schema.statements import Quotation
 from discorag.schema.values import Span, Vectors
 from discorag.store.store import Store
 from discorag.text.citations import references, steps, without_references
 from discorag.text.terms import terms
+from discorag.verification.checks import Check, check_sentence
 from discorag.verification.claims import Claim, Judge, Place, Verdict
 from discorag.verification.draft import drafted_sentences, is_heading
-from discorag.verification.guards import missing_detail
 from discorag.verification.summaries import replace_summaries
 
 PLACES = 3
@@ -113,7 +113,7 @@ class _Drafted:
 class _Traced:
     """The result for a sentence, as in `AnswerSentence`, with units of the table instead of evidence.
 
-    ``around`` are the other sentences of the quoted passage.
+    ``around`` are the other sentences of the quoted passage. ``repair`` is a quotation whose citation was added.
     """
 
     support: Support
@@ -121,17 +121,18 @@ class _Traced:
     units: tuple[Sentence, ...] = ()
     confidence: float | None = None
     around: tuple[Span, ...] = ()
+    repair: Quotation | None = None
 
 
 @dataclass(frozen=True)
 class TracingVerifier:
     """Traces every sentence of a draft to its sources.
 
-    1. A heading or a sentence without content ("It did.") is not verified.
-    2. A sentence that a source has word for word is supported; no model is called.
-    3. For other sentences the reranker finds the closest places. A sentence is not supported if a figure, date,
-       quotation or name is neither in the cited chunks nor in these places.
-    4. The judge decides the rest; without a judge they are not verified.
+    1. A heading or a sentence without content ("It did.") has nothing to check.
+    2. A sentence that a source has word for word is quoted.
+    3. For other sentences the reranker finds the closest places, which are their evidence.
+    4. A sentence is to be checked if a figure, date, quotation or name is in none of the chunks that it cites.
+    5. The judge decides the rest; without a judge they are cited.
     """
 
     encoder: Encoder
@@ -149,15 +150,15 @@ class TracingVerifier:
         drafts = _split_draft(draft, len(inputs.chunks), copies)
         found = {i: t for i, d in enumerate(drafts) if (t := _trace_at_once(d, inputs, table, copies))}
         claims = await self._claims(inputs, table, {i: d for i, d in enumerate(drafts) if i not in found})
-        for i, claim in list(claims.items()):
-            if missing := _missing(claim, inputs, drafts[i]):
-                found[i] = _Traced(Support.NOT_SUPPORTED, missing)
-                del claims[i]
-        unjudged = [Verdict(Support.NOT_VERIFIED, reason=NO_JUDGE)] * len(claims)
-        verdicts = await self.judge.judge([*claims.values()]) if self.judge else Outcome(value=unjudged)
-        for (i, claim), verdict in zip(claims.items(), verdicts.value, strict=True):
-            found[i] = _trace(claim, verdict, table, drafts[i].cited)
-        return verdicts.holding(_answer(inputs, table, drafts, [found[i] for i in range(len(drafts))]))
+        checks = {i: check_sentence(drafts[i].bare, drafts[i].cited, inputs) for i in claims}
+        judged = {i: claim for i, claim in claims.items() if not checks[i].missing} if self.judge else {}
+        verdicts = await self.judge.judge([*judged.values()]) if self.judge else Outcome(value=())
+        said = dict(zip(judged, verdicts.value, strict=True))
+        for i, claim in claims.items():
+            found[i] = _trace(claim, said.get(i), checks[i], table, drafts[i].cited)
+        repaired = sum(check.repair is not None for check in checks.values())
+        answer = _answer(inputs, table, drafts, [found[i] for i in range(len(drafts))])
+        return replace(verdicts.holding(answer), counts={REPAIRED: repaired} if repaired else {})
 
     async def _claims(
         self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _Drafted]
@@ -172,11 +173,11 @@ class TracingVerifier:
 
 
 QUOTED = "Quoted word for word."
-NO_JUDGE = "No model checks written sentences. Set DISCO_RAG_NLI__MODEL, or verifier=llm."
+REPAIRED = "citations added"
+"""The ledger's count of sentences to which a citation was added that has what the cited passages lack."""
 _NO_PASSAGES = "There are no passages to compare it with."
 _HEADING = "It is a heading, which states nothing."
 _NO_CONTENT = "It says nothing that could be looked up."
-_BRACKETED = re.compile(r"\[\d[\d.,–-]*\]")  # a citation of no passage is not a figure
 _ASSENT = frozenset(
     ("yes", "no", "not", "nor", "true", "false", "right", "wrong", "correct", "indeed", "never", "always", "ok", "okay")
 )
@@ -188,18 +189,27 @@ def _copies(table: SentenceTable) -> Copies:
     found: dict[str, list[tuple[int, range]]] = {}
     for i, unit in enumerate(table.sentences):
         whole = table.passage(i)
-        for passage in {range(i, i + 1), *(range(first, whole.stop) for first in range(whole.start, i + 1))}:
+        first, last = whole_sentence(i, table)
+        for passage in {
+            range(i, i + 1),
+            range(first, last + 1),
+            *(range(n, whole.stop) for n in range(whole.start, i + 1)),
+        }:
             text = table.quote(passage)
-            for form in {folded(unit.prefix + text), folded(text)}:
+            for form in {_flat(unit.prefix + text), _flat(text)}:
                 found.setdefault(form, []).append((i, passage))
     return found
+
+
+def _flat(text: str) -> str:
+    return folded(" ".join(text.split()))
 
 
 def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
     """The sentences of a draft; a line that copies a whole unit is one sentence, whatever full stops it has."""
 
     def is_copy(text: str) -> bool:
-        return folded(without_references(text, chunks=chunks).strip()) in copies
+        return _flat(without_references(text, chunks=chunks)) in copies
 
     found: list[_Drafted] = []
     for line in draft.splitlines():
@@ -211,36 +221,39 @@ def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
 
 def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
     """What needs no model. If several units have the words, a cited one is best, then one of a cited chunk."""
-    found = copies.get(folded(sentence.bare), ())
-    same = [(table.sentences[i], passage) for i, passage in found if whole_sentence(i, table) == (i, i)]
+    exact = {(r.chunk, r.first) for r in references(sentence.text)}
+    found = [
+        (table.sentences[i], passage, whole_sentence(i, table)) for i, passage in copies.get(_flat(sentence.bare), ())
+    ]
+    same = [
+        (unit, passage)
+        for unit, passage, (first, last) in found
+        if {first, last} <= {*passage} or (unit.chunk, unit.number) in exact
+    ]
     is_item = any(unit.kind is UnitKind.ITEM for unit, _ in same)  # "* `README`" also if a document is called so
     if not is_item and is_heading(without_references(sentence.text, chunks=len(inputs.chunks)), inputs):
-        return _Traced(Support.NOT_VERIFIED, _HEADING)
+        return _Traced(Support.CITED, _HEADING)
     if _ASSENT.issuperset(terms(sentence.bare)):
-        return _Traced(Support.NOT_VERIFIED, _NO_CONTENT)
+        return _Traced(Support.CITED, _NO_CONTENT)
     if not same:
-        return None if table.sentences else _Traced(Support.NOT_SUPPORTED, _NO_PASSAGES)
-    exact = {(r.chunk, r.first) for r in references(sentence.text)}
+        return None if table.sentences else _Traced(Support.CHECK, _NO_PASSAGES)
     unit, passage = min(same, key=lambda c: ((c[0].chunk, c[0].number) not in exact, c[0].chunk not in sentence.cited))
     around = tuple(other.span for other in table.quoted_units(passage) if other is not unit)
-    return _Traced(Support.SUPPORTED, QUOTED, (unit,), around=around)
+    return _Traced(Support.QUOTED, QUOTED, (unit,), around=around)
 
 
-def _missing(claim: Claim, inputs: AnswerInputs, sentence: _Drafted) -> str:
-    """The detail of a claim that is neither in the cited chunks nor in its places; empty if none."""
-    cited = [chunk.text for n, chunk in enumerate(inputs.chunks, start=1) if n in sentence.cited]
-    evidence = [*cited, *(place.evidence for place in claim.places)]
-    return missing_detail(_BRACKETED.sub("", claim.sentence), "\n".join(evidence))
-
-
-def _trace(claim: Claim, verdict: Verdict, table: SentenceTable, cited: set[int]) -> _Traced:
-    if verdict.support is Support.NOT_VERIFIED:
-        places = _closest(claim, table, cited)
-    else:
-        places = [claim.places[verdict.place]] if verdict.place is not None else []
+def _trace(claim: Claim, verdict: Verdict | None, check: Check, table: SentenceTable, cited: set[int]) -> _Traced:
+    """The judge's verdict, else what the check found; if the verdict names no place, the closest ones are shown."""
+    found = verdict or Verdict(check.support, reason=check.reason)
+    places = _closest(claim, table, cited) if found.place is None else [claim.places[found.place]]
     units = dict.fromkeys(i for place in places for i in place.units)
-    confidence = None if verdict.probability is None else round(verdict.probability, 3)
-    return _Traced(verdict.support, verdict.reason, tuple(table.sentences[i] for i in units), confidence)
+    return _Traced(
+        support=found.support,
+        reason=found.reason,
+        units=tuple(table.sentences[i] for i in units),
+        confidence=None if found.probability is None else round(found.probability, 3),
+        repair=check.repair,
+    )
 
 
 def _closest(claim: Claim, table: SentenceTable, cited: set[int]) -> list[Place]:
@@ -258,17 +271,15 @@ def _answer(
     planned = steps(inputs.plan) if inputs.plan else ()
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
-        step = _step(planned, sentence, found.units if found.support is Support.SUPPORTED else (), passed)
+        step = _step(
+            planned, sentence, found.units if found.support in (Support.QUOTED, Support.SUPPORTED) else (), passed
+        )
         passed = max(passed, -1 if step is None else step)
         sentences.append(
             AnswerSentence(
                 text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
                 support=found.support,
-                evidence=tuple(
-                    EvidenceSpan.of(inputs.chunks[u.chunk - 1], span, is_context=span != u.span)
-                    for u in found.units
-                    for span in (u.span, *found.around, *(u.read_with if sentence.bare.startswith(u.prefix) else ()))
-                ),
+                evidence=tuple(_evidence(inputs, sentence, found)),
                 step=step,
                 reason=found.reason,
                 confidence=found.confidence,
@@ -276,6 +287,15 @@ def _answer(
         )
     disagreements = _disagreements(inputs, table, {e.chunk_id for s in sentences for e in s.evidence})
     return Answer(query=inputs.query, sentences=tuple(sentences), disagreements=disagreements, plan=inputs.plan)
+
+
+def _evidence(inputs: AnswerInputs, sentence: _Drafted, found: _Traced) -> Iterator[EvidenceSpan]:
+    for u in found.units:
+        for span in (u.span, *found.around, *(u.read_with if sentence.bare.startswith(u.prefix) else ())):
+            yield EvidenceSpan.of(inputs.chunks[u.chunk - 1], span, is_context=span != u.span)
+    if found.repair:
+        chunk = next(c for c in inputs.chunks if c.id == found.repair.chunk_id)
+        yield from (EvidenceSpan.of(chunk, span) for span in found.repair.spans)
 
 
 def _step(planned: Sequence[PlanStep], sentence: _Drafted, units: tuple[Sentence, ...], passed: int) -> int | None:

@@ -104,8 +104,8 @@ class Server(MCPServer, ABC):
     ) -> Annotated[CallToolResult, results.AnswerOutput]:
         """Answer a question from the stored documents.
 
-        Every sentence names its sources, exact to the character, or is marked as not supported or not verified;
-        disagreements between sources are listed. To read passages yourself, use search.
+        Every sentence names its sources, exact to the character; one with a value, name or quotation that is in none of
+        them is marked "check". Disagreements between sources are listed. To read passages yourself, use search.
         """
         switches: dict[str, Any] = {"instruction": instruction}
         if retriever != DEFAULT_RETRIEVER:  # else the preset chooses

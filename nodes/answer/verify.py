@@ -10,7 +10,8 @@ from discorag.generation.prompted.prose import declined
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
-from discorag.verification.draft import next_step, unverified_answer
+from discorag.verification.checks import check_draft
+from discorag.verification.draft import next_step
 from discorag.verification.judges import verifier_of
 from discorag.verification.tracing import trace_draft
 from nodes.context import AnswerContext, answer_context
@@ -22,8 +23,8 @@ from nodes.state import AnswerState, Json
 async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Turn the draft into a verified answer, or say ``because`` of what there is none.
 
-    A language model's reply that the passages do not answer is an abstention. If the sources support nothing of what it
-    wrote, the run starts again without it. Raises as `nodes.answer.generate.generate`.
+    A language model's reply that the passages do not answer is an abstention. If a judge finds that the sources support
+    nothing of what it wrote, the run starts again without it. Raises as `nodes.answer.generate.generate`.
     """
     return await verify_draft(state, runtime, starts_again=True)
 
@@ -50,15 +51,16 @@ async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, s
 
 
 async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
-    """The draft's sentences as the verifier judges them; where it fails, none of them is verified."""
+    """The draft's sentences as the verifier finds them; if a model of it fails, as a check without models does."""
     backends = await context.open_backends()
     verifier = verifier_of(backends, context.verifier)
     try:
         outcome = await trace_draft(verifier, inputs, draft, backends.store, await context.scope())
     except ModelError as error:
-        stage.failed(error, fallback="none: every sentence is marked as not verified")
-        return unverified_answer(inputs, draft, "Verification failed; see the ledger.")
+        stage.failed(error, fallback="the check of figures, dates, names and quotations alone")
+        return check_draft(inputs, draft)
     stage.usage, stage.prompt_hash = stage.usage + outcome.usage, outcome.prompt_hash
+    stage.counts |= outcome.counts
     return outcome.value
 
 

@@ -67,14 +67,20 @@ def full_and_seg(scores: dict[str, dict[str, float]]) -> str:
 
 
 def verify() -> Iterator[tuple[str, str]]:
-    f = result("verify")["figures"]
-    for name, of in product(("forged", "true", "paraphrase", "edited"), (f, f["llm"])):
-        states = (str(of[name][key]) for key in ("n", "supported", "not_supported", "not_verified"))
-        yield "docs/verification.md", f"| {' | '.join(states)} |"
+    f, page = result("verify")["figures"], "docs/verification.md"
+    judged = result("archive")["judge"]["figures"]
+    for name in ("forged", "true", "paraphrase", "edited"):
+        yield page, f"| {' | '.join(str(f[name][key]) for key in ('n', 'quoted', 'cited', 'check'))} |"
+        states = (str(judged[name][key]) for key in ("n", "supported", "not_supported", "not_verified"))
+        yield page, f"| {' | '.join(states)} |"
+    for name in ("forged", "edited"):
+        assert f[name]["supported"] == f[name]["quoted"] == 0
+        for kind, of in f[name]["kinds"].items():
+            yield page, f"| {kind} | {of['n']} | {of['marked']} | {of['unmarked']} |"
     for name, score in f["auc"].items():
-        yield "docs/verification.md", f"| {name} | {score['value']} | {score['low']} to {score['high']} |"
-    assert f["forged"]["supported"] == 0
-    yield "README.md", f"of {f['forged']['n']} forged sentences none is called supported"
+        yield page, f"| {name} | {score['value']} | {score['low']} to {score['high']} |"
+    forged = f["forged"]
+    yield "README.md", f"of {forged['n']} forged sentences none is called supported, and {forged['check']} are marked"
 
 
 def conflicts() -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 CITATIONS = (
     "[1]", "[^1]", "[1, 2]", "[1-3]", "[[1]]", "[1][2]", "[1](http://evil.example)", "[1][ref]", "![1](x.png)",
     "\\[1\\]", "&#91;1&#93;", "［1］", "【1】", "【1†source】", "〔1〕", "⟦1⟧", "[\u200b1]", "[１]", "[\ufe0f1]",
-    "[not supported]", "[not verified]", "[ 1 ]", "[x] [1.1]",
+    "[not supported]", "[check]", "[ 1 ]", "[x] [1.1]",
 )  # fmt: skip
 MARKUP = (
     "![beacon](http://evil.example/p.png?q=1)", "<img src=x onerror=alert(1)>", "<script>alert(1)</script>",

@@ -54,7 +54,7 @@ def test_the_concordant_corpus_reports_none(rag: DiscoRAG, query: str) -> None:
 
 def test_every_sentence_carries_evidence_and_the_ledger_names_every_stage(rag: DiscoRAG) -> None:
     result = rag.ask(FLU, corpus="vitamin-d")
-    assert result.answer.unsupported == ()
+    assert result.answer.problems == ()
     assert [s.stage for s in result.ledger.stages] == list(STAGES)
     assert result.ledger.failures == ()
     steps = [s.step for s in result.answer.sentences]  # a sentence without one leads to the next

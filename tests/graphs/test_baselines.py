@@ -101,7 +101,7 @@ def test_a_failed_answer_is_an_extractive_draft_and_counted(ask: Ask, baseline: 
     generate = next(s for s in result.ledger.stages if s.stage == "generate")
     assert (generate.engine, generate.usage.calls, generate.usage.repairs) == ("local", 2, 1)
     assert result.answer.sentences
-    assert result.answer.unsupported == ()
+    assert result.answer.problems == ()
 
 
 def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbers(

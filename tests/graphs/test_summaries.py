@@ -80,5 +80,5 @@ def test_without_a_language_model_too(pipeline: Pipelines, folder: Path, preset:
     rag = opened(pipeline, folder)
     result = rag.ask(QUESTION, preset=preset)
     assert any(chunk.stands_for for chunk in read(rag, result))
-    assert not result.answer.unsupported
+    assert not result.answer.problems
     assert_traced_to_documents(result)

@@ -7,7 +7,7 @@ from hypothesis import given
 from rich.console import Console, RenderableType
 
 from discorag.generation.views import answer_html, answer_markdown
-from discorag.schema.answer import Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
+from discorag.schema.answer import JUDGED, Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
 from discorag.schema.discourse import ChunkRelation, Plan
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
@@ -28,9 +28,9 @@ def answer_of(text: str) -> Answer:
         for c in "ab"
     )
     sentences = (
-        AnswerSentence(text=text, support=Support.SUPPORTED, evidence=(first, second)),
-        AnswerSentence(text=text, support=Support.NOT_SUPPORTED, reason=f"Not there: {text}"),
-        AnswerSentence(text=text, support=Support.NOT_VERIFIED, evidence=(first,), reason="Nothing checks."),
+        AnswerSentence(text=text, support=Support.QUOTED, evidence=(first, second)),
+        AnswerSentence(text=text, support=Support.CHECK, reason=f"Not there: {text}"),
+        AnswerSentence(text=text, support=Support.CITED, evidence=(first,)),
     )
     found = Disagreement(relation=ChunkRelation.CONTRADICTS, a=first, b=second)
     return Answer(query=text, sentences=sentences, disagreements=(found,))
@@ -48,7 +48,7 @@ def test_the_only_marks_that_a_reader_sees_are_ours(text: str) -> None:
     shown = "".join(answer_markdown(answer))
     assert planted(shown, {*OURS, "strong"}) == []
     page = Page(rendered(shown))
-    assert page.bold == ["[1][2]", "[not supported]", "[1][not verified]"]
+    assert page.bold == ["[1][2]", "[check]", "[1]"]
     assert page.text.count(one_line(text, None)) >= 2
     assert [mark for mark in references(shown) if mark.chunk not in (1, 2)] == []
     terminal = printed(answer_text(answer))
@@ -61,8 +61,12 @@ def test_an_answer_of_any_text_has_its_form_and_no_other(text: str) -> None:
     shown = "".join(answer_markdown(answer_of(text)))
     assert planted(shown, {*OURS, "strong"}) == []
     tags = [name for name, _ in Page(rendered(shown)).tags if name != "code"]
-    sources, disagreements = ["p", "ol", "li", "li", "ul", "li", "li"], ["p", "ul", "li", "ul", "li", "li"]
-    assert tags == ["p", "strong", "strong", "strong", *sources, *disagreements]
+    checked, sources, disagreements = (
+        ["p"],
+        ["p", "ol", "li", "li", "ul", "li"],
+        ["p", "ul", "li", "ul", "li", "li"],
+    )
+    assert tags == ["p", "strong", "strong", "strong", *checked, *sources, *disagreements]
 
 
 def test_a_plan_cites_the_sources_of_the_answer_in_bold_and_shows_other_brackets_as_they_are() -> None:
@@ -92,14 +96,25 @@ def _source(text: str) -> EvidenceSpan:
 def test_an_answer_shows_its_sources_states_and_who_disagrees_and_a_refusal_the_nearest_passages() -> None:
     a, b = _source("The tide rises."), _source("The tide falls.")
     told = (
-        AnswerSentence(text=HOSTILE, support=Support.SUPPORTED, evidence=(a,), reason="Quoted word for word."),
+        AnswerSentence(text=HOSTILE, support=Support.QUOTED, evidence=(a,), reason="Quoted word for word."),
         AnswerSentence(text="Nobody says so.", support=Support.NOT_SUPPORTED, reason="no source"),
-        AnswerSentence(text="It may rise.", support=Support.NOT_VERIFIED, evidence=(a,), reason="no model"),
+        AnswerSentence(
+            text="It may rise.", support=Support.CHECK, evidence=(a,), reason="In none of its sources: the number 7."
+        ),
     )
     pair = Disagreement(relation=ChunkRelation.CONTRADICTS, a=a, b=b, reason="One denies it.")
     html = answer_html(Answer(query="?", sentences=told, disagreements=(pair,)))
     assert "<script" not in html
-    for shown in ("[1]", "[not supported]", "[1][not verified]", "Not supported: no source", "One denies it.", "p. 2"):
+    for shown in (
+        "[1]",
+        "[not supported]",
+        "[1][check]",
+        "Not supported: no source",
+        "the number 7",
+        JUDGED,
+        "One denies it.",
+        "p. 2",
+    ):
         assert shown in html
     html = answer_html(Answer(query="?", sentences=(), abstained="Nothing is near.", nearest=(_source("Near."),)))
     assert "do not answer" in html

@@ -1,4 +1,4 @@
-"""The engines that ask a model: what they send and believe; and the details that are looked up exactly."""
+"""The engines that ask a model: what they send and believe."""
 
 import json
 from collections.abc import Sequence
@@ -7,8 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 import prompts
@@ -20,7 +18,6 @@ from discorag.models.protocol import Request
 from discorag.schema.answer import Support
 from discorag.schema.errors import ModelError
 from discorag.verification.claims import Claim, Place
-from discorag.verification.guards import missing_detail
 from discorag.verification.judges import LlmJudge, NliJudge, verifier_of
 
 TIDES, BEES = Place((0,), "Tides rise twice a day."), Place((1,), "Bees dance for 12 minutes.")
@@ -100,54 +97,3 @@ async def test_the_place_that_entails_a_sentence_supports_it_if_it_has_its_figur
 def test_without_an_nli_model_nothing_is_judged() -> None:
     tools: Any = SimpleNamespace(settings=Settings(), encoder=None, reranker=None)
     assert verifier_of(tools, "auto").judge is None
-
-
-TRIAL = (
-    "Trial of tamoril\nFrom 3 October 2021 the Harlow trial gave 412 adults in Norway tamoril. Influenza fell by 12 "
-    'percent. "Nobody was harmed", said Dr. Lena Weiss of the World Health Organization. It cost $1,500,000.'
-)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "The incidence fell by 12 % after the trial of October 2021.",
-        "In the Harlow trial, Weiss's patients were four hundred and twelve adults.",
-        "It cost the city 1.5 million dollars, that is, over 1 million.",
-        'By her account "nobody was harmed."',
-        "The WHO praised the Norwegian trial.",
-        "The trial lasted for one of two winters.",
-        "Tamoril is safe for people.",
-        "I think that the Trial was good, as Mr Weiss said.",
-        "Die Studie fand im Herbst in Bergen statt.",
-    ],
-)
-def test_what_the_evidence_has_in_other_forms_is_found(sentence: str) -> None:
-    assert missing_detail(sentence, TRIAL) == ""
-
-
-@pytest.mark.parametrize(
-    ("sentence", "missing"),
-    [
-        ("The incidence fell by 21 %.", "The number 21 % is not in the evidence."),
-        ("The trial began on 3 November 2021.", "The date 3 November 2021 is not in the evidence."),
-        ("The trial began on 5 October 2021.", "The date 5 October 2021 is not in the evidence."),
-        ("The trial was made in 2022.", "The number 2022 is not in the evidence."),
-        ("The trial was led by Anna Weiss.", "The name Anna is not in the evidence."),
-        ("The NATO is behind the trial.", "The name NATO is not in the evidence."),
-        ('Weiss said that "many were harmed" by it.', 'The words "many were harmed" are not in the evidence.'),
-        ("412名成人,21例。", "The number 21 is not in the evidence."),
-    ],
-)
-def test_what_the_evidence_lacks_is_named(sentence: str, missing: str) -> None:
-    assert missing_detail(sentence, TRIAL) == missing
-
-
-def test_a_month_may_stand_in_a_numeric_date_and_a_count_may_be_computed() -> None:
-    assert missing_detail("It was signed in March 2024.", "Signed: 2024-03-09") == ""
-    assert missing_detail("The number of branches fell by 18.", "We closed 21 and opened 3 branches.") == ""
-
-
-@given(st.text(max_size=80))
-def test_no_text_lacks_a_detail_of_its_own(text: str) -> None:
-    assert missing_detail(text, text) == ""

@@ -4,11 +4,13 @@ from dataclasses import replace
 import pytest
 
 from discorag.models.protocol import Encoder
-from discorag.schema.answer import Answer, Outcome, Support
+from discorag.schema.answer import CHECKED, Answer, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.errors import ModelUnavailableError
+from discorag.schema.statements import Quotation, Statement, StatementGraph
+from discorag.schema.values import Span
 from discorag.verification.claims import Claim, Judge, Verdict
-from discorag.verification.tracing import NO_JUDGE, QUOTED, TracingVerifier
+from discorag.verification.tracing import QUOTED, REPAIRED, TracingVerifier
 from tests.inputs import inputs_from, selector_of
 
 SOURCES = {
@@ -51,46 +53,85 @@ QUOTE = SOURCES["trial"]
 PARAPHRASE = "In deficient adults, daily vitamin D lowered the incidence of influenza by 12 % [1]."
 
 
-async def test_a_verbatim_sentence_is_supported_by_its_exact_span_and_no_judge_is_asked(encoder: Encoder) -> None:
+async def test_a_verbatim_sentence_is_quoted_from_its_exact_span_and_no_judge_is_asked(encoder: Encoder) -> None:
     judge = Says(Support.NOT_SUPPORTED)
     [sentence] = (await verified(f"{QUOTE} [1]", encoder, judge=judge)).sentences
-    assert (sentence.support, sentence.reason, sentence.confidence) == (Support.SUPPORTED, QUOTED, None)
+    assert (sentence.support, sentence.reason, sentence.confidence) == (Support.QUOTED, QUOTED, None)
     [evidence] = sentence.evidence
     assert SOURCES[evidence.title][evidence.span.start : evidence.span.end] == evidence.text == QUOTE
     assert judge.claims == []
 
 
-async def test_without_a_judge_a_written_sentence_is_not_verified_and_shows_what_it_cites(encoder: Encoder) -> None:
+async def test_without_a_judge_a_written_sentence_is_cited_and_shows_what_it_cites(encoder: Encoder) -> None:
     answer = await verified(f"{PARAPHRASE} Supplements had no effect on influenza [1][2].", encoder)
-    assert [(s.support, s.reason, s.confidence) for s in answer.sentences] == [
-        (Support.NOT_VERIFIED, NO_JUDGE, None)
-    ] * 2
+    assert [(s.support, s.reason, s.confidence) for s in answer.sentences] == [(Support.CITED, "", None)] * 2
     assert [[e.title for e in s.evidence] for s in answer.sentences] == [["trial"], ["trial", "pool"]]
-    assert answer.unsupported == ()
+    assert (answer.problems, answer.checked) == ((), CHECKED)
 
 
 @pytest.mark.parametrize("support", [Support.SUPPORTED, Support.NOT_SUPPORTED])
 async def test_a_judge_decides_a_written_sentence(support: Support, encoder: Encoder) -> None:
     [sentence] = (await verified(PARAPHRASE, encoder, judge=Says(support))).sentences
     assert (sentence.support, sentence.confidence, sentence.reason) == (support, 0.75, "It says so.")
-    assert [e.text for e in sentence.evidence] == ([QUOTE] if support is Support.SUPPORTED else [])
+    assert [e.text for e in sentence.evidence] == [QUOTE]
 
 
-async def test_a_missing_detail_is_not_supported_and_no_judge_is_asked(encoder: Encoder) -> None:
+async def test_a_missing_detail_is_to_be_checked_and_no_judge_is_asked(encoder: Encoder) -> None:
     draft = "Daily vitamin D lowered the incidence of influenza by 15 % in adults who were deficient [1]."
     judge = Says(Support.SUPPORTED)
     [sentence] = (await verified(draft, encoder, judge=judge)).sentences
-    assert (sentence.support, sentence.evidence, judge.claims) == (Support.NOT_SUPPORTED, (), [])
-    assert "15 %" in sentence.reason
+    assert (sentence.support, sentence.reason, judge.claims) == (
+        Support.CHECK,
+        "In none of its sources: the number 15 %.",
+        [],
+    )
+    assert [e.text for e in sentence.evidence] == [QUOTE]
+
+
+def _statement(text: str, passage: int, chunk_id: str) -> StatementGraph:
+    quotation = Quotation(passage=passage, chunk_id=chunk_id, text=text, spans=(Span(start=0, end=len(text)),))
+    return StatementGraph(statements=(Statement(number=1, says=text, quotations=(quotation,)),))
+
+
+async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_it_with_the_subject(
+    encoder: Encoder,
+) -> None:
+    texts = {
+        "a": "Mara Lind wrote the Almanac of tides.",
+        "b": "The Almanac by Mara Lind came out in 1893. It sold well.",
+    }
+    inputs = await inputs_from(texts, "When did it come out?", encoder)
+    draft = "Mara Lind's Almanac came out in 1893 [1]. Jon Berg's Almanac came out in 1893 [1]."
+    statements = _statement("The Almanac by Mara Lind came out in 1893", 2, inputs.chunks[1].id)
+    plain = await verifier_of(encoder).verify(inputs, draft)
+    assert [s.support for s in plain.value.sentences] == [Support.CHECK] * 2
+    assert plain.counts == {}
+    found = await verifier_of(encoder).verify(replace(inputs, statements=statements), draft)
+    lind, berg = found.value.sentences
+    assert (lind.support, lind.evidence[-1].text, found.counts) == (
+        Support.CITED,
+        "The Almanac by Mara Lind came out in 1893",
+        {REPAIRED: 1},
+    )
+    assert "was added" in lind.reason
+    assert berg.support is Support.CHECK
+
+
+async def test_two_lines_of_one_sentence_are_quoted_together(encoder: Encoder) -> None:
+    inputs = await inputs_from({"a": "The moon, which pulls the sea,\n\nis round and grey."}, "tides", encoder)
+    [sentence] = (
+        await verifier_of(encoder).verify(inputs, "The moon, which pulls the sea, is round and grey. [1]")
+    ).value.sentences
+    assert sentence.support is Support.QUOTED
 
 
 @pytest.mark.parametrize(
     "draft", ["No.", "It did.", "Never.", "That is so.", "They never do.", "This is true.", "Yes!"]
 )
-async def test_a_sentence_without_content_is_not_verified_whatever_a_judge_says(draft: str, encoder: Encoder) -> None:
+async def test_a_sentence_without_content_is_not_judged(draft: str, encoder: Encoder) -> None:
     judge = Says(Support.SUPPORTED)
     [sentence] = (await verified(draft, encoder, judge=judge)).sentences
-    assert (sentence.support, judge.claims) == (Support.NOT_VERIFIED, [])
+    assert (sentence.support, judge.claims) == (Support.CITED, [])
 
 
 async def test_a_reranker_that_fails_leaves_the_order_of_cosine(encoder: Encoder) -> None:

@@ -70,8 +70,8 @@ function large(passages) {
   );
   const known = new Set();
   const single = edges.filter((e) => e.source !== e.target && !known.has(e.source + e.target) && known.add(e.source + e.target));
-  const sentence = { text: "Many passages.", support: "supported", evidence: [], step: null, reason: "", confidence: null };
-  const answer = { query: "Many?", sentences: [sentence], disagreements: [], plan: null, notes: [], abstained: "", answerable: null, nearest: [] };
+  const sentence = { text: "Many passages.", support: "quoted", evidence: [], step: null, reason: "", confidence: null };
+  const answer = { query: "Many?", sentences: [sentence], disagreements: [], plan: null, notes: [], checked: "", abstained: "", answerable: null, nearest: [] };
   return {
     answer,
     steps: [],
@@ -94,19 +94,21 @@ async function stub(page, result) {
   await page.route("**/chunks?*", (route) => route.fulfill({ json: [] }));
 }
 
-test("sentences that are not supported or not verified, and what a language model did not do, are said", async () => {
+test("a sentence to check, what was checked at all, and what a language model did not do, are said", async () => {
   const { page, done } = await opened(browser, "#/ask?corpus=vitamin-d");
   const result = large(2);
-  const reason = "The number 7 is not in the evidence.";
-  Object.assign(result.answer.sentences[0], { support: "not supported", reason });
+  const reason = "In none of its sources: the number 7.";
+  Object.assign(result.answer.sentences[0], { support: "check", reason });
+  result.answer.checked = "Figures were checked; the meaning was not judged.";
   result.answer.notes = ["The language model did not make the plan: no reply. Used instead: the rules' plan."];
   await stub(page, result);
   await page.getByLabel("Question").fill("Many?");
   await page.keyboard.press("Enter");
-  await page.locator(".sentence.unsupported").waitFor();
-  await page.getByText("Not supported. The number 7 is not in the evidence.").waitFor();
+  await page.locator(".sentence.problem").waitFor();
+  await page.getByText("Check. In none of its sources: the number 7.").waitFor();
+  await page.getByText("the meaning was not judged").waitFor();
   await page.getByText("The language model did not make the plan").waitFor();
-  await shown(page, "not-supported");
+  await shown(page, "check");
   await done();
 });
 

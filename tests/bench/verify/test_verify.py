@@ -13,7 +13,7 @@ from bench.verify.pairs import FOLDER, Edit, Pair, load_hostile, load_pairs
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import Support
 from discorag.schema.errors import MissingPathError
-from discorag.verification.guards import missing_detail
+from discorag.verification.guards import missing_details
 from discorag.verification.tracing import TracingVerifier
 from eval.errors import DataError
 from tests.inputs import selector_of
@@ -47,7 +47,7 @@ def test_no_pair_and_no_hostile_sentence_gives_itself_away() -> None:
 def test_few_true_sentences_lack_a_detail_of_their_evidence() -> None:
     true = [(p.sentence, p.evidence) for p in HALVES["choose"] if p.supported]
     true += [(c.sentence, " ".join(c.documents.values())) for c in load_hostile(HOSTILE) if c.supported]
-    assert sum(bool(missing_detail(*pair)) for pair in true) <= 0.05 * len(true)
+    assert sum(bool(missing_details(sentence, [evidence])) for sentence, evidence in true) <= 0.05 * len(true)
 
 
 def pair(id: str, sentence: str, edit: Edit = "none") -> Pair:
@@ -90,8 +90,8 @@ async def test_a_draft_is_as_supported_as_its_worst_sentence(encoder: Encoder) -
     verifier = TracingVerifier(encoder, selector_of(encoder).reranker)
     documents = {"a": "The ferry sailed on Monday.", "b": "The mill closed in 1903."}
     drafts = {
-        "The ferry sailed on Monday. The mill closed in 1903.": Support.SUPPORTED,
-        "The ferry sailed on Monday. In 1903 the mill was shut.": Support.NOT_VERIFIED,
-        "The ferry sailed on Monday. The mill closed in 1930. In 1903 the mill was shut.": Support.NOT_SUPPORTED,
+        "The ferry sailed on Monday. The mill closed in 1903.": Support.QUOTED,
+        "The ferry sailed on Monday. In 1903 the mill was shut.": Support.CITED,
+        "The ferry sailed on Monday. The mill closed in 1930. In 1903 the mill was shut.": Support.CHECK,
     }
     assert {draft: await state_of(verifier, documents, draft) for draft in drafts} == drafts

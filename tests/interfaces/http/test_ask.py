@@ -76,7 +76,7 @@ def test_a_stream_starts_again_if_the_model_fails_and_a_strict_question_is_an_er
     assert [data["stage"] for name, data in found if name == "start"].count("prepare") == 2
     name, final = found[-1]
     assert (name, final["model_failed"]) == ("answer", True)
-    assert all(s["support"] == "supported" for s in final["answer"]["sentences"])
+    assert all(s["support"] == "quoted" for s in final["answer"]["sentences"])
     [note] = final["answer"]["notes"]
     assert note.startswith("The language model did not make the answer")
     assert (strict.status_code, strict.json()["error"]["type"]) == (503, "ModelUnavailableError")
@@ -106,7 +106,7 @@ def test_a_model_that_hangs_is_given_up_before_the_deadline_and_the_answer_names
     failures = [(f["stage"], f["kind"]) for s in result["ledger"]["stages"] for f in s["failures"]]
     assert failures == [("relate", "ModelUnavailableError")]
     assert "Raise DISCO_RAG_API__DEADLINE_S" in result["answer"]["notes"][0]
-    assert all(s["support"] == "supported" for s in result["answer"]["sentences"])
+    assert all(s["support"] == "quoted" for s in result["answer"]["sentences"])
     assert result["seconds"] < 120
 
 

@@ -13,6 +13,7 @@ export interface Answer {
   answerable: number | null;
   unsure: boolean;
   nearest: EvidenceSpan[];
+  checked: string;
 }
 
 export interface AnswerSentence {
@@ -290,7 +291,7 @@ export interface StoredDocument {
   written: string | null;
 }
 
-export type Support = "supported" | "not supported" | "not verified";
+export type Support = "quoted" | "cited" | "check" | "supported" | "not supported";
 
 export interface Thread {
   id: string;

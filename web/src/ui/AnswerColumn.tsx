@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Answer } from "../api/types";
 import { NO_ANSWER } from "../lib/words";
-import { SupportFlag } from "./SupportFlag";
+import { Checked, SupportFlag } from "./SupportFlag";
 
 interface Props {
   title: string;
@@ -37,6 +37,7 @@ export function AnswerColumn({ title, answer, other, children }: Props) {
           ))}
         </p>
       )}
+      {answer && <Checked answer={answer} />}
       {children}
     </section>
   );

@@ -1,7 +1,12 @@
-import type { AnswerSentence } from "../api/types";
+import type { Answer, AnswerSentence } from "../api/types";
+import { isProblem } from "../lib/support";
 
-/** The state of a sentence, unless it is supported. */
+/** The state of a sentence, if it is a problem. */
 export function SupportFlag({ sentence }: { sentence: AnswerSentence }) {
-  if (sentence.support === "supported") return null;
-  return <span className={sentence.support === "not supported" ? "flag bad" : "flag quiet"}> {sentence.support}</span>;
+  return isProblem(sentence) && <span className="flag bad"> {sentence.support}</span>;
+}
+
+/** What was checked of a written answer. */
+export function Checked({ answer }: { answer: Answer }) {
+  return answer.checked && <p className="small quiet">{answer.checked}</p>;
 }

@@ -4,6 +4,7 @@ import type { Resting } from "../lib/evidence";
 import { stageName } from "../lib/words";
 import { ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
+import { Checked } from "../ui/SupportFlag";
 import { useApp } from "../state/app";
 import type { Run } from "../state/useRun";
 import { Conflicts } from "./ask/Conflicts";
@@ -28,6 +29,7 @@ function WrittenAnswer({ result, corpus }: { result: Reply; corpus: string }) {
     <div className="columns">
       <section className="answer" aria-label="Answer">
         <Prose result={result} lit={resting?.sentences ?? [active]} chosen={chosen} onPoint={setPointed} />
+        <Checked answer={result.answer} />
         <Cited result={result} />
         <Conflicts result={result} at={active} />
         <Unsaid notes={result.answer.notes} />

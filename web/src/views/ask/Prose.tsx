@@ -1,6 +1,7 @@
 import { useRef, type KeyboardEvent } from "react";
 import type { Reply } from "../../api/types";
 import { disputes } from "../../lib/disputes";
+import { isProblem } from "../../lib/support";
 import { NOT_SURE } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { SupportFlag } from "../../ui/SupportFlag";
@@ -53,7 +54,7 @@ export function Prose({ result, lit, chosen, onPoint }: Props) {
             role="button"
             tabIndex={0}
             aria-pressed={chosen === at}
-            className={`sentence${lit.includes(at) ? " lit" : ""}${sentence.support === "not supported" ? " unsupported" : ""}`}
+            className={`sentence${lit.includes(at) ? " lit" : ""}${isProblem(sentence) ? " problem" : ""}`}
             onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(at)}
             onFocus={() => onPoint(at)}
             onBlur={() => onPoint(null)}

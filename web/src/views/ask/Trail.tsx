@@ -1,4 +1,5 @@
 import type { Reply } from "../../api/types";
+import { isProblem, PROBLEMS } from "../../lib/support";
 import { percent } from "../../lib/words";
 
 function Step({ result, at }: { result: Reply; at: number }) {
@@ -14,8 +15,6 @@ function Step({ result, at }: { result: Reply; at: number }) {
   );
 }
 
-const STATES = { supported: "Supported.", "not supported": "Not supported.", "not verified": "Not verified." };
-
 /** How the sentence came about: what supports it, and its step of the plan. */
 export function Trail({ result, at }: { result: Reply; at: number }) {
   const sentence = result.answer.sentences[at];
@@ -23,8 +22,8 @@ export function Trail({ result, at }: { result: Reply; at: number }) {
   return (
     <section className="trail" aria-label="How this sentence came about">
       <h2>Sentence {at + 1}</h2>
-      <p className={sentence.support === "not supported" ? "bad" : "quiet small"}>
-        {STATES[sentence.support]} <bdi>{sentence.reason}</bdi>
+      <p className={isProblem(sentence) ? "bad" : "quiet small"}>
+        {PROBLEMS[sentence.support]} <bdi>{sentence.reason}</bdi>
         {sentence.confidence !== null && ` Probability: ${percent(sentence.confidence)}.`}
       </p>
       <details>

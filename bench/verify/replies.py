@@ -1,0 +1,233 @@
+"""What the check says of sentences that a language model wrote, and of errors planted in them.
+
+Usage: ``python -m bench.verify.replies FOLDER [--k K] [--out FILE] [--list FILE]``. FOLDER has ``passages-K.json``
+(for each question ``{"id": ..., "passages": [{"source": ..., "chunk": ...}]}``, best first) and, at any depth, files
+``*.details.jsonl`` of replies: ``{"id": ..., "question": ..., "answer": ..., "graph": ...}``, where the answer cites
+passages as ``[2]`` and the graph of statements may be missing. The list has every sentence that is to be checked and
+every planted error that is not, to be read by hand.
+"""
+
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from pydantic import BaseModel
+from rich.console import Console
+
+from bench import report
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk
+from discorag.schema.statements import StatementGraph
+from discorag.text.citations import references, without_references
+from discorag.text.terms import terms
+from discorag.verification.checks import check_sentence
+from discorag.verification.draft import drafted_sentences
+from discorag.verification.figures import MONTHS, Figure, find_figures
+from discorag.verification.guards import claimed
+from discorag.verification.names import read_words
+from eval.datasets.reading import read_lines
+
+OUT = Path("bench/results/replies.json")
+EACH = 40
+"""Most planted errors of a kind and an origin."""
+Kind = Literal["value", "date", "name"]
+Origin = Literal["another passage", "a cited passage too", "none"]
+"""Where the wrong value stands: only in passages that the sentence does not cite, also in a cited one, or nowhere."""
+_NAME = re.compile(r"(?<![\w.'’-])[A-Z][\w’]+(?: (?:of |de )?[A-Z][\w’]+)*")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+class Reply(BaseModel, frozen=True):
+    """One line of a file of replies."""
+
+    id: str
+    question: str
+    answer: str
+    graph: StatementGraph | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """A sentence of a reply, without citations, with the passages that it cites and all that was read."""
+
+    text: str
+    cited: frozenset[int]
+    inputs: AnswerInputs
+
+    @property
+    def others(self) -> list[str]:
+        """The passages that it does not cite."""
+        return [c.text for n, c in enumerate(self.inputs.chunks, start=1) if n not in self.cited]
+
+    def missing(self, text: str = "") -> list[str]:
+        """What is in none of its sources, or of a ``text`` in its place."""
+        return [str(d) for d in check_sentence(text or self.text, {*self.cited}, self.inputs).missing]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A sentence in which ``new`` replaces ``old``."""
+
+    sentence: Written
+    kind: Kind
+    origin: Origin
+    old: str
+    new: str
+
+    @property
+    def text(self) -> str:
+        """The wrong sentence."""
+        return self.sentence.text.replace(self.old, self.new)
+
+
+def load(folder: Path, k: int | None = None) -> list[Written]:
+    """The sentences of all replies in a folder, which cite passages of ``passages-K.json``.
+
+    Raises as `read_lines`.
+    """
+    passages = {row["id"]: row["passages"] for path in folder.glob(f"passages-{k or '*'}.json") for row in _json(path)}
+    sentences: list[Written] = []
+    for path in sorted(folder.rglob("*.details.jsonl")):
+        for _, reply in read_lines(Reply, path):
+            inputs = AnswerInputs(query=reply.question, chunks=_in_order(passages[reply.id]), statements=reply.graph)
+            for text in drafted_sentences(reply.answer, len(inputs.chunks)):
+                bare = without_references(text, chunks=len(inputs.chunks)).strip()
+                sentences.append(Written(bare, frozenset(r.chunk for r in references(text)), inputs))
+    return sentences
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+def _in_order(rows: Sequence[Mapping[str, Any]]) -> tuple[Chunk, ...]:
+    """The passages as they were numbered: documents by their best passage, passages of one document in its order."""
+    chunks = [Chunk.model_validate(row["chunk"]).model_copy(update={"source": row["source"]}) for row in rows]
+    first: dict[str, int] = {}
+    for chunk in chunks:
+        first.setdefault(chunk.doc_id, len(first))
+    return tuple(sorted(chunks, key=lambda chunk: (first[chunk.doc_id], chunk.order)))
+
+
+def plant(sentences: Sequence[Written], seed: int = 0) -> list[Planted]:
+    """Errors in sentences that cite something, at most `EACH` of a kind and an origin."""
+    draw, found = random.Random(seed), defaultdict[tuple[str, str], list[Planted]](list)
+    for sentence in sentences:
+        if sentence.cited:
+            for planted in (*_wrong_figures(sentence, draw), *_wrong_names(sentence, sentences, draw)):
+                if sentence.text.count(planted.old) == 1 and planted.new not in sentence.text:
+                    found[planted.kind, planted.origin].append(planted)
+    return [p for _, group in sorted(found.items()) for p in draw.sample(group, min(EACH, len(group)))]
+
+
+def _wrong_figures(sentence: Written, draw: random.Random) -> Iterator[Planted]:
+    others = [f for text in sentence.others for f in find_figures(text)]
+    for figure in find_figures(claimed(sentence.text)):
+        kind: Kind = "date" if figure.is_date or figure.value.year else "value"
+        like = sorted({f.text for f in others if _is_like(f, figure)})
+        for origin in ("another passage", "a cited passage too"):
+            if known := [text for text in like if _origin(sentence, text) == origin]:
+                yield Planted(sentence, kind, origin, figure.text, draw.choice(known))
+        if digits := [i for i, c in enumerate(figure.text) if c.isdigit()]:
+            at = draw.choice(digits[-2:])
+            digit = draw.choice([d for d in "123456789" if d != figure.text[at]])
+            wrong = f"{figure.text[:at]}{digit}{figure.text[at + 1 :]}"
+            if _origin(sentence, wrong) == "another passage":
+                yield Planted(sentence, kind, "none", figure.text, wrong)
+
+
+def _is_like(figure: Figure, other: Figure) -> bool:
+    """Whether one may take the place of the other: kind, unit and precision are the same, the numbers differ."""
+    a, b = figure.value, other.value
+    same = a.is_comparable(b) and [bool(p) for p in a.parts] == [bool(p) for p in b.parts]
+    return same and _numbers(figure.text) != _numbers(other.text)
+
+
+def _numbers(text: str) -> set[float]:
+    return {float(m.replace(",", "")) for m in _NUMBER.findall(text)}
+
+
+def _origin(sentence: Written, wrong: str) -> Origin:
+    """Whether a cited passage has all the numbers, or any of the words, of a wrong value."""
+    for n in sentence.cited:
+        text = sentence.inputs.chunks[n - 1].text if n <= len(sentence.inputs.chunks) else ""
+        if _numbers(wrong) and _numbers(wrong) <= _numbers(text):
+            return "a cited passage too"
+        if not _numbers(wrong) and any(word.casefold() in text.casefold() for word in wrong.split()):
+            return "a cited passage too"
+    return "another passage"
+
+
+def _wrong_names(sentence: Written, sentences: Sequence[Written], draw: random.Random) -> Iterator[Planted]:
+    mine = [name for name in _names(claimed(sentence.text), sentence) if not claimed(sentence.text).startswith(name)]
+    near = [name for text in sentence.others for name in _names(text, sentence)]
+    far = draw.choice(sentences)
+    away = [] if far.inputs.query == sentence.inputs.query else [n for t in far.others for n in _names(t, far)]
+    for old in mine:
+        for origin in ("another passage", "a cited passage too"):
+            if known := [name for name in near if _fits(name, old) and _origin(sentence, name) == origin]:
+                yield Planted(sentence, "name", origin, old, draw.choice(known))
+        if unknown := [n for n in away if _fits(n, old) and not any(n in c.text for c in sentence.inputs.chunks)]:
+            yield Planted(sentence, "name", "none", old, draw.choice(unknown))
+
+
+def _fits(name: str, old: str) -> bool:
+    return len(name.split()) == len(old.split()) and not {*name.casefold().split()} & {*old.casefold().split()}
+
+
+def _names(text: str, sentence: Written) -> list[str]:
+    """The names in a text: capitalised words that none of its passages writes in lower case."""
+    common = frozenset[str]().union(*(read_words(chunk.text).common for chunk in sentence.inputs.chunks))
+
+    def is_name(word: str) -> bool:
+        word = word.casefold()
+        return len(word) > 2 and bool(terms(word)) and word not in (*MONTHS, *_DAYS) and word not in common
+
+    found = (m[0] for m in _NAME.finditer(text) if "’" not in m[0])
+    return [name for name in found if all(map(is_name, (w for w in name.split() if w not in ("of", "de"))))]
+
+
+def measure(sentences: Sequence[Written]) -> tuple[dict[str, Any], list[str]]:
+    """The figures, and what to read by hand."""
+    marked = [(sentence, missing) for sentence in sentences if (missing := sentence.missing())]
+    errors = [(planted, bool(planted.sentence.missing(planted.text))) for planted in plant(sentences)]
+    groups: dict[str, Any] = {}
+    for planted, is_marked in errors:
+        group = groups.setdefault(f"{planted.kind}, {planted.origin}", {"n": 0, "check": 0})
+        group["n"] += 1
+        group["check"] += is_marked
+    outside = [is_marked for planted, is_marked in errors if planted.origin != "a cited passage too"]
+    figures = {
+        "sentences": {"n": len(sentences), "check": len(marked)},
+        "planted": {"n": len(outside), "check": sum(outside), "share": round(sum(outside) / max(1, len(outside)), 3)},
+        "planted by kind and origin": groups,
+    }
+    listed = [f"check\t{', '.join(missing)}\t{[*sorted(s.cited)]}\t{s.text}" for s, missing in marked]
+    listed += [
+        f"missed\t{p.kind}, {p.origin}\t{p.old} -> {p.new}\t{p.text}" for p, is_marked in errors if not is_marked
+    ]
+    return figures, listed
+
+
+def main(
+    folder: Annotated[Path, typer.Argument(help="Folder of passages and replies.")],
+    k: Annotated[int | None, typer.Option(help="K of the file of passages, if there are several.")] = None,
+    out: Annotated[Path, typer.Option(help="JSON file.")] = OUT,
+    listing: Annotated[Path | None, typer.Option("--list", help="File of what is to be read by hand.")] = None,
+) -> None:
+    """Measure, write, show."""
+    figures, listed = measure(load(folder, k))
+    if listing:
+        listing.write_text("\n".join(listed) + "\n", "utf-8")
+    Console().print(report.table(report.write(out, figures).figures))
+
+
+if __name__ == "__main__":
+    typer.run(main)

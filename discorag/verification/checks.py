@@ -1,0 +1,79 @@
+"""Whether the sources of a written sentence have its quotations, figures, dates and names; no model is asked."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Support
+from discorag.schema.document import Chunk
+from discorag.schema.statements import Quotation
+from discorag.text.citations import references, without_references
+from discorag.text.cues import stems
+from discorag.verification.draft import drafted_sentences
+from discorag.verification.guards import Detail, missing_details
+from discorag.verification.names import find_names
+
+_SHOWN = 3
+"""Missing details that a reason names."""
+_LEAST_SHARED = 2
+"""Stems that a sentence without names shares with a quotation on its subject."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check found: the details that no source has, and the quotation that adds a source which has them."""
+
+    missing: tuple[Detail, ...] = ()
+    repair: Quotation | None = None
+
+    @property
+    def support(self) -> Support:
+        """The state of the sentence."""
+        return Support.CHECK if self.missing else Support.CITED
+
+    @property
+    def reason(self) -> str:
+        """What is missing, or which citation was added."""
+        if self.repair:
+            return f"The citation of “{self.repair.text}” was added, since it has what the cited passages lack."
+        details = [str(detail) for detail in self.missing[:_SHOWN]]
+        return f"In none of its sources: {', '.join(details)}." if details else ""
+
+
+def check_sentence(sentence: str, cited: set[int], inputs: AnswerInputs) -> Check:
+    """Look up the details of a sentence, which has no citations, in the passages that it cites.
+
+    If it cites none, all passages are its sources. A detail that only another passage has counts if that passage's
+    quotation in a statement has both the detail and what the sentence is about.
+    """
+    texts = [_text(chunk) for chunk in inputs.chunks]
+    sources = [text for n, text in enumerate(texts, start=1) if n in cited] or texts
+    missing = missing_details(sentence, sources, question=inputs.query, passages=texts)
+    repair = next(_repairs(sentence, missing, inputs), None) if missing else None
+    return Check(repair=repair) if repair else Check(tuple(missing))
+
+
+def _text(chunk: Chunk) -> str:
+    return "\n".join(filter(None, dict.fromkeys((chunk.source, chunk.title, *chunk.headings, chunk.text))))
+
+
+def _repairs(sentence: str, missing: Sequence[Detail], inputs: AnswerInputs) -> Iterator[Quotation]:
+    """The quotations of statements that have all missing details, and the names of the sentence."""
+    titles = {chunk.id: chunk.title for chunk in inputs.chunks}
+    statements = inputs.statements.statements if inputs.statements else ()
+    for quotation in (q for statement in statements for q in statement.quotations if q.chunk_id in titles):
+        own = [quotation.text, titles[quotation.chunk_id]]
+        lacks = missing_details(sentence, own, question=inputs.query)
+        is_there = not set(missing) & set(lacks) and not any(detail.kind == "name" for detail in lacks)
+        shared = len(stems(sentence) & stems("\n".join(own)))
+        if is_there and (find_names(sentence) or shared >= _LEAST_SHARED):
+            yield quotation
+
+
+def check_draft(inputs: AnswerInputs, draft: str) -> Answer:
+    """The draft as an answer whose sentences were checked without a model, so that none has evidence."""
+    sentences: list[AnswerSentence] = []
+    for text in drafted_sentences(draft, len(inputs.chunks)):
+        bare = without_references(text, chunks=len(inputs.chunks)).strip()
+        found = check_sentence(bare, {r.chunk for r in references(text)}, inputs)
+        sentences.append(AnswerSentence(text=bare, support=found.support, reason=found.reason))
+    return Answer(query=inputs.query, sentences=tuple(sentences), plan=inputs.plan)

@@ -1,0 +1,257 @@
+"""Figures and dates of a text, and whether another text states them: values are compared, not strings.
+
+Amounts, their units and dates are found by `discorag.conflicts.values`, numbers in words by ``text2num``.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from math import isclose
+
+from text_to_num import alpha2digit
+
+from discorag.conflicts.values import Value, ValueKind, find_values
+from discorag.schema.values import Span
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+FEW = 12
+"""Counts in words up to here are not looked up: "both sides" may be "two sides", "one in two" "half"."""
+_MEASURED = (ValueKind.MONEY, ValueKind.PERCENT, ValueKind.DURATION, ValueKind.QUANTITY)
+_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?")
+_CODE = re.compile(r"(?<![\w.])[A-Za-z][\w’'-]*\d[\w’-]*")
+"""A name with digits: "E85", "DC-3"."""
+_HALF = re.compile(r"\bhalf an? (?=hundred\b|thousand\b|[mbt]r?illion\b)", re.IGNORECASE)
+_SHIELDED = re.compile(r"(?:(?<=\d )|(?<=\d-))(?:hundred|thousand)|[mbt]r?illion", re.IGNORECASE)
+"""Scales that `find_values` reads; text2num would make "2.5 million" two numbers."""
+_SHIELD = "\N{WORD JOINER}"
+_MONTH = rf"(?P<month>{'|'.join(map(str.title, MONTHS))}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+_TO = r"(?:st|nd|rd|th)?(?:\s*[-–—,/]\s*|,? (?:to|and|or|until|through|till) (?:[A-Z]\w+day,? )?(?:the )?)"
+_DAYS_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d){_TO}(?=(?:[0-3]?\d{_TO})*[0-3]?\d(?:st|nd|rd|th)?(?: of)? {_MONTH}\b)")
+_DAYS_LAST = re.compile(rf"\b{_MONTH}\.? (?P<first>[0-3]?\d(?:{_TO}[0-3]?\d)+)(?:st|nd|rd|th)?\b")
+_NUMERIC_DATE = re.compile(r"(?<![\d./-])([0-3]?\d)([./-])([0-3]?\d)\2(\d{4})(?!\d)")
+_ALONE = re.compile(rf"\b{_MONTH}\b")
+_SHORT_RANGE = re.compile(r"(?<!\d)([12]\d)\d\d\s?[-–—/]\s?(\d\d)(?![\d-])")
+_SHORT_DECADE = re.compile(r"['’‘](\d0)s\b")
+_CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)[ -]centur", re.IGNORECASE)
+_BEFORE = re.compile(r"(?:\W|\b(?:an?|the|its|their|only|just)\b)*$")
+_OVER = re.compile(
+    r"\b(?:over|above|more than|at least|exceed\w*|no less than|upwards of|greater than)$", re.IGNORECASE
+)
+_UNDER = re.compile(
+    r"\b(?:under|below|less than|fewer than|at most|up to|(?:no|not) more than|within|nearly|almost)$", re.IGNORECASE
+)
+_BOUND = 1.1
+"""How far a figure may be from a bound that a sentence gives for it: 8.91 is "under 9", not "under 20"."""
+_DECADE = 10
+"""A year stands for its decade ("1834", "the 1830s"), not for its century."""
+_NEAR = 0.1
+"""What "about" leaves open."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What figures and dates a text states.
+
+    Args:
+        values: Its values as `find_values` reads them, except dates.
+        numbers: All its numbers.
+        bare: Its numbers that have no unit, which may stand elsewhere.
+        years: Its years, decades and centuries.
+        dates: Year, month and day, 0 where it is not given.
+    """
+
+    values: tuple[Value, ...]
+    numbers: frozenset[float]
+    bare: frozenset[float]
+    years: tuple[range, ...]
+    dates: frozenset[tuple[int, int, int]]
+
+
+@lru_cache(maxsize=1024)
+def read_figures(text: str) -> Figures:
+    """The figures and dates of a text."""
+    whole = "\n".join(dict.fromkeys((text, in_digits(text, above=0))))
+    found = find_values(whole)
+    values = tuple(v for v in found if v.kind is not ValueKind.DATE)
+    measured = [v.span for v in values if v.kind in _MEASURED]
+    numbers, bare = set[float](), {v.amount for v in values if v.kind is ValueKind.COUNT}
+    for match in _NUMBER.finditer(whole):
+        numbers.add(_number(match))
+        if not any(span.start <= match.start() < span.end for span in measured):
+            bare.add(_number(match))
+    dates = {(v.parts[0], v.parts[1], v.parts[2]) for v in found if v.kind is ValueKind.DATE and not v.year}
+    decades = [v.years for v in found if v.year]
+    return Figures(
+        values=values,
+        numbers=frozenset(numbers | bare),
+        bare=frozenset(bare),
+        years=tuple(dict.fromkeys((*decades, *_years(whole, numbers)))),
+        dates=frozenset(dates | {*_more_dates(whole)}),
+    )
+
+
+def in_digits(text: str, *, above: int) -> str:
+    """A text with its English numbers in words as digits; numbers up to ``above`` stay unless others are next to
+    them.
+    """
+    shielded = _SHIELDED.sub(lambda m: m[0][0] + _SHIELD + m[0][1:], _HALF.sub("0.5 ", text))
+    return alpha2digit(shielded, "en", threshold=above).replace(_SHIELD, "")
+
+
+def _number(match: re.Match[str]) -> float:
+    return float(match[0].replace(",", ""))
+
+
+def _years(text: str, numbers: set[float]) -> Iterator[range]:
+    yield from (range(int(n), int(n) + 1) for n in numbers if n.is_integer() and 1000 <= n < 2200)
+    for century, year in _SHORT_RANGE.findall(text):
+        yield range(int(century + year), int(century + year) + 1)
+    for decade in map(int, _SHORT_DECADE.findall(text)):
+        yield from (range(century + decade, century + decade + 10) for century in (1800, 1900, 2000))
+    yield from map(_years_of, _CENTURY.finditer(text))
+
+
+def _years_of(century: re.Match[str]) -> range:
+    last = 100 * int(century[1])
+    return range(last - 100, last + 1)
+
+
+def _more_dates(text: str) -> Iterator[tuple[int, int, int]]:
+    """The days that share a month ("2 to 6 September", "July 3 and 5"), dates in numbers, and months alone."""
+    yield from ((0, _month(m), int(m["day"])) for m in _DAYS_FIRST.finditer(text))
+    for match in _DAYS_LAST.finditer(text):
+        yield from ((0, _month(match), int(day)) for day in re.findall(r"\d+", match["first"]))
+    for one, _, other, year in _NUMERIC_DATE.findall(text):
+        yield int(year), int(one), int(other)
+        yield int(year), int(other), int(one)
+    yield from ((0, _month(match), 0) for match in _ALONE.finditer(text))
+
+
+def _month(match: re.Match[str]) -> int:
+    return 1 + next(i for i, name in enumerate(MONTHS) if name.startswith(match["month"][:3].lower()))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A value of a sentence.
+
+    ``bound`` is how far another one may be from it, as a range of quotients. ``century`` are its years, if it is one.
+    """
+
+    value: Value
+    bound: tuple[float, float] = (1, 1)
+    century: range | None = None
+
+    @property
+    def text(self) -> str:
+        """The value as written."""
+        return self.value.text
+
+    @property
+    def is_date(self) -> bool:
+        """Whether it is a date with a month."""
+        return self.value.kind is ValueKind.DATE and not self.value.year
+
+
+def missing_figures(sentence: str, sources: Sequence[Figures], known: Figures) -> list[Figure]:
+    """The figures and dates of an English sentence that no source states.
+
+    A figure counts as stated if it is the sum or difference of others that the sentence gives and a source states, or
+    a number without a unit that is ``known``: the question has it.
+    """
+    figures = [*find_figures(sentence)]
+    unstated = [f for f in figures if not any(is_stated(f, source) for source in sources)]
+    stated = [f.value for f in figures if f not in unstated]
+    return [f for f in unstated if not (_is_label(f.value, known) or _is_computed(f.value, stated))]
+
+
+def find_figures(sentence: str) -> Iterator[Figure]:
+    """The figures of a sentence; also numbers that `find_values` takes for parts of words ("0-60"), and months."""
+    text = in_digits(sentence, above=FEW)
+    found = [v for v in find_values(text) if v.kind is not ValueKind.LITERAL]
+    taken = [*(v.span for v in found), *(Span(start=m.start(), end=m.end()) for m in _CODE.finditer(text))]
+    for match in _NUMBER.finditer(text):
+        if not any(span.start <= match.start() < span.end for span in taken):
+            span = Span(start=match.start(), end=match.end())
+            found.append(Value(ValueKind.COUNT, span, match[0], number=_number(match), amount=_number(match)))
+    for match in _ALONE.finditer(text):
+        span = Span(start=match.start(), end=match.end())
+        if span.start and match[0].lower() in MONTHS and not any(v.span.contains(span) for v in found):
+            found.append(Value(ValueKind.DATE, span, match[0], parts=(0, _month(match), 0)))
+    for value in found:
+        in_words = value.text not in sentence or not any(map(str.isdigit, value.text))
+        if not (in_words and value.number <= (1 if value.unit else FEW) and value.kind is not ValueKind.DATE):
+            century = _CENTURY.match(text, value.span.start)
+            yield Figure(value, _bound(value, text), _years_of(century) if century else None)
+
+
+def _bound(value: Value, text: str) -> tuple[float, float]:
+    before = _BEFORE.sub("", text[: value.span.start])
+    if _OVER.search(before):
+        return 1, _BOUND
+    return (1 / _BOUND, 1) if _UNDER.search(before) else (1, 1)
+
+
+def is_stated(figure: Figure, source: Figures) -> bool:
+    """Whether a text states a figure, in any form of it that is at least as precise."""
+    value, century = figure.value, figure.century
+    if century and any(century.start <= years.start and years.stop <= century.stop for years in source.years):
+        return True
+    match value.kind:
+        case ValueKind.DATE if value.year:
+            return _states_years(source, value.years)
+        case ValueKind.DATE:
+            return _states_date(source, value.parts)
+        case ValueKind.VERSION:
+            same = any(v.kind is value.kind and not v.excludes(value) for v in source.values)
+            return same or any(_number(m) in source.numbers for m in _NUMBER.finditer(value.text))
+        case _:
+            return _states_amount(source, figure)
+
+
+def _states_years(source: Figures, own: range) -> bool:
+    """Whether a source has the same year or decade, or one within a decade; "1900s" may be a decade or a century."""
+    is_within = any(own.start <= years.start and years.stop <= own.stop for years in source.years)
+    return own in source.years or (is_within and len(own) <= _DECADE)
+
+
+def _states_amount(source: Figures, figure: Figure) -> bool:
+    value, (low, high) = figure.value, figure.bound
+    if any(v.is_comparable(value) and not v.excludes(value) for v in source.values):
+        return True
+    numbers = source.bare if value.kind in _MEASURED else source.numbers
+    if value.number in numbers or value.amount in numbers:
+        return True
+    if value.is_rough and any(isclose(value.number, n, rel_tol=_NEAR) for n in numbers):
+        return True
+    amounts = [v.amount for v in source.values if v.is_comparable(value)]
+    others = amounts if value.kind in _MEASURED else numbers
+    return low != high and any(low * value.amount <= other <= high * value.amount for other in others)
+
+
+def _states_date(source: Figures, parts: Sequence[int]) -> bool:
+    """Whether a source has day and month together, and the year with them or, if none is with them, anywhere."""
+    year, month, day = parts
+    own_years = {own for own, m, d in source.dates if m == month and day in (0, d)}
+    is_elsewhere = 0 in own_years and any(years == range(year, year + 1) for years in source.years)
+    return bool(own_years) and (not year or year in own_years or is_elsewhere)
+
+
+def _is_label(value: Value, known: Figures) -> bool:
+    return value.kind is ValueKind.COUNT and value.number in known.numbers
+
+
+def _is_computed(value: Value, stated: Sequence[Value]) -> bool:
+    """Whether a value is the sum or difference of two that the sentence gives, or the sum of all of them."""
+    if value.unit == "day":
+        years = [v.year for v in stated if v.year]
+        if any(value.number == abs(a - b) for a, b in combinations(years, 2)):
+            return True
+    own = [v.amount for v in stated if v.is_comparable(value) and v.number]
+    sums = [sum(own), *(x for a, b in combinations(own, 2) for x in (a + b, abs(a - b)))]
+    return value.number > 0 and len(own) > 1 and any(isclose(value.amount, x) for x in sums)

@@ -1,0 +1,131 @@
+"""Names of a sentence: capitalised words, which a source must have in some form of them."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from discorag.text.terms import terms
+from discorag.verification.figures import MONTHS
+
+_NAME = re.compile(r"(?<![\w.:/`-])[^\W\d_a-z][\w’']*(?:-\w+)*")
+_WORD = re.compile(r"[^\W_]+")
+_DOTTED = re.compile(r"\b(?:[A-Z][._]){2,}|\b(?:[A-Z][._])+[A-Z]\b")
+"""An abbreviation such as "U.S.", in transcripts also "L_C_D_"."""
+_OPENING = re.compile(r"(?:^|[!?:])[\W_]*$|[a-z]{3,}\.[\W_]*$")
+"""What stands before the first word of a sentence, which is in one line."""
+_OPENINGS = re.compile(r"(?:^|[.!?:;\n\"“”(\[|•])[\W_]*$")
+"""What may stand before the first word of a sentence of a document."""
+_GERMAN = frozenset(("und", "ist", "mit", "ein", "eine", "nicht", "wird", "das", "im", "auf", "für"))
+_NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "miss", "dr", "prof", "sir", "mx"))
+_LEAST_STEM = 4
+"""Letters that "Norway" and "Norwegian" share."""
+_ENDINGS = ("s", "es", "n", "an", "ans", "ian", "ians", "ean", "i", "is", "ese", "ish", "ic", "al")
+_OF_A_PLACE = ("an", "ans", "ish", "ese", "ic")
+_RUN = re.compile(r"[A-Z]\w+(?:(?:[ -]| of | and | for | the )+[A-Z]\w+)+")
+"""A name of several words."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text, as names are looked up in it.
+
+    Args:
+        all: All words in lower case, without accents.
+        common: Those that it writes in lower case.
+        capitals: Those that it capitalises within a sentence.
+        plain: The text without accents, possessives and the points of abbreviations.
+    """
+
+    all: frozenset[str]
+    common: frozenset[str]
+    capitals: frozenset[str]
+    plain: str
+
+
+@lru_cache(maxsize=1024)
+def read_words(text: str) -> Words:
+    """The words of a text."""
+    plain = _plain(text)
+    words = _WORD.findall(plain)
+    return Words(
+        all=frozenset(map(str.casefold, words)),
+        common=frozenset(w for w in words if w.islower()),
+        capitals=frozenset(m[0].casefold() for m in _names(plain, _OPENINGS) if terms(m[0])),
+        plain=plain,
+    )
+
+
+def _plain(text: str) -> str:
+    text = unicodedata.normalize("NFKD", text)
+    text = "".join(c for c in text if not unicodedata.combining(c))
+    return re.sub(r"['’]s?\b", " ", _DOTTED.sub(lambda m: re.sub("[._]", "", m[0]), text))
+
+
+def _names(text: str, opening: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    return (m for m in _NAME.finditer(text) if not opening.search(text[max(0, m.start() - 20) : m.start()]))
+
+
+def missing_names(sentence: str, sources: Sequence[Words], passages: Sequence[Words]) -> list[str]:
+    """The names of a sentence that the sources have in no form; none for a German sentence.
+
+    The first word counts as a name if some of ``passages``, all that were read, have it as one, and none as a word.
+    """
+    plain = _plain(sentence)
+    if _GERMAN.intersection(_WORD.findall(plain)):
+        return []
+    within = {m.start() for m in _names(plain, _OPENING)}
+    there = frozenset[str]().union(*(source.all for source in sources))
+    spelt = [m.span() for m in _RUN.finditer(plain) if _has_initials(m[0], sources)]
+    return [
+        m[0]
+        for m in _NAME.finditer(plain)
+        if (m.start() in within or _is_name(m[0], passages))
+        and m[0].casefold() not in MONTHS
+        and not (_is_named(m[0], there) or any(start <= m.start() < end for start, end in spelt))
+        and not any(_is_short_for(m[0], source.plain) for source in sources)
+    ]
+
+
+def find_names(sentence: str) -> list[str]:
+    """The names of a sentence, except its first word."""
+    return [m[0] for m in _names(_plain(sentence), _OPENING)]
+
+
+def _is_name(word: str, passages: Sequence[Words]) -> bool:
+    word = word.casefold()
+    return any(word in p.capitals for p in passages) and not any(word in p.common for p in passages)
+
+
+def _is_named(name: str, there: frozenset[str]) -> bool:
+    """Whether the words have every part of a name; lower-case parts are not names ("Detroit-based")."""
+    parts = [p.casefold() for p in _WORD.findall(name) if not p.islower()]
+    return all(p in _NO_NAMES or p in there or any(_is_same(p, w) for w in there) for p in parts)
+
+
+def _is_same(a: str, b: str) -> bool:
+    """Whether two words name the same: they differ by an ending, or are a country and its adjective."""
+    short, long = sorted((a, b), key=len)
+    if len(short) < _LEAST_STEM:
+        return False
+    if long.startswith(short):
+        return long[len(short) :] in _ENDINGS
+    of_a_place = a.endswith(_OF_A_PLACE) or b.endswith(_OF_A_PLACE)
+    return of_a_place and a[:_LEAST_STEM] == b[:_LEAST_STEM]
+
+
+def _has_initials(name: str, sources: Sequence[Words]) -> bool:
+    """Whether a source has the abbreviation of a name of several words."""
+    words = [word for word in _WORD.findall(name.removeprefix("The ")) if word[0].isupper()]
+    initials = "".join(word[0] for word in words)
+    return len(words) > 1 and any(re.search(rf"\b{initials}s?\b", source.plain) for source in sources)
+
+
+def _is_short_for(name: str, text: str) -> bool:
+    """Whether an abbreviation may stand for words of a text ("WHO") or for one word ("UV", "ultraviolet")."""
+    if not (name.isupper() and name.isalpha() and len(name) > 1):
+        return False
+    initials = r"\w*\W+(?:(?:of|and|the|for)\W+)*".join(name)
+    inside = rf"|{name[0]}\w+{name[1]}" if len(name) == 2 else ""
+    return bool(re.search(rf"\b(?:{initials}{inside})", text, re.IGNORECASE))
