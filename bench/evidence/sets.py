@@ -74,7 +74,8 @@ def ramdocs(data: Path) -> Iterator[Questions]:
     """Over the documents of all questions; each right answer is a piece, in any document of the question that is right
     about it.
     """
-    path, documents, samples = data / "contradiction/ramdocs/RAMDocs_test.jsonl", dict[str, SourceDocument](), list[Sample]()
+    path = data / "contradiction/ramdocs/RAMDocs_test.jsonl"
+    documents, samples = dict[str, SourceDocument](), list[Sample]()
     for _, line in read_lines(_RamLine, path):
         gold: dict[str, list[DocSpan]] = defaultdict(list)
         ids: list[str] = []

@@ -1,23 +1,22 @@
-"""retrieve and rerank: the best chunks, the evidence that a retriever over trees selects, or every chunk, in order."""
+"""retrieve: the best chunks, the evidence that a retriever over trees selects, or every chunk, in order."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 
 from langgraph.runtime import Runtime
 
-from discorag.models.packaged import language_warning
 from discorag.options import TOP_K
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import passages_with, search_chunks, search_trees
-from discorag.retrieval.width import CANDIDATES, FITTED_ON, UNSCORED, find_width
-from discorag.schema.answer import AnswerInputs
+from discorag.retrieval.width import CANDIDATES
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ReadOnlyStoreError
 from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, everything, nothing_in
+from nodes.answer.rerank import is_cut
 from nodes.context import AnswerContext, EvidenceCache, answer_context
-from nodes.inputs import load_inputs, question_of
+from nodes.inputs import question_of
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -85,17 +84,8 @@ async def find_chunks(
     )
 
 
-def _is_cut(context: AnswerContext) -> bool:
-    """Whether `rerank` decides how many chunks are read.
-
-    The verbatim engines read sentences, and a question of theirs is to cost a few searches: to rerank 40 chunks would
-    take ten times as long as all else. Baselines and papers have a fixed number.
-    """
-    return context.preset == "written" and context.rerank and context.top_k is None
-
-
 async def _retrieve_chunks(state: AnswerState, context: AnswerContext, stage: Stage) -> Json:
-    wanted = CANDIDATES if _is_cut(context) else context.top_k or TOP_K
+    wanted = CANDIDATES if is_cut(context) else context.top_k or TOP_K
     hits, read = await find_chunks(question_of(state), state, context, wanted)
     context.set_cache(EvidenceCache(found=read))
     return await _finish(hits, context, stage)
@@ -122,53 +112,3 @@ async def _finish(
     ledger = stage.done(engine="local", model=backends.encoder.version, preview=preview or f"{len(hits)} chunks")
     ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]
     return {"hits": ranked, "copies": found.copies, "evidence": evidence, "because": because, "ledger": ledger}
-
-
-async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks by how well they answer, if the options say so, and keep those that a language model reads."""
-    context, stage = await answer_context(state, runtime), Stage("rerank")
-    if not context.rerank:
-        return {"ledger": stage.done(engine="off")}
-    inputs, reranker = await load_inputs(state, context), (await context.open_backends()).reranker
-    if context.is_written and not await asyncio.to_thread(_can_read, reranker.version, inputs):
-        return _keep(state.get("hits", []), None, context, inputs, stage)
-    scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])
-    ranked = sorted(zip(scores, inputs.chunks, strict=True), key=lambda pair: -pair[0])
-    hits = [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]
-    return _keep(hits, reranker.version, context, inputs, stage)
-
-
-def _can_read(reranker: str, inputs: AnswerInputs) -> bool:
-    """Whether a reranker knows the language of the question and of the passages, as far as that can be told."""
-    texts = (inputs.query, "\n".join(chunk.text for chunk in inputs.chunks))
-    return not any(language_warning(text, [reranker]) for text in texts)
-
-
-def _keep(hits: list[Json], reranker: str | None, context: AnswerContext, inputs: AnswerInputs, stage: Stage) -> Json:
-    """The update with the hits that are read, of those that the ``reranker`` ordered; None: it cannot read them."""
-    update: Json = {}
-    kept = hits
-    if _is_cut(context):
-        known = reranker == FITTED_ON
-        width = find_width([hit["score"] for hit in hits]) if known else None
-        kept = hits[: width.kept if width else UNSCORED]
-        update["decisive"] = width.decisive if width else None
-        stage.counts = {"candidates": len(hits), "kept": len(kept)}
-    if context.preset == "written":
-        kept = _by_document(kept, inputs.chunks)
-    stage.record_route("parse", f"{len(kept)} of {len(hits)} chunks are read")
-    return {**update, "hits": kept}
-
-
-def _by_document(hits: Sequence[Json], chunks: Sequence[Chunk]) -> list[Json]:
-    """The documents in the order of their best hits, the hits of each in the order of its text."""
-    places = {chunk.id: (chunk.doc_id, chunk.order) for chunk in chunks}
-    first: dict[str, int] = {}
-    for rank, hit in enumerate(hits):
-        first.setdefault(places[hit["chunk_id"]][0], rank)
-
-    def place(hit: Json) -> tuple[int, int]:
-        doc_id, order = places[hit["chunk_id"]]
-        return first[doc_id], order
-
-    return sorted(hits, key=place)
