@@ -121,7 +121,7 @@ class AnswerOptions(Options):
 
     preset: Preset = Field(
         default="auto",
-        description="written: a language model collects what the ten best chunks state, with quotations, plans over "
+        description="written: a language model collects what the best chunks state, with quotations, plans over "
         "these statements, and writes the answer, or says that they do not answer; if the model fails, the answer is "
         "the verbatim one. verbatim: the answer is sentences of the sources; no language model is called. auto: "
         "written if a language model is configured, else verbatim. standard: dense chunks, without tree, graph and "
@@ -176,8 +176,8 @@ class AnswerOptions(Options):
         default=None,
         ge=1,
         le=200,
-        description="Number of chunks to retrieve (Disco-RAG uses 10). None: 10; with preset=written the best of 40 "
-        "candidates, as many as the reranker's scores call for.",
+        description="Number of chunks to retrieve (Disco-RAG uses 10). None: 10; with preset=written the best 20 "
+        "of 40, by the reranker.",
     )
     rerank: bool = Field(
         default=False,

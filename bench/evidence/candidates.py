@@ -12,13 +12,12 @@ from discorag.config import LlmSettings, Settings, StoreSettings
 from discorag.ingest.segment.chunks import cut_chunks
 from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.search import search_chunks
+from discorag.retrieval.width import CANDIDATES
 from discorag.schema.document import Chunk, Document, Markup, Scope
 from discorag.schema.values import fingerprint
 from discorag.store.records import Manifest
 from eval.sample import DocSpan, Sample, SourceDocument
 from nodes.backends import Backends
-
-CANDIDATES = 40
 
 
 class Candidates(BaseModel):

@@ -1,31 +1,25 @@
-"""How many of the passages that a search found are read, and how many of them matter: what a reranker's logits say."""
+"""How many of the passages that a search found are read, and what a reranker's logits say of how many matter.
+
+Measured by ``python -m bench.evidence`` (`docs/retrieval.md`).
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 CANDIDATES = 40
 """Chunks that are searched for and reranked."""
+KEPT = 20
+"""Chunks of these that a language model reads: a fixed number, because rules that cut by logits do not find more
+evidence in as many chunks."""
 FITTED_ON = "ms-marco-MiniLM-L-12-v2@1225ccd6"
-"""The reranker to whose logits the other numbers belong."""
-UNSCORED = 20
-"""Chunks that are read where no logits of this reranker tell how many are needed."""
+"""The reranker to whose logits `NEAR` belongs."""
+NEAR = 6.0
+"""The distance from the best logit within which a passage counts as near it."""
 
 
-@dataclass(frozen=True)
-class Width:
-    """How much is read for a question.
+def count_near_best(logits: Sequence[float]) -> int:
+    """Return how many passages have a logit near the best one: many where an answer needs many passages.
 
-    Args:
-        kept: How many of the passages are read, the best ones.
-        decisive: How many of these matter for the answer: 1 where one is clearly ahead of the others.
+    The count tells questions that need four passages or more from the others. It does not tell those that one passage
+    answers from those that need two.
     """
-
-    kept: int
-    decisive: int
-
-
-def find_width(logits: Sequence[float]) -> Width:
-    """Decide how many of the passages are read, and how many matter, from their logits, in any order."""
-    ranked = sorted(logits, reverse=True)
-    kept = max(5, sum(logit >= ranked[0] - 8 for logit in ranked))
-    return Width(min(kept, len(ranked)), sum(logit >= ranked[0] - 2 for logit in ranked))
+    return sum(logit >= max(logits) - NEAR for logit in logits)

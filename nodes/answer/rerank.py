@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 
 from discorag.models.packaged import language_warning
 from discorag.models.reranker import Reranker
-from discorag.retrieval.width import FITTED_ON, UNSCORED, find_width
+from discorag.retrieval.width import FITTED_ON, KEPT, count_near_best
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from nodes.context import AnswerContext, answer_context
@@ -19,8 +19,8 @@ from nodes.state import AnswerState, Json
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Order the chunks by how well they answer, if the options say so.
 
-    What a language model reads by default is also cut to what the question needs, and put in the documents' order. If
-    the reranker cannot read the language, the order of the search stays.
+    Of what a language model reads by default, the best are kept and put in the documents' order. If the reranker cannot
+    read the language, the order of the search decides which are best.
     """
     context, stage = await answer_context(state, runtime), Stage("rerank")
     if not context.rerank:
@@ -39,7 +39,7 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 
 def is_cut(context: AnswerContext) -> bool:
-    """Whether the question decides how many chunks are read.
+    """Whether more chunks are searched for than are read.
 
     The verbatim engines read sentences and are to answer in the time of a few searches; to rerank 40 chunks would take
     longer than all else that they do. Baselines and papers read a fixed number.
@@ -61,12 +61,12 @@ async def _ordered(inputs: AnswerInputs, reranker: Reranker) -> list[Json]:
 
 
 def _cut(hits: list[Json], reranker: str, stage: Stage) -> Json:
-    """The hits that are read, and how many of them matter; a fixed number if the scores are no known reranker's."""
-    width = find_width([hit["score"] for hit in hits]) if reranker == FITTED_ON else None
-    kept = hits[: width.kept if width else UNSCORED]
+    """The hits that are read, and how many are near the best; unknown if the scores are those of another reranker."""
+    kept = hits[:KEPT]
     stage.counts = {"candidates": len(hits), "kept": len(kept)}
     stage.record_route("parse", f"{len(kept)} of {len(hits)} chunks are read")
-    return {"hits": kept, "decisive": width.decisive if width else None}
+    near = count_near_best([hit["score"] for hit in hits]) if reranker == FITTED_ON else None
+    return {"hits": kept, "near_best": near}
 
 
 def _by_document(hits: Sequence[Json], chunks: Sequence[Chunk]) -> list[Json]:
