@@ -299,8 +299,8 @@ def evidence() -> Iterator[tuple[str, str]]:
     for k, row in f["fixed"].items():
         cells = (str(row[name]) for name in ("hybrid", "reranked", *sets))
         yield page, f"| {k} | {row['tokens']:,} | {' | '.join(cells)} |"
-    yield page, f"best 20: {interval([*f['fixed']['20']['gain'].values()])}"
-    yield page, f"best ten it is {interval([*f['fixed']['10']['gain'].values()])}"
+    yield page, f"{interval([*f['fixed']['20']['gain'].values()])} in the best 20"
+    yield page, f"{interval([*f['fixed']['10']['gain'].values()])} in the best ten"
     for mean, row in f["rules"].items():
         cells = (interval([*row[name]["less_fixed"].values()]) for name in ("absolute", "gap", "either", "mass"))
         yield page, f"| {mean} | {' | '.join(cells)} |"
