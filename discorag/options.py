@@ -17,6 +17,7 @@ from discorag.schema.answer import Detail, JudgeName
 from discorag.schema.errors import ConfigError, InputError
 
 TOP_K = 10
+"""Chunks that are retrieved where ``top_k`` says nothing and nothing else decides."""
 MOST_TOKENS = 1_000_000
 
 Engine = Literal["auto", "local", "llm"]
@@ -120,7 +121,7 @@ class AnswerOptions(Options):
 
     preset: Preset = Field(
         default="auto",
-        description="written: a language model collects what the ten best chunks state, with quotations, plans over "
+        description="written: a language model collects what the best chunks state, with quotations, plans over "
         "these statements, and writes the answer, or says that they do not answer; if the model fails, the answer is "
         "the verbatim one. verbatim: the answer is sentences of the sources; no language model is called. auto: "
         "written if a language model is configured, else verbatim. standard: dense chunks, without tree, graph and "
@@ -171,7 +172,13 @@ class AnswerOptions(Options):
     unfold: int = Field(
         default=UNFOLD, ge=0, le=100, description="Of rdr2: headings that the router may unfold in a document."
     )
-    top_k: int = Field(default=TOP_K, ge=1, le=200, description="Number of chunks to retrieve (Disco-RAG uses 10).")
+    top_k: int | None = Field(
+        default=None,
+        ge=1,
+        le=200,
+        description="Number of chunks to retrieve (Disco-RAG uses 10). None: 10; with preset=written the best 20 "
+        "of 40, by the reranker.",
+    )
     rerank: bool = Field(
         default=False,
         description="Order what was retrieved by the configured reranker. On by default with preset=written, if it "
@@ -378,7 +385,7 @@ def _implied(preset: str, valid: AnswerOptions) -> dict[str, _Value]:
     """The retriever that another option needs, where the preset is not tied to one."""
     if preset not in ("written", "verbatim"):
         return {}
-    if "top_k" in valid.model_fields_set:
+    if valid.top_k is not None:
         return {"retriever": ("dense", "implied by top_k")}
     named = [name for name in AnswerOptions.model_fields if name in OF_TREES & valid.model_fields_set]
     return {"retriever": (DEFAULT_RETRIEVER, f"implied by {named[0]}")} if named else {}
@@ -419,7 +426,7 @@ def _check_model(resolved: Resolved, model: str) -> None:
 
 def _check_reading(options: AnswerOptions) -> None:
     """Raises `InputError` if options of retrieval or of refinement contradict others."""
-    if options.top_k != TOP_K and tree_retriever(options.retriever):
+    if options.top_k not in (None, TOP_K) and tree_retriever(options.retriever):
         raise InputError(
             f"top_k counts chunks, but {options.retriever!r} retrieves over trees.",
             hint="Set evidence_words, or retriever='dense' or 'hybrid'.",

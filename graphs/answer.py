@@ -13,7 +13,8 @@ from nodes.answer import routes
 from nodes.answer.assess import abstain, assess
 from nodes.answer.generate import generate
 from nodes.answer.prepare import prepare
-from nodes.answer.retrieve import read_all, rerank, retrieve_chunks, retrieve_sentence_tree
+from nodes.answer.rerank import rerank
+from nodes.answer.retrieve import read_all, retrieve_chunks, retrieve_sentence_tree
 from nodes.answer.review import review
 from nodes.answer.structure import parse, plan, relate
 from nodes.answer.verify import refine, verify

@@ -10,6 +10,7 @@ from langgraph.types import Overwrite
 
 from discorag.generation.draft import emit_token
 from discorag.generation.prompted.paper import PaperEngine, without_structure
+from discorag.options import TOP_K
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ModelError
 from discorag.schema.ledger import WITHOUT_MODEL
@@ -70,9 +71,10 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
 
-    searches = await asyncio.gather(*(find_chunks(query, state, context) for query in state.get("queries", [])))
+    wanted = context.top_k or TOP_K
+    searches = await asyncio.gather(*(find_chunks(query, state, context, wanted) for query in state.get("queries", [])))
     best = fuse_rankings([found.best for found, _ in searches])
-    own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: best[:n], context.top_k)
+    own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: best[:n], wanted)
     if not own.best:
         raise await asyncio.to_thread(nothing_in, backends.store, scope)
     context.set_cache(EvidenceCache(found=read))

@@ -1,19 +1,22 @@
-"""retrieve and rerank: the best chunks, the evidence that a retriever over trees selects, or every chunk, in order."""
+"""retrieve: the best chunks, the evidence that a retriever over trees selects, or every chunk, in order."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 
 from langgraph.runtime import Runtime
 
+from discorag.options import TOP_K
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import passages_with, search_chunks, search_trees
+from discorag.retrieval.width import CANDIDATES
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ReadOnlyStoreError
 from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, everything, nothing_in
+from nodes.answer.rerank import is_cut
 from nodes.context import AnswerContext, EvidenceCache, answer_context
-from nodes.inputs import load_inputs, question_of
+from nodes.inputs import question_of
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -72,17 +75,18 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 
 async def find_chunks(
-    question: str, state: AnswerState, context: AnswerContext
+    question: str, state: AnswerState, context: AnswerContext, wanted: int
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """`search_chunks` with the options of this run."""
+    """The best chunks for a question, as many as ``wanted``, with the other options of this run."""
     backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}
     return await search_chunks(
-        backends.store, backends.encoder, scope, question, context.retriever, top_k=context.top_k, filters=filters
+        backends.store, backends.encoder, scope, question, context.retriever, top_k=wanted, filters=filters
     )
 
 
 async def _retrieve_chunks(state: AnswerState, context: AnswerContext, stage: Stage) -> Json:
-    hits, read = await find_chunks(question_of(state), state, context)
+    wanted = CANDIDATES if is_cut(context) else context.top_k or TOP_K
+    hits, read = await find_chunks(question_of(state), state, context, wanted)
     context.set_cache(EvidenceCache(found=read))
     return await _finish(hits, context, stage)
 
@@ -108,16 +112,3 @@ async def _finish(
     ledger = stage.done(engine="local", model=backends.encoder.version, preview=preview or f"{len(hits)} chunks")
     ranked = [{"chunk_id": h.chunk_id, "score": h.score} for h in hits]
     return {"hits": ranked, "copies": found.copies, "evidence": evidence, "because": because, "ledger": ledger}
-
-
-async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Order the chunks by how well they answer, if the options say so."""
-    context, stage = await answer_context(state, runtime), Stage("rerank")
-    if not context.rerank:
-        return {"ledger": stage.done(engine="off")}
-    inputs, reranker = await load_inputs(state, context), (await context.open_backends()).reranker
-    scores = await reranker.scores(inputs.query, [chunk.text for chunk in inputs.chunks])
-    ranked = sorted(zip(scores, inputs.chunks, strict=True), key=lambda pair: -pair[0])
-    hits = [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]
-    ledger = stage.done(engine="local", model=reranker.version, preview=f"{len(hits)} chunks")
-    return {"hits": hits, "ledger": ledger}

@@ -298,6 +298,24 @@ def archive() -> Iterator[tuple[str, str]]:
     )
 
 
+def evidence() -> Iterator[tuple[str, str]]:
+    f, page = result("evidence")["figures"], "docs/retrieval.md"
+    sets = ("hotpotqa", "musique", "asqa", "ramdocs", "wikicontradict", "fairytaleqa", "qmsum", "summhay")
+    yield page, f"asks {sum(f['n'].values())} English questions"
+    for k, row in f["fixed"].items():
+        cells = (str(row[name]) for name in ("hybrid", "reranked", *sets))
+        yield page, f"| {k} | {row['tokens']:,} | {' | '.join(cells)} |"
+    yield page, f"{interval([*f['fixed']['20']['gain'].values()])} in the best 20"
+    yield page, f"{interval([*f['fixed']['10']['gain'].values()])} in the best ten"
+    for mean, row in f["rules"].items():
+        cells = (interval([*row[name]["less_fixed"].values()]) for name in ("absolute", "gap", "either", "mass"))
+        yield page, f"| {mean} | {' | '.join(cells)} |"
+    tokens = [f["rules"]["20"][name]["tokens"] for name in ("gap", "fixed")]
+    yield page, "reads {:,} tokens for {:,}".format(*tokens)
+    for needed in ("needs_2", "needs_4"):
+        yield page, "{} [{}, {}]".format(*f["wide"][needed]["within_6"].values())
+
+
 CONTROLLED = ("trees - random-trees", "trees - filler", "graph - permuted-graph", "plan - other-plan")
 
 
@@ -317,7 +335,7 @@ def reader() -> Iterator[tuple[str, str]]:
 
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
-    *(trust, retrieval, archive, differences, expected, controls, tune, bills, table8, reader),
+    *(trust, retrieval, evidence, archive, differences, expected, controls, tune, bills, table8, reader),
 ]
 
 

@@ -1,0 +1,55 @@
+"""A rule over logits is compared with the fixed number that has the same mean, on questions it was not chosen on."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.evidence.__main__ import Ranked, choose, compare, mean_over_sets
+from bench.evidence.candidates import Candidates, collect, open_backends
+from bench.evidence.rules import FAMILIES
+from bench.evidence.sets import Questions
+from discorag.schema.values import Span
+from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
+
+
+def question(name: str, gold: list[int], logits: list[float]) -> Ranked:
+    """Forty or fewer candidates, one piece of evidence in each of ``gold``."""
+    covers = tuple(({i: 1.0},) for i in gold)
+    tokens = (10,) * len(logits)
+    return Ranked(Candidates(key=("set", name), logits=tuple(logits), tokens=tokens, covers=covers))
+
+
+def told_apart() -> list[Ranked]:
+    """Questions of which half need one candidate and half need nine, as their logits say."""
+    few, many = [9.0, *[-9.0] * 19], [*[9.0] * 9, *[-9.0] * 11]
+    return [question(f"{n}", [0], few) for n in range(10)] + [question(f"{n}w", [*range(9)], many) for n in range(10)]
+
+
+def test_a_cut_wins_where_logits_tell_what_is_needed_and_a_fixed_number_ties_with_itself() -> None:
+    questions = told_apart()
+    cut, fixed = compare(FAMILIES["gap"], questions, 7), compare(FAMILIES["fixed"], questions, 7)
+    assert cut["recall"] == 100.0
+    assert cut["less_fixed"]["low"] > 0
+    assert fixed["less_fixed"]["value"] == pytest.approx(0, abs=0.1)
+    assert [q.needed for q in questions] == [1] * 10 + [9] * 10
+
+
+def test_the_chosen_rule_keeps_to_the_budget() -> None:
+    questions = told_apart()
+    rule = FAMILIES["absolute"][choose(FAMILIES["absolute"], questions, 7)]
+    assert mean_over_sets(questions, lambda q: q.count(rule)) <= 7
+
+
+def test_candidates_hold_the_evidence_and_are_asked_for_once(tmp_path: Path) -> None:
+    texts = {"mill": "A flood took the wheel in 1903.", "bees": "Bees dance to tell where flowers are."}
+    documents = {name: SourceDocument(id=name, title=name, text=text) for name, text in texts.items()}
+    place = DocSpan(doc="mill", span=Span(start=0, end=len(texts["mill"])))
+    sample = Sample(id="q", query="What took the wheel?", gold=(Gold(label="s", anywhere=(place,)),))
+    asked = Questions(Benchmark(name="b", documents=documents, samples=(sample,)))
+    file = tmp_path / "candidates.jsonl"
+    with open_backends() as backends:
+        [first] = collect("set", asked, backends, file)
+        [again] = collect("set", asked, backends, file)
+    assert first == again
+    assert first.recall([first.logits.index(max(first.logits))]) == 1.0
+    assert len(file.read_text("utf-8").splitlines()) == 1
