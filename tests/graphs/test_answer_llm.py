@@ -239,7 +239,7 @@ def test_an_endpoint_that_fails_is_not_asked_again_and_the_verbatim_answer_stays
 
 def test_passages_beyond_the_context_are_left_out_and_told(opened: Opened) -> None:
     with ScriptedServer(model()) as server:
-        result = opened(server, context_tokens=1340).ask(QUERY, use_graph=False, use_plan=False)
+        result = opened(server, context_tokens=1220).ask(QUERY, use_graph=False, use_plan=False)
         read = passages_in(server.requests[-1])
     assert len(read) < 3
     assert [(f.stage, f.kind) for f in result.ledger.failures] == [("generate", "ContextTooLongError")]
