@@ -16,7 +16,6 @@ from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
 from discorag.store.records import Corpus, Hit
 from discorag.store.store import Store
-from discorag.text.citations import steps
 from discorag.text.differences import differing_words
 
 
@@ -121,7 +120,7 @@ class NumberedAnswer(BaseModel):
         return cls(
             answer=answer,
             text=answer.text,
-            steps=steps(answer.plan) if answer.plan else (),
+            steps=answer.plan.steps if answer.plan else (),
             sources=tuple(view.sources),
             citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
             differences=tuple(differing_words(d.a.text, d.b.text) for d in answer.disagreements),

@@ -25,13 +25,14 @@ async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInput
     if cache.key != key:
         cache = EvidenceCache(key, await _chunks(state, context, cache.found), found=cache.found)
         context.set_cache(cache)
-    graph, plan = state.get("graph"), state.get("plan")
+    statements, graph, plan = state.get("statements"), state.get("graph"), state.get("plan")
     return AnswerInputs(
         query=question_of(state),
         instruction=state.get("instruction", ""),
         detail=context.detail,
         chunks=cache.chunks,
         known=cache.known,
+        statements=StatementGraph.model_validate(statements) if statements else None,
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,
         turns=state.get("turns", {}),

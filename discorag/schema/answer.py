@@ -12,6 +12,7 @@ from discorag.schema.discourse import ChunkRelation, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
+from discorag.schema.statements import StatementGraph
 from discorag.schema.values import Span
 
 T_co = TypeVar("T_co", covariant=True)
@@ -33,6 +34,7 @@ class AnswerInputs:
         detail: ``enough``: the local engines stop when a sentence adds nothing; ``full``: they say everything relevant.
         chunks: Retrieved chunks, best first; number i in prompts and plans is ``chunks[i - 1]``. They have no trees if
             trees are switched off.
+        statements: What a language model found that the passages say; None if it did not.
         graph: The rhetorical graph; None before the stage that makes it.
         plan: The plan; None before the stage that makes it.
         turns: A language model's earlier turns, verbatim, by stage (``hint``).
@@ -43,6 +45,7 @@ class AnswerInputs:
     chunks: tuple[Chunk, ...]
     instruction: str = ""
     detail: Detail = "enough"
+    statements: StatementGraph | None = None
     graph: RhetoricalGraph | None = None
     plan: Plan | None = None
     turns: dict[str, str] = field(default_factory=dict[str, str])
@@ -123,8 +126,10 @@ class AnswerSentence(BaseModel, frozen=True):
         text: Without citations.
         support: The verifier's result.
         evidence: What supports the sentence. For one that is not verified, the closest place in each cited chunk, or
-            the closest of all; for one that is not supported, nothing.
-        step: Index of the plan step that it carries out; None if no step matches.
+            the closest of all; for one that is not supported, nothing. For a written sentence that tells statements,
+            their quotations in the passages that it cites.
+        step: Index of the plan step that it carries out, the main one if there are several; None if no step matches.
+        statements: Numbers of the statements that it tells.
         reason: Why it has this state, in one plain sentence: it is quoted, something is missing, nothing checked it.
         confidence: The judging model's probability that it is supported; None without such a model.
     """
@@ -133,6 +138,7 @@ class AnswerSentence(BaseModel, frozen=True):
     support: Support = Support.NOT_VERIFIED
     evidence: tuple[EvidenceSpan, ...] = ()
     step: int | None = None
+    statements: tuple[int, ...] = ()
     reason: str = ""
     confidence: float | None = None
 
@@ -145,13 +151,33 @@ class AnswerSentence(BaseModel, frozen=True):
 class Disagreement(BaseModel, frozen=True):
     """Two sources that disagree, with a sentence of each. REPLACES: ``b`` is a newer version of ``a``.
 
-    ``reason`` says why in one plain sentence, if the engine knows it.
+    Args:
+        relation: CONTRADICTS, CONTRASTS_WITH or REPLACES.
+        a: What one source says.
+        b: What the other source says.
+        reason: Why, in one plain sentence, or in what, if the engine knows it.
+        favoured: The side that other facts favour, so that the answer follows it; None if nothing decides.
+        statements: Numbers of the statements of both sides; empty if the relation is not one between statements.
     """
 
     relation: ChunkRelation
     a: EvidenceSpan
     b: EvidenceSpan
     reason: str = ""
+    favoured: Literal["a", "b"] | None = None
+    statements: tuple[int, ...] = ()
+
+
+class Namesake(BaseModel, frozen=True):
+    """Two things of the same name, which sources speak of: ``b`` is about another one than ``a``.
+
+    ``reason`` says in a few words which one. ``statements`` are the numbers of both statements.
+    """
+
+    a: EvidenceSpan
+    b: EvidenceSpan
+    reason: str = ""
+    statements: tuple[int, ...] = ()
 
 
 NO_ANSWER = "The documents do not answer this."
@@ -164,6 +190,9 @@ class Answer(BaseModel, frozen=True):
     ``answerable`` is the probability that the evidence answers the question; None if it is not known. If the answer is
     ``unsure``, its sentences are the closest passages, and shown as such.
 
+    ``statements`` are what the passages say on the question, and how these points relate; None if no engine collected
+    statements. ``namesakes`` are things of the same name, which is not a disagreement.
+
     Each of the ``notes`` says in one sentence what a language model was asked for and did not do, and why. Notes may
     quote documents and models.
     """
@@ -171,6 +200,8 @@ class Answer(BaseModel, frozen=True):
     query: str
     sentences: tuple[AnswerSentence, ...]
     disagreements: tuple[Disagreement, ...] = ()
+    namesakes: tuple[Namesake, ...] = ()
+    statements: StatementGraph | None = None
     plan: Plan | None = None
     notes: tuple[str, ...] = ()
     abstained: str = ""

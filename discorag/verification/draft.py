@@ -8,6 +8,7 @@ from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence
 from discorag.schema.values import amount
 from discorag.text.citations import without_references
 from discorag.text.sentences import sentence_spans
+from discorag.verification.statements import StatementIndex, cited_chunks, plan_with_steps, quoted_evidence
 
 _HASHES = re.compile(r"^\s*#{1,6}\s+")
 _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
@@ -30,10 +31,16 @@ def next_step(answer: Answer, rounds: int, *, may_abstain: bool) -> tuple[Next, 
 
 def unverified_answer(inputs: AnswerInputs, draft: str, reason: str) -> Answer:
     """The draft as an answer in which no sentence is verified, for the same ``reason``."""
-    k = len(inputs.chunks)
-    texts = [without_references(s, chunks=k).strip() for s in drafted_sentences(draft, k)]
-    sentences = tuple(AnswerSentence(text=t, reason=reason) for t in texts)
-    return Answer(query=inputs.query, sentences=sentences, plan=inputs.plan)
+    graph = inputs.statements
+    index = StatementIndex(graph) if graph else None
+    sentences: list[AnswerSentence] = []
+    for drafted in drafted_sentences(draft, len(inputs.chunks)):
+        text, cited = without_references(drafted, chunks=len(inputs.chunks)).strip(), cited_chunks(drafted, inputs)
+        told = index.told_by(text, cited) if index else ()
+        evidence = tuple(quoted_evidence(inputs, told, cited))
+        numbers = tuple(s.number for s in told)
+        sentences.append(AnswerSentence(text=text, reason=reason, evidence=evidence, statements=numbers))
+    return Answer(query=inputs.query, sentences=tuple(sentences), statements=graph, plan=plan_with_steps(inputs))
 
 
 def is_heading(sentence: str, inputs: AnswerInputs) -> bool:

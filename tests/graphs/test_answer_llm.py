@@ -63,7 +63,7 @@ async def test_two_calls_collect_statements_and_write_the_answer_from_them(opene
         line = rf"^   \[{quotation.passage}\](?: \(.+\))? {re.escape(quotation.text)}$"
         assert re.search(line, prompt_of(requests[1]), re.MULTILINE)
     assert parse_plan(state["plan"], statements).numbers == (1, 2, 3)
-    assert state["answer"]["plan"] == {"paragraph": state["plan"]}
+    assert state["answer"]["plan"]["paragraph"] == state["plan"]
     ledger = Ledger.model_validate({"stages": state["ledger"]})
     assert [stage_of(ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "off", "llm"]
     assert stage_of(ledger, "plan").decisions == ("generate: the plan came with the statements",)
