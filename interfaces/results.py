@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.generation.statement_views import structure_html
 from discorag.generation.views import AnswerView, answer_html
 from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.answer import Answer, EvidenceSpan
@@ -64,8 +65,8 @@ class AskResult(BaseModel):
         return self.answer.text
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer with its sources."""
-        return answer_html(self.answer)
+        """For notebooks: the answer with its sources; below it the statements and the plan, to be unfolded."""
+        return answer_html(self.answer) + structure_html(self.answer)
 
 
 class IngestResult(BaseModel):

@@ -1,6 +1,7 @@
 """Where the sources of an answer disagree, or speak of different things of one name."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import product
 from typing import Literal
 
 from discorag.generation.selection import locate_conflict
@@ -27,20 +28,19 @@ _DISAGREEMENTS = {
 def disagreements_of_statements(
     inputs: AnswerInputs, graph: StatementGraph, told: Collection[int]
 ) -> tuple[Disagreement, ...]:
-    """The disagreements between statements of different documents, one of which at least the answer tells.
+    """The disagreements between statements of different documents, at least one of which the answer tells.
 
     A document that makes both statements does not take a side. Contradictions come first.
     """
     found: dict[frozenset[int], Disagreement] = {}
     for kind, relation in _DISAGREEMENTS.items():
         for r in _between(graph, kind, told):
-            a, b = _apart(inputs, graph.by_number[r.target], graph.by_number[r.source])
-            sides = _closest(inputs, a, r, graph), _closest(inputs, b, r, graph)
-            if sides[0] and sides[1]:
+            target, source = _apart(inputs, graph.by_number[r.target], graph.by_number[r.source])
+            if pair := _clearest_pair(inputs, target, source, r.about):
                 disagreement = Disagreement(
                     relation=relation,
-                    a=sides[0],
-                    b=sides[1],
+                    a=pair[0],
+                    b=pair[1],
                     reason=r.about,
                     favoured=_favoured(r, graph),
                     statements=(r.target, r.source),
@@ -50,40 +50,45 @@ def disagreements_of_statements(
 
 
 def namesakes_of_statements(inputs: AnswerInputs, graph: StatementGraph, told: Collection[int]) -> tuple[Namesake, ...]:
-    """The pairs of statements about different things of one name, one of which at least the answer tells."""
+    """The pairs of statements about different things of one name, at least one of which the answer tells."""
     found: dict[frozenset[int], Namesake] = {}
     for r in _between(graph, StatementRelationKind.ANOTHER, told):
-        target, source = graph.by_number[r.target], graph.by_number[r.source]
-        sides = _closest(inputs, target.quotations, r, graph), _closest(inputs, source.quotations, r, graph)
-        if sides[0] and sides[1]:
-            pair = Namesake(a=sides[0], b=sides[1], reason=r.about, statements=(r.target, r.source))
-            found.setdefault(frozenset((r.source, r.target)), pair)
+        target, source = graph.by_number[r.target].quotations, graph.by_number[r.source].quotations
+        if pair := _clearest_pair(inputs, target, source, r.about):
+            namesake = Namesake(a=pair[0], b=pair[1], reason=r.about, statements=(r.target, r.source))
+            found.setdefault(frozenset((r.source, r.target)), namesake)
     return tuple(found.values())
 
 
 def _between(graph: StatementGraph, kind: StatementRelationKind, told: Collection[int]) -> Iterator[StatementRelation]:
-    """The relations of a kind that have one end at least among the told statements."""
+    """The relations of a kind that have at least one end among the told statements."""
     return (r for r in graph.relations if r.relation is kind and (r.source in told or r.target in told))
 
 
-def _apart(
-    inputs: AnswerInputs, one: Statement, other: Statement
-) -> tuple[tuple[Quotation, ...], tuple[Quotation, ...]]:
+def _apart(inputs: AnswerInputs, one: Statement, other: Statement) -> tuple[list[Quotation], list[Quotation]]:
     """The quotations of each statement in documents that do not make the other one."""
     documents = {chunk.id: chunk.doc_id for chunk in inputs.chunks}
     made = [{documents.get(q.chunk_id) for q in s.quotations} for s in (one, other)]
     both = made[0] & made[1]
-    first, second = (tuple(q for q in s.quotations if documents.get(q.chunk_id) not in both) for s in (one, other))
+    first, second = ([q for q in s.quotations if documents.get(q.chunk_id) not in both] for s in (one, other))
     return first, second
 
 
-def _closest(
-    inputs: AnswerInputs, quotations: Collection[Quotation], relation: StatementRelation, graph: StatementGraph
-) -> EvidenceSpan | None:
-    """The place of the quotation that has most words of what the relation is about; None if there is no quotation."""
-    said = [graph.by_number[n].says for n in (relation.source, relation.target)]
-    about = shared_words(relation.about) or shared_words(said[0]) ^ shared_words(said[1])
-    return max(quoted_spans(inputs, tuple(quotations)), key=lambda e: len(about & shared_words(e.text)), default=None)
+def _clearest_pair(
+    inputs: AnswerInputs, one: Sequence[Quotation], other: Sequence[Quotation], about: str
+) -> tuple[EvidenceSpan, EvidenceSpan] | None:
+    """A quotation of each statement that show the relation best; None if one has none.
+
+    They speak of the same, so they share words, and they have the words of what the relation is about; the first counts
+    twice, since these words may only name the subject.
+    """
+    subject = shared_words(about)
+
+    def clearness(pair: tuple[EvidenceSpan, EvidenceSpan]) -> float:
+        a, b = shared_words(pair[0].text), shared_words(pair[1].text)
+        return 2 * len(a & b) / (len(a | b) or 1) + len(subject & (a | b)) / (len(subject) or 1)
+
+    return max(product(quoted_spans(inputs, one), quoted_spans(inputs, other)), key=clearness, default=None)
 
 
 def _favoured(relation: StatementRelation, graph: StatementGraph) -> Literal["a", "b"] | None:

@@ -12,7 +12,7 @@ from discorag.schema.discourse import ChunkRelation, Plan
 from discorag.schema.ledger import Ledger
 from discorag.schema.values import Span
 from discorag.store.records import Hit
-from discorag.text.citations import references
+from discorag.text.citations import references, with_steps
 from discorag.text.escaping import one_line
 from interfaces.http.ask import Reply
 from interfaces.results import AskResult
@@ -69,7 +69,7 @@ def test_a_plan_cites_the_sources_of_the_answer_in_bold_and_shows_other_brackets
     plan = Plan(
         paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example). Leave out [9]."
     )
-    answer = answer_of("Tides rise.").model_copy(update={"plan": plan})
+    answer = answer_of("Tides rise.").model_copy(update={"plan": with_steps(plan)})
     hits = (Hit("c", 1), Hit("b", 1))
     result = AskResult(answer=answer, hits=hits, graph=None, draft="", ledger=Ledger(), seconds=0.0)
     assert [line.rstrip() for line in printed(plan_text(result)).splitlines()] == [
