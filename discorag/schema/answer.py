@@ -169,9 +169,13 @@ class Disagreement(BaseModel, frozen=True):
 
 
 class Namesake(BaseModel, frozen=True):
-    """Two things of the same name, which sources speak of: ``b`` is about another one than ``a``.
+    """Two things of the same name, which sources speak of.
 
-    ``reason`` says in a few words which one. ``statements`` are the numbers of both statements.
+    Args:
+        a: What a source says about one of them.
+        b: What a source says about the other.
+        reason: In a few words, how the other one differs.
+        statements: Numbers of the statements of both sides.
     """
 
     a: EvidenceSpan
