@@ -14,15 +14,21 @@ from discorag.schema.statements import Quotation, Statement, StatementGraph, nam
 from discorag.text.citations import references, with_steps
 from discorag.text.terms import terms
 
-_STEM = 5
+_STEM = 4
 """Letters that the forms of a word share."""
+_FIGURE = 1.5
+"""How much a figure counts, compared with a word."""
 _SHARE = 0.45
 """The least share of a statement's weight in words that a sentence which tells it has."""
 
 
 def shared_words(text: str) -> frozenset[str]:
     """The words of a text by which it is compared with statements: stems, and figures as they are."""
-    return frozenset(t if any(map(str.isdigit, t)) else t[:_STEM] for t in terms(text))
+    return frozenset(t if _is_figure(t) else t[:_STEM] for t in terms(text))
+
+
+def _is_figure(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class StatementIndex:
     @cached_property
     def _weights(self) -> Mapping[str, float]:
         counts, every = Counter(word for words in self._said.values() for word in words), len(self._said)
-        return {word: math.log((every + 1) / count) for word, count in counts.items()}
+        return {w: math.log((every + 1) / n) * (_FIGURE if _is_figure(w) else 1.0) for w, n in counts.items()}
 
     def told_by(self, sentence: str, cited: Collection[str]) -> tuple[Statement, ...]:
         """The statements that a sentence tells, of those that quote a chunk which it cites; ``cited`` has chunk ids.
