@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from discorag.generation.statement_views import structure_html
 from discorag.generation.views import AnswerView, answer_html
 from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.answer import Answer, EvidenceSpan
@@ -16,7 +17,6 @@ from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
 from discorag.store.records import Corpus, Hit
 from discorag.store.store import Store
-from discorag.text.citations import steps
 from discorag.text.differences import differing_words
 
 
@@ -65,8 +65,8 @@ class AskResult(BaseModel):
         return self.answer.text
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer with its sources."""
-        return answer_html(self.answer)
+        """For notebooks: the answer with its sources; below it the statements and the plan, to be unfolded."""
+        return answer_html(self.answer) + structure_html(self.answer)
 
 
 class IngestResult(BaseModel):
@@ -121,7 +121,7 @@ class NumberedAnswer(BaseModel):
         return cls(
             answer=answer,
             text=answer.text,
-            steps=steps(answer.plan) if answer.plan else (),
+            steps=answer.plan.steps if answer.plan else (),
             sources=tuple(view.sources),
             citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
             differences=tuple(differing_words(d.a.text, d.b.text) for d in answer.disagreements),

@@ -34,9 +34,9 @@ async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInput
         detail=context.detail,
         chunks=cache.chunks,
         known=cache.known,
+        statements=StatementGraph.model_validate(statements) if statements else None,
         graph=RhetoricalGraph.model_validate(graph) if graph else None,
         plan=Plan(paragraph=plan) if plan else None,
-        statements=StatementGraph.model_validate(statements) if statements else None,
         turns=state.get("turns", {}),
     )
 

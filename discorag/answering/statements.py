@@ -205,7 +205,7 @@ def quotation_of(chunk: Chunk, number: int, spans: Sequence[Span]) -> Quotation:
     """The quotation of these places in a chunk, given in offsets of its text."""
     text = _ELLIPSIS.join(span.of(chunk.text) for span in spans)
     placed = tuple(span.shifted(chunk.span.start) for span in spans)
-    return Quotation(passage=number, chunk_id=chunk.id, text=text, spans=placed)
+    return Quotation(passage=number, chunk_id=chunk.id, text=text, spans=placed, title=chunk.source or chunk.title)
 
 
 def read_relations(given: Any, numbers: dict[int, int]) -> tuple[tuple[StatementRelation, ...], int]:

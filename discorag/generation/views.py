@@ -15,7 +15,9 @@ from discorag.text.escaping import markdown, one_line
 
 CLOSEST = "Closest passages:"
 DISAGREE = "The sources disagree:"
+NAMESAKES = "Different things of the same name:"
 WARNINGS = "Warnings:"
+_FOLLOWED = " (the answer follows this one)"
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class AnswerView:
 
 
 def answer_markdown(answer: Answer) -> Iterator[str]:
-    """The answer as Markdown, in pieces to be joined: each sentence as one, then sources and disagreements.
+    """The answer as Markdown, in pieces to be joined: each sentence as one, then sources, disagreements and namesakes.
 
     What sources and models wrote is escaped, so no markup but ours counts and only our citations are bold.
     """
@@ -78,12 +80,27 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
         yield "\n\nSources:\n\n" + "\n".join(f"{i}. {place}" for i, place in enumerate(places, start=1))
     for i, (state, reason) in enumerate(view.reasons):
         yield ("\n" if i == 0 else "") + f"\n- {state}: {markdown(reason)}"
-    for i, d in enumerate(answer.disagreements):
-        relation, sides = d.relation.replace("_", " ").capitalize(), [view.side(side) for side in (d.a, d.b)]
-        head = f"\n- {relation}. {markdown(d.reason)}".rstrip()
-        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + "\n  - ".join([head, *sides])
+    yield from _disagreements(view)
+    yield from _namesakes(view)
     if answer.notes:
         yield f"\n\n{WARNINGS}\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
+
+
+def _disagreements(view: AnswerView) -> Iterator[str]:
+    for i, d in enumerate(view.answer.disagreements):
+        relation, reason = d.relation.replace("_", " ").capitalize(), markdown(d.reason)
+        head = f"{relation}{'.' if reason.endswith('.') or not reason else ':'} {reason}".rstrip()
+        sides = [f"{view.side(side)}{_FOLLOWED * (d.favoured == name)}" for name, side in (("a", d.a), ("b", d.b))]
+        yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + "\n  - ".join([f"\n- {head}", *sides])
+
+
+def _namesakes(view: AnswerView) -> Iterator[str]:
+    """The things of one name, each with its namesakes below it."""
+    firsts = dict.fromkeys(pair.a for pair in view.answer.namesakes)
+    for i, first in enumerate(firsts):
+        others = [pair for pair in view.answer.namesakes if pair.a == first]
+        named = (f"{f'{markdown(n.reason)}: ' if n.reason else ''}{view.side(n.b)}" for n in others)
+        yield (f"\n\n{NAMESAKES}\n" if i == 0 else "") + "\n  - ".join([f"\n- {view.side(first)}", *named])
 
 
 def _position(source: EvidenceSpan) -> str:

@@ -34,9 +34,9 @@ class AnswerInputs:
         detail: ``enough``: the local engines stop when a sentence adds nothing; ``full``: they say everything relevant.
         chunks: Retrieved chunks, best first; number i in prompts and plans is ``chunks[i - 1]``. They have no trees if
             trees are switched off.
+        statements: What a language model found that the passages say; None if it did not.
         graph: The rhetorical graph; None before the stage that makes it.
         plan: The plan; None before the stage that makes it.
-        statements: What a language model found in the chunks; None if it collected nothing.
         turns: A language model's earlier turns, verbatim, by stage (``hint``).
         known: Values that stages computed from chunks, by name, for later stages to reuse.
     """
@@ -45,9 +45,9 @@ class AnswerInputs:
     chunks: tuple[Chunk, ...]
     instruction: str = ""
     detail: Detail = "enough"
+    statements: StatementGraph | None = None
     graph: RhetoricalGraph | None = None
     plan: Plan | None = None
-    statements: StatementGraph | None = None
     turns: dict[str, str] = field(default_factory=dict[str, str])
     known: Known = field(default_factory=Known, compare=False, repr=False)
 
@@ -138,9 +138,10 @@ class AnswerSentence(BaseModel, frozen=True):
     Args:
         text: Without citations.
         support: The verifier's result.
-        evidence: Its words in the source, or the place that a judge names; for other sentences the closest place in
-            each cited chunk, or the closest of all.
-        step: Index of the plan step that it carries out; None if no step matches.
+        evidence: The quotations of the statements that it tells, in the passages that it cites; else its words in the
+            source, the place that a judge names, or the closest place in each cited chunk, or the closest of all.
+        step: Index of the plan step that it carries out, the main one if there are several; None if no step matches.
+        statements: Numbers of the statements that it tells.
         reason: Why it has this state, in plain sentences; empty if there is nothing to say.
         confidence: The judging model's probability that it is supported; None without such a model.
     """
@@ -149,6 +150,7 @@ class AnswerSentence(BaseModel, frozen=True):
     support: Support = Support.CITED
     evidence: tuple[EvidenceSpan, ...] = ()
     step: int | None = None
+    statements: tuple[int, ...] = ()
     reason: str = ""
     confidence: float | None = None
 
@@ -166,13 +168,37 @@ class AnswerSentence(BaseModel, frozen=True):
 class Disagreement(BaseModel, frozen=True):
     """Two sources that disagree, with a sentence of each. REPLACES: ``b`` is a newer version of ``a``.
 
-    ``reason`` says why in one plain sentence, if the engine knows it.
+    Args:
+        relation: CONTRADICTS, CONTRASTS_WITH or REPLACES.
+        a: What one source says.
+        b: What the other source says.
+        reason: Why, in one plain sentence, or in what, if the engine knows it.
+        favoured: The side that other facts favour, so that the answer follows it; None if nothing decides.
+        statements: Numbers of the statements of both sides; empty if the relation is not one between statements.
     """
 
     relation: ChunkRelation
     a: EvidenceSpan
     b: EvidenceSpan
     reason: str = ""
+    favoured: Literal["a", "b"] | None = None
+    statements: tuple[int, ...] = ()
+
+
+class Namesake(BaseModel, frozen=True):
+    """Two things of the same name, which sources speak of.
+
+    Args:
+        a: What a source says about one of them.
+        b: What a source says about the other.
+        reason: In a few words, how the other one differs.
+        statements: Numbers of the statements of both sides.
+    """
+
+    a: EvidenceSpan
+    b: EvidenceSpan
+    reason: str = ""
+    statements: tuple[int, ...] = ()
 
 
 NO_ANSWER = "The documents do not answer this."
@@ -185,6 +211,9 @@ class Answer(BaseModel, frozen=True):
     ``answerable`` is the probability that the evidence answers the question; None if it is not known. If the answer is
     ``unsure``, its sentences are the closest passages, and shown as such.
 
+    ``statements`` are what the passages say on the question, and how these points relate; None if no engine collected
+    statements. ``namesakes`` are things of the same name, which is not a disagreement.
+
     Each of the ``notes`` says in one sentence what a language model was asked for and did not do, and why. Notes may
     quote documents and models.
     """
@@ -192,6 +221,8 @@ class Answer(BaseModel, frozen=True):
     query: str
     sentences: tuple[AnswerSentence, ...]
     disagreements: tuple[Disagreement, ...] = ()
+    namesakes: tuple[Namesake, ...] = ()
+    statements: StatementGraph | None = None
     plan: Plan | None = None
     notes: tuple[str, ...] = ()
     abstained: str = ""

@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import BaseModel, Field, model_validator
 
 from discorag.schema.errors import InvariantError
+from discorag.schema.statements import StatementRole
 from discorag.schema.values import Span
 
 
@@ -268,13 +269,20 @@ class Reference(BaseModel, frozen=True):
 
 
 class PlanStep(BaseModel, frozen=True):
-    """One sentence of the plan and what it cites, in order."""
+    """One sentence of the plan and what it cites, in order.
+
+    A step of a plan over statements has their numbers and says what they do for the question; it cites the passages
+    that they quote.
+    """
 
     text: str
     references: tuple[Reference, ...] = ()
+    statements: tuple[int, ...] = ()
+    role: StatementRole | None = None
 
 
 class Plan(BaseModel, frozen=True):
-    """A plan as its paragraph, from which `discorag.text.citations.steps` reads the steps."""
+    """A plan as a person reads and edits it, and its steps, which are known once the answer is verified."""
 
     paragraph: str
+    steps: tuple[PlanStep, ...] = ()

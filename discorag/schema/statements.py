@@ -65,12 +65,14 @@ class Quotation(BaseModel, frozen=True):
         chunk_id: The chunk that the passage is.
         text: The document's words; an ellipsis stands where words between two spans are left out.
         spans: Where they are, in offsets of the document's canonical text, in order.
+        title: The document's title, preceded by the end of its path if another document has the same title.
     """
 
     passage: int = Field(ge=1)
     chunk_id: str
     text: str = Field(min_length=1)
     spans: tuple[Span, ...] = Field(min_length=1)
+    title: str = ""
 
 
 class Statement(BaseModel, frozen=True):

@@ -43,6 +43,11 @@ def steps(plan: Plan) -> tuple[PlanStep, ...]:
     return tuple(PlanStep(text=t, references=references(t)) for t in texts)
 
 
+def with_steps(plan: Plan) -> Plan:
+    """The plan with its sentences as steps."""
+    return plan.model_copy(update={"steps": steps(plan)})
+
+
 def without_references(text: str, *, chunks: int) -> str:
     """``text`` without references to chunks 1 to ``chunks`` and the white space before them; escapes are undone."""
     bare = re.sub(r"\s*" + _REFERENCE.pattern, lambda m: "" if 1 <= int(m[1]) <= chunks else m[0], text)

@@ -11,6 +11,7 @@ from discorag.text.cues import stems
 from discorag.verification.draft import drafted_sentences
 from discorag.verification.guards import Detail, missing_details
 from discorag.verification.names import find_names
+from discorag.verification.statements import StatementIndex, cited_chunks, plan_with_steps, quoted_evidence
 
 _SHOWN = 3
 """Missing details that a reason names."""
@@ -70,10 +71,21 @@ def _repairs(sentence: str, missing: Sequence[Detail], inputs: AnswerInputs) -> 
 
 
 def check_draft(inputs: AnswerInputs, draft: str) -> Answer:
-    """The draft as an answer whose sentences were checked without a model, so that none has evidence."""
+    """The draft as an answer whose sentences were checked without a model: their evidence are quotations, if any."""
+    graph = inputs.statements
+    index = StatementIndex(graph) if graph else None
     sentences: list[AnswerSentence] = []
     for text in drafted_sentences(draft, len(inputs.chunks)):
-        bare = without_references(text, chunks=len(inputs.chunks)).strip()
+        bare, cited = without_references(text, chunks=len(inputs.chunks)).strip(), cited_chunks(text, inputs)
         found = check_sentence(bare, {r.chunk for r in references(text)}, inputs)
-        sentences.append(AnswerSentence(text=bare, support=found.support, reason=found.reason))
-    return Answer(query=inputs.query, sentences=tuple(sentences), plan=inputs.plan)
+        told = index.told_by(bare, cited) if index else ()
+        sentences.append(
+            AnswerSentence(
+                text=bare,
+                support=found.support,
+                evidence=tuple(quoted_evidence(inputs, told, cited)),
+                statements=tuple(s.number for s in told),
+                reason=found.reason,
+            )
+        )
+    return Answer(query=inputs.query, sentences=tuple(sentences), statements=graph, plan=plan_with_steps(inputs))

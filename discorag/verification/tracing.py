@@ -3,26 +3,38 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.relevance import PAIRS, find_candidates, in_context
-from discorag.generation.selection import locate_conflict
 from discorag.ingest.segment.reading import strip_markdown
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, folded, sentences_of, within_window
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Disagreement, EvidenceSpan, Outcome, Support
-from discorag.schema.discourse import ChunkRelation, PlanStep
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, EvidenceSpan, Outcome, Support
+from discorag.schema.discourse import PlanStep
 from discorag.schema.document import Scope, UnitKind
 from discorag.schema.errors import ModelError
-from discorag.schema.statements import Quotation
+from discorag.schema.statements import Quotation, Statement
 from discorag.schema.values import Span, Vectors
 from discorag.store.store import Store
-from discorag.text.citations import references, steps, without_references
+from discorag.text.citations import references, without_references
 from discorag.text.terms import terms
 from discorag.verification.checks import Check, check_sentence
 from discorag.verification.claims import Claim, Judge, Place, Verdict
+from discorag.verification.disagreements import (
+    disagreements_of_chunks,
+    disagreements_of_statements,
+    namesakes_of_statements,
+)
 from discorag.verification.draft import drafted_sentences, is_heading
+from discorag.verification.statements import (
+    StatementIndex,
+    cited_chunks,
+    plan_with_steps,
+    quoted_evidence,
+    step_telling,
+)
 from discorag.verification.summaries import replace_summaries
 
 PLACES = 3
@@ -267,38 +279,74 @@ def _closest(claim: Claim, table: SentenceTable, cited: set[int]) -> list[Place]
 def _answer(
     inputs: AnswerInputs, table: SentenceTable, drafts: Sequence[_Drafted], traced: Sequence[_Traced]
 ) -> Answer:
+    graph, plan = inputs.statements, plan_with_steps(inputs)
+    index = StatementIndex(graph) if graph else None
     sentences: list[AnswerSentence] = []
-    planned = steps(inputs.plan) if inputs.plan else ()
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
-        step = _step(
-            planned, sentence, found.units if found.support in (Support.QUOTED, Support.SUPPORTED) else (), passed
-        )
+        told = index.told_by(sentence.bare, cited_chunks(sentence.text, inputs)) if index else ()
+        numbers = tuple(s.number for s in told)
+        step = _step(plan.steps, sentence, found, numbers, passed) if plan else None
         passed = max(passed, -1 if step is None else step)
         sentences.append(
             AnswerSentence(
                 text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
                 support=found.support,
-                evidence=tuple(_evidence(inputs, sentence, found)),
+                evidence=tuple(_evidence(inputs, sentence, found, told)),
                 step=step,
+                statements=numbers,
                 reason=found.reason,
                 confidence=found.confidence,
             )
         )
-    disagreements = _disagreements(inputs, table, {e.chunk_id for s in sentences for e in s.evidence})
-    return Answer(query=inputs.query, sentences=tuple(sentences), disagreements=disagreements, plan=inputs.plan)
+    answer = Answer(query=inputs.query, sentences=tuple(sentences), statements=graph, plan=plan)
+    return answer.model_copy(update=_relations(inputs, table, answer))
 
 
-def _evidence(inputs: AnswerInputs, sentence: _Drafted, found: _Traced) -> Iterator[EvidenceSpan]:
+def _evidence(
+    inputs: AnswerInputs, sentence: _Drafted, found: _Traced, told: Sequence[Statement]
+) -> Iterator[EvidenceSpan]:
+    """The quotations of the statements that a sentence tells, in the chunks that it cites, and what was found in other
+    chunks; of a sentence that is quoted itself, its own words.
+    """
+    is_quoted = found.support is Support.QUOTED
+    quoted = [] if is_quoted else quoted_evidence(inputs, told, cited_chunks(sentence.text, inputs))
+    yield from quoted
+    covered = {e.chunk_id for e in quoted}
     for u in found.units:
-        for span in (u.span, *found.around, *(u.read_with if sentence.bare.startswith(u.prefix) else ())):
-            yield EvidenceSpan.of(inputs.chunks[u.chunk - 1], span, is_context=span != u.span)
+        if (chunk := inputs.chunks[u.chunk - 1]).id not in covered:
+            for span in (u.span, *found.around, *(u.read_with if sentence.bare.startswith(u.prefix) else ())):
+                yield EvidenceSpan.of(chunk, span, is_context=span != u.span)
     if found.repair:
         chunk = next(c for c in inputs.chunks if c.id == found.repair.chunk_id)
         yield from (EvidenceSpan.of(chunk, span) for span in found.repair.spans)
 
 
-def _step(planned: Sequence[PlanStep], sentence: _Drafted, units: tuple[Sentence, ...], passed: int) -> int | None:
+def _relations(inputs: AnswerInputs, table: SentenceTable, answer: Answer) -> dict[str, Any]:
+    """The disagreements and namesakes of an answer: by its statements, or by the relations between its chunks."""
+    if answer.statements is None:
+        used = {e.chunk_id for s in answer.sentences for e in s.evidence}
+        return {"disagreements": disagreements_of_chunks(inputs, table, used)}
+    told = {n for s in answer.sentences for n in s.statements}
+    return {
+        "disagreements": disagreements_of_statements(inputs, answer.statements, told),
+        "namesakes": namesakes_of_statements(inputs, answer.statements, told),
+    }
+
+
+def _step(
+    planned: Sequence[PlanStep], sentence: _Drafted, found: _Traced, told: Sequence[int], passed: int
+) -> int | None:
+    """The plan step that a sentence carries out: by the statements that it tells, else by its evidence."""
+    if any(step.statements for step in planned):
+        return step_telling(planned, told, passed)
+    is_found = found.support in (Support.QUOTED, Support.SUPPORTED)
+    return _step_citing(planned, sentence, found.units if is_found else (), passed)
+
+
+def _step_citing(
+    planned: Sequence[PlanStep], sentence: _Drafted, units: tuple[Sentence, ...], passed: int
+) -> int | None:
     """The plan step that cites the sentence's evidence; if there are several, the first one not yet passed."""
     exact = {(u.chunk, u.number) for u in units}
     chunks = {u.chunk for u in units} or sentence.cited
@@ -309,31 +357,6 @@ def _step(planned: Sequence[PlanStep], sentence: _Drafted, units: tuple[Sentence
         if is_exact or any(r.chunk in chunks for r in step.references if not r.first):
             scores.append((is_exact, i > passed, -i))
     return -max(scores)[2] if scores else None
-
-
-def _disagreements(inputs: AnswerInputs, table: SentenceTable, used: set[str]) -> tuple[Disagreement, ...]:
-    """Disagreements between chunks of different documents, if the answer uses both chunks.
-
-    For two versions of a document it is enough that the answer uses one of them.
-    """
-    if inputs.graph is None:
-        return ()
-    found: dict[frozenset[str], Disagreement] = {}
-    for edge in inputs.graph.edges:
-        i, j = inputs.number(edge.target), inputs.number(edge.source)
-        sides = len({edge.source, edge.target} & used)
-        is_reported = (edge.disagrees and sides == 2) or (edge.outdates and sides > 0)
-        if is_reported and inputs.chunks[i - 1].doc_id != inputs.chunks[j - 1].doc_id:
-            a, b = locate_conflict(edge, table, i, j)
-            disagreement = Disagreement(
-                relation=edge.relation,
-                a=EvidenceSpan.of(inputs.chunks[i - 1], edge.target_span or table.sentences[a].span),
-                b=EvidenceSpan.of(inputs.chunks[j - 1], edge.source_span or table.sentences[b].span),
-                reason=edge.reason,
-            )
-            found.setdefault(frozenset({edge.source, edge.target}), disagreement)
-    order = (ChunkRelation.CONTRADICTS, ChunkRelation.CONTRASTS_WITH, ChunkRelation.REPLACES)
-    return tuple(sorted(found.values(), key=lambda d: order.index(d.relation)))
 
 
 async def trace_draft(
@@ -350,7 +373,7 @@ async def trace_draft(
     if any(chunk.stands_for for chunk in inputs.chunks):
         below, draft = await asyncio.to_thread(replace_summaries, inputs, draft, store, scope)
         outcome = await verifier.verify(below, draft)
-        outcome = outcome.holding(outcome.value.model_copy(update={"plan": inputs.plan}))
+        outcome = outcome.holding(outcome.value.model_copy(update={"plan": plan_with_steps(inputs)}))
     else:
         outcome = await verifier.verify(inputs, draft)
     if inputs.graph is None:

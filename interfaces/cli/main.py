@@ -46,6 +46,7 @@ from interfaces.cli.present import (
     out,
     plan_section,
     print_json,
+    statements_section,
     status_table,
     tuning_table,
     tuning_verdict,
@@ -124,6 +125,9 @@ def ask(
     llm: Llm = None,
     strict: Annotated[bool, option(AnswerOptions, "strict")] = False,
     explain: Annotated[bool, typer.Option(help="Print all options and where they come from; ask nothing.")] = False,
+    show_graph: Annotated[
+        bool, typer.Option("--graph", help="Print what the passages say on the question, and how these points relate.")
+    ] = False,
     show_plan: Annotated[bool, typer.Option("--plan", help="Print the plan of the answer.")] = False,
     show_ledger: ShowLedger = False,
     as_json: AsJson = False,
@@ -147,6 +151,8 @@ def ask(
         out.print(answer_text(result.answer))
         if result.answer.abstained:
             err.print("Try other words, or add --set abstain=never to get an answer anyway.")
+        if show_graph:
+            out.print("", statements_section(result))
         if show_plan:
             out.print("", plan_section(result))
         if show_ledger:

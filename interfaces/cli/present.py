@@ -26,7 +26,7 @@ from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
 from interfaces.results import AskResult, IngestResult
 from interfaces.tune import Tuning
-from interfaces.views.terminal import THEME, plan_text
+from interfaces.views.terminal import THEME, plan_text, statements_text
 
 out, err = Console(theme=THEME), Console(stderr=True, theme=THEME)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -87,6 +87,11 @@ async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Co
                 case _:
                     pass
     raise InputError("The run ended without an answer.")
+
+
+def statements_section(result: AskResult) -> RenderableType:
+    """The statements and their relations under their heading."""
+    return Group(Text("Statements", style="bold"), statements_text(result))
 
 
 def plan_section(result: AskResult) -> RenderableType:

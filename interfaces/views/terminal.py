@@ -1,4 +1,4 @@
-"""Plan and answer as rich renderables for the terminal."""
+"""Answer, statements and plan as rich renderables for the terminal."""
 
 from rich.console import RenderableType
 from rich.markdown import Markdown
@@ -6,9 +6,10 @@ from rich.table import Column, Table
 from rich.text import Text
 from rich.theme import Theme
 
+from discorag.generation.statement_views import statements_markdown, step_line
 from discorag.generation.views import AnswerView, answer_markdown
 from discorag.schema.answer import Answer
-from discorag.text.citations import references, split_references, steps
+from discorag.text.citations import references, split_references
 from discorag.text.escaping import one_line
 from interfaces.results import AskResult
 
@@ -18,14 +19,14 @@ THEME = Theme({"markdown.strong": _MARK, "markdown.code": "none"})
 
 
 def plan_text(result: AskResult) -> RenderableType:
-    """The numbered steps of the plan, which cite the answer's sources; without a plan, why there is none."""
+    """The numbered steps of the plan, which name statements or cite the answer's sources; else why there is none."""
     plan = result.answer.plan
     if plan is None:
         return Text("None: plans are switched off, or the answer needs none.")
     table = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 1, 0, 0))
-    for index, step in enumerate(steps(plan)):
+    for index, step in enumerate(plan.steps):
         shown, used = Text(), set[int]()
-        for piece, is_reference in split_references(one_line(step.text, 2000)):
+        for piece, is_reference in split_references(one_line(step_line(step), 2000)):
             if not is_reference:
                 shown.append(piece)
                 continue
@@ -44,6 +45,20 @@ def _source_numbers(result: AskResult, step: int, reference: str) -> list[int]:
     cited = [n for n, source in enumerate(view.sources, start=1) if source.chunk_id in chunks]
     own = {n for sentence in result.answer.sentences if sentence.step == step for n in view.numbers(sentence)}
     return [n for n in cited if n in own] or cited
+
+
+def statements_text(result: AskResult) -> RenderableType:
+    """What the passages say on the question and how it relates; without statements, how the passages relate."""
+    if graph := result.answer.statements:
+        return Markdown("".join(statements_markdown(graph)))
+    if not (result.graph and result.graph.edges):
+        return Text("None: the graph is switched off, or nothing was found to relate.")
+    numbers = {chunk_id: number for number, chunk_id in enumerate(result.graph.chunks, start=1)}
+    lines = (
+        f"passage {numbers[e.source]} {e.relation} passage {numbers[e.target]}{f': {e.reason}' if e.reason else ''}"
+        for e in result.graph.edges
+    )
+    return Text("\n".join(one_line(line, 400) for line in lines))
 
 
 def answer_text(answer: Answer) -> RenderableType:

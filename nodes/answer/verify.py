@@ -12,6 +12,7 @@ from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
 from discorag.verification.checks import check_draft
 from discorag.verification.draft import next_step
+from discorag.verification.extracts import with_extracted_statements
 from discorag.verification.judges import verifier_of
 from discorag.verification.tracing import trace_draft
 from nodes.context import AnswerContext, answer_context
@@ -36,7 +37,10 @@ async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, s
     if may_abstain and model and (because := declined(draft)):
         stage.record_route("abstain", because)
         return {"because": because, "ledger": stage.done(engine="off", preview=because)}
-    answer = await _verify(draft, await load_inputs(state, context), context, stage)
+    inputs = await load_inputs(state, context)
+    answer = await _verify(draft, inputs, context, stage)
+    if not model:
+        answer = with_extracted_statements(answer, inputs)
     step, because = next_step(answer, state.get("rounds", 0), may_abstain=may_abstain)
     if step == "abstain" and model and starts_again:
         error = InvalidOutputError(because)

@@ -13,10 +13,10 @@ CHECKS = {
     "Ask many questions": "len(states) == 20 and all(s['answer']['sentences'] for s in states)",
     "Use it as a node": "state['answer']['sentences']",
     "Use it as a tool": "'Sources:' in text and list(tool.args) == ['question']",
-    "Replace a node": "state['answer']['plan'] == {'paragraph': my_plan({})['plan']}",
-    "Stop, edit and resume": "state['answer']['plan'] == {'paragraph': 'Say what [2] found.'}",
+    "Replace a node": "state['answer']['plan']['paragraph'] == my_plan({})['plan']",
+    "Stop, edit and resume": "state['answer']['plan']['paragraph'] == 'Say what [2] found.'",
     "Fork": "other['answer']['plan']['paragraph'] != 'Say what [2] found.'",
-    "Review the plan": "state['answer']['plan'] == {'paragraph': 'Say what [2] found.'}",
+    "Review the plan": "state['answer']['plan']['paragraph'] == 'Say what [2] found.'",
     "Survive a crash": "state['answer']['sentences']",
 }
 

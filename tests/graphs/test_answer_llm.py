@@ -71,7 +71,7 @@ async def test_the_model_finds_statements_relations_and_plan_and_writes_the_answ
         chunk = chunks[quotation.passage - 1]
         assert (quotation.chunk_id, quotation.text) == (chunk.id, chunk.slice(quotation.spans[0]))
     assert parse_plan(state["plan"], statements).numbers == (1, 2, 3)
-    assert state["answer"]["plan"] == {"paragraph": state["plan"]}
+    assert state["answer"]["plan"]["paragraph"] == state["plan"]
     ledger = Ledger.model_validate({"stages": state["ledger"]})
     writes = "llm" if "answer" in turns else "off"
     assert [stage_of(ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "off", writes]

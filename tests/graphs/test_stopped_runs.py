@@ -78,7 +78,7 @@ def test_a_review_shows_plan_and_passages_and_goes_on_with_the_plan_that_comes_b
     with refused(InputError, "The plan cites [9]", "resume again"):
         graph.invoke(Command(resume="Say what [9] saw."), THREAD)
     state = graph.invoke(Command(resume=edited), THREAD)
-    assert state["answer"]["plan"] == {"paragraph": "Say what [2] saw."}
+    assert state["answer"]["plan"]["paragraph"] == "Say what [2] saw."
     assert "no effect" in state["answer"]["sentences"][0]["text"]
 
 

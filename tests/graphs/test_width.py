@@ -1,5 +1,7 @@
 """How many chunks a language model reads where nobody counts them, and in which order."""
 
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

@@ -6,13 +6,22 @@ import pytest
 from hypothesis import given
 from rich.console import Console, RenderableType
 
+from discorag.generation.statement_views import statements_markdown, structure_html
 from discorag.generation.views import answer_html, answer_markdown
-from discorag.schema.answer import JUDGED, Answer, AnswerSentence, Disagreement, EvidenceSpan, Support
-from discorag.schema.discourse import ChunkRelation, Plan
+from discorag.schema.answer import JUDGED, Answer, AnswerSentence, Disagreement, EvidenceSpan, Namesake, Support
+from discorag.schema.discourse import ChunkRelation, Plan, PlanStep
 from discorag.schema.ledger import Ledger
+from discorag.schema.statements import (
+    Quotation,
+    Statement,
+    StatementGraph,
+    StatementRelation,
+    StatementRelationKind,
+    StatementRole,
+)
 from discorag.schema.values import Span
 from discorag.store.records import Hit
-from discorag.text.citations import references
+from discorag.text.citations import references, with_steps
 from discorag.text.escaping import one_line
 from interfaces.http.ask import Reply
 from interfaces.results import AskResult
@@ -32,8 +41,9 @@ def answer_of(text: str) -> Answer:
         AnswerSentence(text=text, support=Support.CHECK, reason=f"Not there: {text}"),
         AnswerSentence(text=text, support=Support.CITED, evidence=(first,)),
     )
-    found = Disagreement(relation=ChunkRelation.CONTRADICTS, a=first, b=second)
-    return Answer(query=text, sentences=sentences, disagreements=(found,))
+    found = Disagreement(relation=ChunkRelation.CONTRADICTS, a=first, b=second, reason=text, favoured="a")
+    namesake = Namesake(a=first, b=second, reason=text)
+    return Answer(query=text, sentences=sentences, disagreements=(found,), namesakes=(namesake,))
 
 
 def printed(what: RenderableType) -> str:
@@ -61,19 +71,32 @@ def test_an_answer_of_any_text_has_its_form_and_no_other(text: str) -> None:
     shown = "".join(answer_markdown(answer_of(text)))
     assert planted(shown, {*OURS, "strong"}) == []
     tags = [name for name, _ in Page(rendered(shown)).tags if name != "code"]
-    checked, sources, disagreements = (
-        ["p"],
-        ["p", "ol", "li", "li", "ul", "li"],
-        ["p", "ul", "li", "ul", "li", "li"],
+    checked, sources = ["p"], ["p", "ol", "li", "li", "ul", "li"]
+    disagreements, namesakes = ["p", "ul", "li", "ul", "li", "li"], ["p", "ul", "li", "ul", "li"]
+    assert tags == ["p", "strong", "strong", "strong", *checked, *sources, *disagreements, *namesakes]
+
+
+@pytest.mark.parametrize("text", list(dict.fromkeys(hostile_texts())))
+def test_statements_and_plan_of_any_words_have_no_markup_but_ours(text: str) -> None:
+    said = Quotation(passage=1, chunk_id="a", text=text, spans=(Span(start=0, end=len(text)),), title=text)
+    roles = (StatementRole.ANSWERS, StatementRole.OPPOSES)
+    statements = tuple(
+        Statement(number=n, says=f"{text}.", quotations=(said,), role=role) for n, role in enumerate(roles, start=1)
     )
-    assert tags == ["p", "strong", "strong", "strong", *checked, *sources, *disagreements]
+    relation = StatementRelation(source=2, relation=StatementRelationKind.LIMITS, target=1, about=text)
+    graph = StatementGraph(statements=statements, relations=(relation,), missing=text)
+    plan = Plan(paragraph=text, steps=(PlanStep(text=text, statements=(1, 2), role=StatementRole.OPPOSES),))
+    assert planted("".join(statements_markdown(graph))) == []
+    html = structure_html(Answer(query="?", sentences=(), statements=graph, plan=plan))
+    tags = Page(html).tags
+    assert [tag for tag in tags if tag[0] not in {*OURS, "details", "summary"} or tag[1]] == []
 
 
 def test_a_plan_cites_the_sources_of_the_answer_in_bold_and_shows_other_brackets_as_they_are() -> None:
     plan = Plan(
         paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example). Leave out [9]."
     )
-    answer = answer_of("Tides rise.").model_copy(update={"plan": plan})
+    answer = answer_of("Tides rise.").model_copy(update={"plan": with_steps(plan)})
     hits = (Hit("c", 1), Hit("b", 1))
     result = AskResult(answer=answer, hits=hits, graph=None, draft="", ledger=Ledger(), seconds=0.0)
     assert [line.rstrip() for line in printed(plan_text(result)).splitlines()] == [

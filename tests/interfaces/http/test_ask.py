@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.schema.discourse import RstTree
 from discorag.schema.ledger import STAGES
+from discorag.schema.statements import StatementGraph
 from interfaces.http.app import create_app
 from tests.graphs.scripts import ANSWER, model
 from tests.interfaces.http.conftest import Listen, Served
@@ -66,6 +67,20 @@ def test_a_stream_brings_stages_in_order_the_words_of_the_draft_and_the_answer_l
     assert [name for name, _ in found].count("answer") == 1
     assert found[-1][0] == "answer"
     assert found[-1][1]["draft"] == ANSWER
+
+
+def test_statements_relations_and_plan_come_along_and_in_chat_too(served: Served) -> None:
+    with ScriptedServer(model()) as llm:
+        client = served(llm=llm.base_url)
+        found = client.post("/ask", json=make_body()).json()
+        chat = {"model": "disco-rag", "messages": [{"role": "user", "content": QUERY}]}
+        along = client.post("/v1/chat/completions", json=chat).json()["disco_rag"]
+    graph = StatementGraph.model_validate(found["answer"]["statements"])
+    assert [(r.source, r.relation, r.target, r.about) for r in graph.relations] == [(2, "CONTRADICTS", 1, "the effect")]
+    assert [q.chunk_id for s in graph.statements for q in s.quotations] == [hit["chunk_id"] for hit in found["hits"]]
+    assert [(s["statements"], s["role"]) for s in found["steps"]] == [([n], "answers") for n in (1, 2, 3)]
+    assert along["answer"]["statements"] == found["answer"]["statements"]
+    assert along["steps"] == found["steps"]
 
 
 def test_a_stream_starts_again_if_the_model_fails_and_a_strict_question_is_an_error(served: Served) -> None:

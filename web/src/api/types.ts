@@ -7,6 +7,8 @@ export interface Answer {
   query: string;
   sentences: AnswerSentence[];
   disagreements: Disagreement[];
+  namesakes: Namesake[];
+  statements: StatementGraph | null;
   plan: Plan | null;
   notes: string[];
   abstained: string;
@@ -21,6 +23,7 @@ export interface AnswerSentence {
   support: Support;
   evidence: EvidenceSpan[];
   step: number | null;
+  statements: number[];
   reason: string;
   confidence: number | null;
 }
@@ -70,6 +73,8 @@ export interface Disagreement {
   a: EvidenceSpan;
   b: EvidenceSpan;
   reason: string;
+  favoured: string | null;
+  statements: number[];
 }
 
 export interface DocumentText {
@@ -78,6 +83,14 @@ export interface DocumentText {
   text: string;
   markup: Markup;
   pages: number[];
+}
+
+export interface Dropped {
+  quotations: number;
+  statements: number;
+  relations: number;
+  steps: number;
+  moved: number;
 }
 
 export interface Edge {
@@ -148,6 +161,13 @@ export interface Ledger {
 
 export type Markup = "none" | "blocks" | "inline";
 
+export interface Namesake {
+  a: EvidenceSpan;
+  b: EvidenceSpan;
+  reason: string;
+  statements: number[];
+}
+
 export type Nuclearity = "NS" | "SN" | "NN";
 
 export interface Options {
@@ -180,11 +200,14 @@ export interface Options {
 
 export interface Plan {
   paragraph: string;
+  steps: PlanStep[];
 }
 
 export interface PlanStep {
   text: string;
   references: Reference[];
+  statements: number[];
+  role: StatementRole | null;
 }
 
 export interface Progress {
@@ -192,6 +215,14 @@ export interface Progress {
   settled: number;
   failed: number;
   total: number;
+}
+
+export interface Quotation {
+  passage: number;
+  chunk_id: string;
+  text: string;
+  spans: Span[];
+  title: string;
 }
 
 export interface Reference {
@@ -278,6 +309,31 @@ export interface StageRecord {
   counts: Record<string, number>;
   decisions: string[];
 }
+
+export interface Statement {
+  number: number;
+  says: string;
+  quotations: Quotation[];
+  role: StatementRole;
+}
+
+export interface StatementGraph {
+  statements: Statement[];
+  relations: StatementRelation[];
+  missing: string;
+  dropped: Dropped;
+}
+
+export interface StatementRelation {
+  source: number;
+  relation: StatementRelationKind;
+  target: number;
+  about: string;
+}
+
+export type StatementRelationKind = "CONTRADICTS" | "LIMITS" | "SUPPORTS" | "ANOTHER" | "CAUSES" | "REPLACES" | "EXEMPLIFIES";
+
+export type StatementRole = "answers" | "opposes" | "restricts" | "backs" | "namesake";
 
 export type Status = "added" | "replaced" | "unchanged" | "deleted" | "duplicate" | "skipped" | "failed";
 

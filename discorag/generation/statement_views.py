@@ -1,0 +1,98 @@
+"""The statements of an answer by passage, how they relate, and the plan over them, as Markdown and HTML."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from markdown_it import MarkdownIt
+
+from discorag.schema.answer import Answer
+from discorag.schema.discourse import Plan, PlanStep
+from discorag.schema.statements import (
+    Quotation,
+    Statement,
+    StatementGraph,
+    StatementRelation,
+    StatementRelationKind,
+    StatementRole,
+)
+from discorag.text.escaping import markdown
+
+_LONGEST = 400
+_RELATIONS = {
+    StatementRelationKind.CONTRADICTS: "contradicts",
+    StatementRelationKind.LIMITS: "says when, where or for whom this holds:",
+    StatementRelationKind.SUPPORTS: "is evidence for",
+    StatementRelationKind.ANOTHER: "is about another thing of the same name than",
+    StatementRelationKind.CAUSES: "brings about",
+    StatementRelationKind.REPLACES: "is newer than and replaces",
+    StatementRelationKind.EXEMPLIFIES: "is an example of",
+}
+
+
+def statements_markdown(graph: StatementGraph) -> Iterator[str]:
+    """The statements under the passages that they quote, then the relations between them, by number.
+
+    A statement that several passages make is written out under the first one. What sources and models wrote is escaped.
+    """
+    written = set[int]()
+    for passage, quoted in sorted(_by_passage(graph).items()):
+        title = markdown(quoted[0][1].title, 80)
+        yield f"- Passage {passage}{f', {title}' if title else ''}\n"
+        for number in dict.fromkeys(statement.number for statement, _ in quoted):
+            words = " ".join(f"“{markdown(q.text, _LONGEST)}”" for s, q in quoted if s.number == number)
+            says = "" if number in written else _said(graph.by_number[number])
+            yield f"  - {' '.join(filter(None, (_numbers([number]), says, words)))}\n"
+            written.add(number)
+    if graph.relations:
+        yield "\nRelations:\n\n" + "".join(f"- {_related(r)}\n" for r in graph.relations)
+    if graph.missing:
+        yield f"\nNo passage says: {markdown(graph.missing, _LONGEST)}\n"
+
+
+def _by_passage(graph: StatementGraph) -> dict[int, list[tuple[Statement, Quotation]]]:
+    found: dict[int, list[tuple[Statement, Quotation]]] = {}
+    for statement, quotation in chain.from_iterable(((s, q) for q in s.quotations) for s in graph.statements):
+        found.setdefault(quotation.passage, []).append((statement, quotation))
+    return found
+
+
+def _said(statement: Statement) -> str:
+    """The role and what the statement says, unless that is what it quotes."""
+    role = "" if statement.role is StatementRole.ANSWERS else f"({statement.role})"
+    is_quotation = statement.says in (q.text for q in statement.quotations)
+    says = "" if is_quotation else f"{markdown(statement.says, _LONGEST)}:"
+    return " ".join(filter(None, (role, says)))
+
+
+def _numbers(numbers: list[int]) -> str:
+    """Numbers of statements as a plan has them."""
+    return f"{{{', '.join(map(str, numbers))}}}"
+
+
+def _related(relation: StatementRelation) -> str:
+    ends = f"{_numbers([relation.source])} {_RELATIONS[relation.relation]} {_numbers([relation.target])}"
+    return f"{ends} ({markdown(relation.about, 120)})" if relation.about else ends
+
+
+def step_line(step: PlanStep) -> str:
+    """A step of a plan over statements, as a person reads it; another step as it is."""
+    if step.role is None:
+        return step.text
+    role = "" if step.role is StatementRole.ANSWERS else f"({step.role}) "
+    return f"{role}{step.text} {_numbers([*step.statements])}"
+
+
+def _plan_markdown(plan: Plan) -> str:
+    return "".join(f"{i}. {markdown(step_line(step), None)}\n" for i, step in enumerate(plan.steps, start=1))
+
+
+def structure_html(answer: Answer) -> str:
+    """The statements and the plan of an answer as HTML that can be unfolded; empty if there are none."""
+    parts = {
+        "Statements": "".join(statements_markdown(answer.statements)) if answer.statements else "",
+        "Plan": _plan_markdown(answer.plan) if answer.plan else "",
+    }
+    render = MarkdownIt("commonmark", {"html": False}).render
+    return "".join(
+        f"<details><summary>{name}</summary>\n{render(text)}</details>\n" for name, text in parts.items() if text
+    )
