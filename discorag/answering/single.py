@@ -18,7 +18,8 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.text.replies import whole_sentences
 
 STAGE = "relate"
-_ANSWER = "ANSWER: "
+ANSWER = "ANSWER: "
+"""What stands before the answer in a reply."""
 _FORM = "First write one JSON object on one line:"
 _MARK = re.compile(r"^[^\w\n{}\[\]\"]*ANSWER[*_`]*[:：][*_`]*[^\S\n]*", re.MULTILINE)
 
@@ -101,7 +102,7 @@ def _whole(text: str) -> str:
     if not answer:
         return whole_items(text, "statements")
     try:
-        return f"{statements}\n{_ANSWER}{whole_sentences(answer)}"
+        return f"{statements}\n{ANSWER}{whole_sentences(answer)}"
     except ValueError:
         return statements
 

@@ -9,6 +9,7 @@ from typing import Self, TypeVar
 
 from pydantic import BaseModel
 
+from discorag.answering.single import ANSWER
 from discorag.config import LlmSettings
 from discorag.discourse.parse.inline import unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
@@ -21,7 +22,10 @@ EDU_TOKENS = 11
 _CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
 _PASSAGE = re.compile(r"^<passage\S* (\d+)>\n(?:(?:Source|Continues): .*\n)*(.+)$", re.MULTILINE)
 ASSUMED = {"relate": 900, "plan": 180, "generate": 260}
-"""Tokens of a reply, where the one that is given is shorter; limited by the request's own limit."""
+"""Tokens of a reply, where the one that is given is shorter; limited by the request's own limit.
+
+A capable model wrote 743 tokens of statements and answer over ten passages (mean of 40 questions).
+"""
 _TEXT = {
     "plan": "PLAN: Use [1].\nRETRIEVAL HINT:\n- evidence",
     "generate": "PLAN: Use [1].\nANSWER: Something [1].",
@@ -157,6 +161,8 @@ def _statements(prompt: str) -> str:
 
 
 def _reply(request: Request[T]) -> str:
+    if request.stage == "relate" and ANSWER in request.messages[0].content:
+        return f"{_statements(request.messages[0].content)}\n{ANSWER}Something [1]."
     if request.schema and "statements" in request.schema.get("properties", {}):
         return _statements(request.messages[-1].content)
     if request.schema is not None:

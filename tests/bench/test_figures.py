@@ -316,6 +316,23 @@ def evidence() -> Iterator[tuple[str, str]]:
         yield page, "{} [{}, {}]".format(*f["wide"][needed]["within_6"].values())
 
 
+def capable() -> Iterator[tuple[str, str]]:
+    f, page = result("archive")["capable"]["figures"], "docs/science.md"
+    for name in ("statements - before", "rules - before", "statements - rules"):
+        yield page, f"| {' | '.join('{:+.2f} [{:+.2f}, {:+.2f}]'.format(*row) for row in f[name])} |"
+    for kind, counts in f["wins, ties and losses against the rules"].items():
+        yield page, f"| {kind} | {' | '.join('{}, {}, {}'.format(*row) for row in counts)} |"
+    told, short = f["RAMDocs, gold values told, of 32"], f["ASQA, short answers, %"]
+    for name in ("before", "rules", "statements"):
+        yield page, f"| {told[name]} | {short[name]} | {f['characters'][name]} |"
+    for name, agreed in f["agreement of the judges, of 40"].items():
+        yield page, f"{agreed} of 40 ({name})"
+    yield page, "{found} of {given} quotations".format(**f["quotations"])
+    tokens = f["tokens of statements by those of rules"]
+    yield "docs/measure.md", f"read {tokens['read']} times as much"
+    yield "docs/measure.md", f"wrote {tokens['written']} times"
+
+
 CONTROLLED = ("trees - random-trees", "trees - filler", "graph - permuted-graph", "plan - other-plan")
 
 
@@ -335,7 +352,7 @@ def reader() -> Iterator[tuple[str, str]]:
 
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
-    *(trust, retrieval, evidence, archive, differences, expected, controls, tune, bills, table8, reader),
+    *(trust, retrieval, evidence, archive, differences, expected, controls, tune, bills, table8, reader, capable),
 ]
 
 
