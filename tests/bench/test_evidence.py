@@ -22,7 +22,7 @@ def question(name: str, gold: list[int], logits: list[float]) -> Ranked:
 def told_apart() -> list[Ranked]:
     """Questions of which half need one candidate and half need nine, as their logits say."""
     few, many = [9.0, *[-9.0] * 19], [*[9.0] * 9, *[-9.0] * 11]
-    return [question(f"{n}", [0], few) for n in range(10)] + [question(f"{n}w", [*range(9)], many) for n in range(10)]
+    return [question(f"{n}", [0], few) for n in range(40)] + [question(f"{n}w", [*range(9)], many) for n in range(40)]
 
 
 def test_a_cut_wins_where_logits_tell_what_is_needed_and_a_fixed_number_ties_with_itself() -> None:
@@ -31,7 +31,7 @@ def test_a_cut_wins_where_logits_tell_what_is_needed_and_a_fixed_number_ties_wit
     assert cut["recall"] == 100.0
     assert cut["less_fixed"]["low"] > 0
     assert fixed["less_fixed"]["value"] == pytest.approx(0, abs=0.1)
-    assert [q.needed for q in questions] == [1] * 10 + [9] * 10
+    assert [q.needed for q in questions] == [1] * 40 + [9] * 40
 
 
 def test_the_chosen_rule_keeps_to_the_budget() -> None:
