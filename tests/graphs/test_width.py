@@ -48,7 +48,8 @@ def rag(shared_pipeline: Pipelines, server: ScriptedServer, tmp_path_factory: py
 def retrieved(rag: DiscoRAG, question: str, **options: Any) -> dict[str, Any]:
     """The state at the end of the retrieval graph."""
     context, keys = rag.context(AnswerContext, options), ["hits", "near_best", "ledger"]
-    return rag.run(lambda: graph.ainvoke({"query": question}, context=context, output_keys=keys))
+    ask: Any = graph
+    return rag.run(lambda: ask.ainvoke({"query": question}, context=context, output_keys=keys))
 
 
 def test_the_model_reads_the_best_of_more_candidates_and_the_ledger_counts_both(

@@ -181,7 +181,7 @@ export interface Options {
   context?: string;
   node_k?: number | null;
   unfold?: number;
-  top_k?: number;
+  top_k?: number | null;
   rerank?: boolean;
   abstain?: string;
   strict?: boolean;
