@@ -60,13 +60,6 @@ class AnswerState(AnswerInput, total=False):
             "of their best chunk, the chunks of each in the order of its text."
         ),
     ]
-    near_best: Annotated[
-        int | None,
-        Field(
-            description="How many candidates the reranker scores nearly as high as the best: many where the answer "
-            "needs many passages. None: unknown."
-        ),
-    ]
     copies: Annotated[
         dict[str, list[str]], Field(description="Document id -> names of other files with the same content.")
     ]
@@ -131,8 +124,7 @@ def fresh_answer(started_with: Json) -> Json:
     """
     lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
-    nothing = ("route", "near_best", "statements", "graph", "plan", "at_once", "answerable", "answer")
-    unknown: Json = dict.fromkeys(nothing)
+    unknown: Json = dict.fromkeys(("route", "statements", "graph", "plan", "at_once", "answerable", "answer"))
     switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
     return {**lists, **dicts, **unknown, **switches, **texts, "rounds": 0, "started_with": started_with}

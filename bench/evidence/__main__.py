@@ -22,7 +22,7 @@ from bench.evidence.candidates import Candidates, collect, open_backends
 from bench.evidence.rules import FAMILIES, Rule
 from bench.evidence.sets import SETS, load
 from bench.stats import auc, estimate
-from discorag.retrieval.width import CANDIDATES, NEAR
+from discorag.retrieval.width import CANDIDATES
 from discorag.schema.values import digest
 from eval.options import data_folder
 
@@ -30,7 +30,7 @@ OUT = Path("bench/results/evidence.json")
 HOME = Path(".disco-rag/bench/evidence")
 FIXED = (5, 10, 20, CANDIDATES)
 NEEDED = (2, 3, 4, 5)
-DISTANCES = (2.0, 4.0, NEAR, 8.0, 10.0)
+DISTANCES = (2.0, 4.0, 6.0, 8.0, 10.0)
 """Distances from the best logit that are compared."""
 BUDGETS = (5, 10, 15, 20)
 """Mean numbers of passages at which rules are compared."""

@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 
 from discorag.models.packaged import language_warning
 from discorag.models.reranker import Reranker
-from discorag.retrieval.width import FITTED_ON, KEPT, count_near_best
+from discorag.retrieval.width import KEPT
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from nodes.context import AnswerContext, answer_context
@@ -31,11 +31,11 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         hits, engine, model = [*state.get("hits", [])], "off", ""
     else:
         hits, engine, model = await _ordered(inputs, reranker), "local", reranker.version
-    update = _cut(hits, model, stage) if is_cut(context) else {"hits": hits}
+    kept = _best(hits, stage) if is_cut(context) else hits
     if is_default:
-        update["hits"] = _by_document(update["hits"], inputs.chunks)
-    preview = f"{len(update['hits'])} of {len(hits)} chunks"
-    return {**update, "ledger": stage.done(engine=engine, model=model, preview=preview)}
+        kept = _by_document(kept, inputs.chunks)
+    preview = f"{len(kept)} of {len(hits)} chunks"
+    return {"hits": kept, "ledger": stage.done(engine=engine, model=model, preview=preview)}
 
 
 def is_cut(context: AnswerContext) -> bool:
@@ -60,13 +60,12 @@ async def _ordered(inputs: AnswerInputs, reranker: Reranker) -> list[Json]:
     return [{"chunk_id": chunk.id, "score": score} for score, chunk in ranked]
 
 
-def _cut(hits: list[Json], reranker: str, stage: Stage) -> Json:
-    """The hits that are read, and how many are near the best; unknown if the scores are those of another reranker."""
+def _best(hits: list[Json], stage: Stage) -> list[Json]:
+    """The hits that are read."""
     kept = hits[:KEPT]
     stage.counts = {"candidates": len(hits), "kept": len(kept)}
     stage.record_route("parse", f"{len(kept)} of {len(hits)} chunks are read")
-    near = count_near_best([hit["score"] for hit in hits]) if reranker == FITTED_ON else None
-    return {"hits": kept, "near_best": near}
+    return kept
 
 
 def _by_document(hits: Sequence[Json], chunks: Sequence[Chunk]) -> list[Json]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from discorag import DiscoRAG
-from discorag.retrieval.width import CANDIDATES, KEPT, count_near_best
+from discorag.retrieval.width import CANDIDATES, KEPT
 from graphs.retrieve import graph
 from nodes.backends import Backends
 from nodes.context import AnswerContext
@@ -47,7 +47,7 @@ def rag(shared_pipeline: Pipelines, server: ScriptedServer, tmp_path_factory: py
 
 def retrieved(rag: DiscoRAG, question: str, **options: Any) -> dict[str, Any]:
     """The state at the end of the retrieval graph."""
-    context, keys = rag.context(AnswerContext, options), ["hits", "near_best", "ledger"]
+    context, keys = rag.context(AnswerContext, options), ["hits", "ledger"]
     ask: Any = graph
     return rag.run(lambda: ask.ainvoke({"query": question}, context=context, output_keys=keys))
 
@@ -99,25 +99,17 @@ def test_where_the_reranker_cannot_read_the_language_the_order_of_the_search_sta
     found = retrieved(rag, question, corpus="zh")
     searched = retrieved(rag, question, corpus="zh", rerank=False, top_k=KEPT, retriever="hybrid")
     assert found["hits"] == searched["hits"]
-    assert found["near_best"] is None
     assert found["ledger"][-1]["engine"] == "off"
 
 
-def test_another_reranker_orders_but_its_scores_are_not_counted(rag: DiscoRAG, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_reranker_orders_too(rag: DiscoRAG, monkeypatch: pytest.MonkeyPatch) -> None:
     class Longest:
         version = "longest@1"
 
         async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
             return tuple(float(len(text)) for text in texts)
 
-    assert retrieved(rag, QUESTION, corpus="notes")["near_best"] is not None
     monkeypatch.setattr(Backends, "reranker", Longest())
     found = retrieved(rag, QUESTION, corpus="notes")
     assert len(found["hits"]) == KEPT
     assert found["hits"][0]["score"] == max(len(text) for text in NOTES.values())
-    assert found["near_best"] is None
-
-
-@pytest.mark.parametrize(("logits", "count"), [([], 0), ([3.0], 1), ([-9.0, 4.0, -2.0, 9.0], 2), ([-8.0] * 40, 40)])
-def test_near_the_best_are_those_whose_logit_is_close_to_it_in_any_order(logits: list[float], count: int) -> None:
-    assert count_near_best(logits) == count
