@@ -57,7 +57,7 @@ def test_the_model_reads_the_best_of_more_candidates_and_the_ledger_counts_both(
 ) -> None:
     before = len(server.requests)
     result = rag.ask(QUESTION, corpus="notes")
-    [read] = [passages_in(r) for r in server.requests[before:] if turn_of(r) == "statements"]
+    [read] = [passages_in(r) for r in server.requests[before:] if turn_of(r) == "both"]
     record = stage_of(result.ledger, "rerank")
     assert record.counts == {"candidates": CANDIDATES, "kept": KEPT}
     assert f"parse: {KEPT} of {CANDIDATES} chunks are read" in record.decisions
