@@ -54,7 +54,9 @@ def check_sentence(sentence: str, cited: set[int], inputs: AnswerInputs) -> Chec
 
 
 def _text(chunk: Chunk) -> str:
-    return "\n".join(filter(None, dict.fromkeys((chunk.source, chunk.title, *chunk.headings, chunk.text))))
+    """A passage with all that it is labelled with when a model reads it."""
+    labels = (chunk.source, chunk.title, *chunk.headings, *chunk.byline, chunk.columns)
+    return "\n".join(filter(None, dict.fromkeys((*labels, chunk.text))))
 
 
 def _repairs(sentence: str, missing: Sequence[Detail], inputs: AnswerInputs) -> Iterator[Quotation]:

@@ -9,8 +9,10 @@ from functools import lru_cache
 from discorag.text.terms import terms
 from discorag.verification.figures import MONTHS
 
-_NAME = re.compile(r"(?<![\w.:/`-])[^\W\d_a-z][\w’']*(?:-\w+)*")
+_DASH = "[-‐‑‒–—]"
+_NAME = re.compile(rf"(?<![\w.:/`-])[^\W\d_a-z][\w’']*(?:{_DASH}\w+)*")
 _WORD = re.compile(r"[^\W_]+")
+_JOINED = re.compile(rf"[^\W_]+(?:{_DASH}[^\W_]+)+")
 _DOTTED = re.compile(r"\b(?:[A-Z][._]){2,}|\b(?:[A-Z][._])+[A-Z]\b")
 """An abbreviation such as "U.S.", in transcripts also "L_C_D_"."""
 _OPENING = re.compile(r"(?:^|[!?:])[\W_]*$|[a-z]{3,}\.[\W_]*$")
@@ -18,7 +20,7 @@ _OPENING = re.compile(r"(?:^|[!?:])[\W_]*$|[a-z]{3,}\.[\W_]*$")
 _OPENINGS = re.compile(r"(?:^|[.!?:;\n\"“”(\[|•])[\W_]*$")
 """What may stand before the first word of a sentence of a document."""
 _GERMAN = frozenset(("und", "ist", "mit", "ein", "eine", "nicht", "wird", "das", "im", "auf", "für"))
-_NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "miss", "dr", "prof", "sir", "mx"))
+_NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "miss", "dr", "prof", "professor", "phd", "hon", "rev", "sir", "mx"))
 _LEAST_STEM = 4
 """Letters that "Norway" and "Norwegian" share."""
 _ENDINGS = ("s", "es", "n", "an", "ans", "ian", "ians", "ean", "i", "is", "ese", "ish", "ic", "al")
@@ -32,7 +34,7 @@ class Words:
     """The words of a text, as names are looked up in it.
 
     Args:
-        all: All words in lower case, without accents.
+        all: All words in lower case, without accents; also words that dashes join, without the dashes.
         common: Those that it writes in lower case.
         capitals: Those that it capitalises within a sentence.
         plain: The text without accents, possessives and the points of abbreviations.
@@ -50,7 +52,7 @@ def read_words(text: str) -> Words:
     plain = _plain(text)
     words = _WORD.findall(plain)
     return Words(
-        all=frozenset(map(str.casefold, words)),
+        all=frozenset(map(str.casefold, (*words, *map(_without_dashes, _JOINED.findall(plain))))),
         common=frozenset(w for w in words if w.islower()),
         capitals=frozenset(m[0].casefold() for m in _names(plain, _OPENINGS) if terms(m[0])),
         plain=plain,
@@ -61,6 +63,20 @@ def _plain(text: str) -> str:
     text = unicodedata.normalize("NFKD", text)
     text = "".join(c for c in text if not unicodedata.combining(c))
     return re.sub(r"['’]s?\b", " ", _DOTTED.sub(lambda m: re.sub("[._]", "", m[0]), text))
+
+
+def _without_dashes(name: str) -> str:
+    return re.sub(_DASH, "", name)
+
+
+def _as_ascii(text: str) -> dict[str, str]:
+    """The words of a text that have accents, as keys without them: what is left if a conversion drops their letters.
+
+    >>> _as_ascii("Mélanie Joly")
+    {'melanie': 'mlanie'}
+    """
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return {_plain(w): w.encode("ascii", "ignore").decode() for w in words if not w.isascii()}
 
 
 def _names(text: str, opening: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -77,6 +93,7 @@ def missing_names(sentence: str, sources: Sequence[Words], passages: Sequence[Wo
         return []
     within = {m.start() for m in _names(plain, _OPENING)}
     there = frozenset[str]().union(*(source.all for source in sources))
+    there |= {word for word, left in _as_ascii(sentence).items() if left in there}
     spelt = [m.span() for m in _RUN.finditer(plain) if _has_initials(m[0], sources)]
     return [
         m[0]
@@ -99,7 +116,9 @@ def _is_name(word: str, passages: Sequence[Words]) -> bool:
 
 
 def _is_named(name: str, there: frozenset[str]) -> bool:
-    """Whether the words have every part of a name; lower-case parts are not names ("Detroit-based")."""
+    """Whether the words have every part of a name, or all as one; lower-case parts are no names ("Detroit-based")."""
+    if _without_dashes(name).casefold() in there:
+        return True
     parts = [p.casefold() for p in _WORD.findall(name) if not p.islower()]
     return all(p in _NO_NAMES or p in there or any(_is_same(p, w) for w in there) for p in parts)
 
