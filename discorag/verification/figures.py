@@ -40,10 +40,11 @@ _LONG_RANGE = re.compile(r"(?<!\d)([12]\d{3})(?:\s?[-–—]\s?| (?:to|until|thr
 _FEW_YEARS = 5
 """A range of so many years states each of them: "four finals from 2015-2018", but not "He lived from 1893 to 1970"."""
 _SPLIT_NUMBER = re.compile(
-    r"\b((?:twen|thir|for|fif|six|seven|eigh|nine)ty)(?: - |[‐‑–])(?=(?:one|two|three|four|five|six|seven|eight|nine)\b)",
+    r"\b((?:twen|thir|for|fif|six|seven|eigh|nine)ty)(?: - |[‐‑–])"
+    r"(?=(?:one|two|three|four|five|six|seven|eight|nine)\b)",
     re.IGNORECASE,
 )
-"""What transcripts write for "eighty-six": "eighty - six"."""
+"""A number in words as transcripts write it: "eighty - six"."""
 _SHORT_DECADE = re.compile(r"['’‘](\d0)s\b")
 _CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)[ -]centur", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:\W|\b(?:an?|the|its|their|only|just)\b)*$")

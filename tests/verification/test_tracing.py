@@ -117,6 +117,20 @@ async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_i
     assert berg.support is Support.CHECK
 
 
+async def test_what_a_passage_is_labelled_with_is_in_it(encoder: Encoder) -> None:
+    inputs = await inputs_from({"a": "We save the disks.", "b": "We sell the disks."}, "What about the disks?", encoder)
+    labels = {
+        "headings": ("Welsh Government",),
+        "columns": "PhD F",
+        "metadata": {"Author": "Mara Lind", "year": "1893"},
+    }
+    inputs = replace(inputs, chunks=(inputs.chunks[0].model_copy(update=labels), inputs.chunks[1]))
+    draft = "For the Welsh Government, PhD F saves the disks, as Mara Lind wrote in 1893 [{}]."
+    for cited, support in ((1, Support.CITED), (2, Support.CHECK)):
+        [sentence] = (await verifier_of(encoder).verify(inputs, draft.format(cited))).value.sentences
+        assert sentence.support is support
+
+
 async def test_two_lines_of_one_sentence_are_quoted_together(encoder: Encoder) -> None:
     inputs = await inputs_from({"a": "The moon, which pulls the sea,\n\nis round and grey."}, "tides", encoder)
     [sentence] = (
