@@ -101,13 +101,8 @@ def missing_names(sentence: str, sources: Sequence[Words], passages: Sequence[Wo
         if (m.start() in within or _is_name(m[0], passages))
         and m[0].casefold() not in MONTHS
         and not (_is_named(m[0], there) or any(start <= m.start() < end for start, end in spelt))
-        and not any(_is_short_for(m[0], source.plain) for source in sources)
+        and not any(_is_short_for(m[0], s.plain) or _is_initial(m, s.plain) for s in sources)
     ]
-
-
-def find_names(sentence: str) -> list[str]:
-    """The names of a sentence, except its first word."""
-    return [m[0] for m in _names(_plain(sentence), _OPENING)]
 
 
 def _is_name(word: str, passages: Sequence[Words]) -> bool:
@@ -139,6 +134,15 @@ def _has_initials(name: str, sources: Sequence[Words]) -> bool:
     words = [word for word in _WORD.findall(name.removeprefix("The ")) if word[0].isupper()]
     initials = "".join(word[0] for word in words)
     return len(words) > 1 and any(re.search(rf"\b{initials}s?\b", source.plain) for source in sources)
+
+
+def _is_initial(found: re.Match[str], text: str) -> bool:
+    """Whether a letter may stand for a word that a text has before the same word: "L. Ritter", "Lockwood Ritter"."""
+    after = re.match(r"\.?\s+([A-Z]\w*)", found.string[found.end() :])
+    if len(found[0]) > 1 or not after:
+        return False
+    after = after[1] + (r"\w*" if len(after[1]) == 1 else r"\b")
+    return bool(re.search(rf"\b{found[0]}\w*\W+{after}", text))
 
 
 def _is_short_for(name: str, text: str) -> bool:

@@ -79,6 +79,7 @@ def missing(sentence: str, *sources: str, question: str = "") -> list[str]:
         ("The National Hot Rod Association forbids it.", "The NHRA forbids it."),
         ("It has an LCD display.", "an L_C_D_ display"),
         ("Halsted Ritter was a judge.", "Judge Halsted Lockwood Ritter"),
+        ("Judge H. L. Ritter spoke.", "Judge Halsted Lockwood Ritter"),
         ("The Hellcats of Dodge's line are fast.", "The Hellcat by Dodge is fast."),
         ("The Caf\u00e9 Zo\u00eb is old.", "The Cafe Zoe is old."),
         ("The Detroit-based firm grew.", "A firm in Detroit grew."),
@@ -115,6 +116,7 @@ def test_a_value_is_found_in_any_form(sentence: str, source: str) -> None:
         ("Of 3,400 cars 3,000 stay and 300 leave.", "3,000 cars stay, and 300 leave.", "the number 3,400"),
         ("It met the 17th parliament.", "It met the 16th parliament.", "the number 17"),
         ("Judge B. N. Rao wrote it.", "Judge B. N. Reddi wrote it.", "the name Rao"),
+        ("Judge Halsted K. Ritter spoke.", "Judge Halsted Lockwood Ritter", "the name K"),
         ("It was built (by Irwin) of stone.", "It was built of stone.", "the name Irwin"),
         ("It dropped to eighty-six percent.", "It fell to eighty - five percent.", "the number 86 percent"),
         (
