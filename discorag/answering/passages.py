@@ -10,8 +10,6 @@ from discorag.schema.document import Chunk
 from discorag.text.escaping import one_line
 
 _NAME_LENGTH = 160
-_DATES = ("date", "published", "publication_date", "updated", "modified", "created", "year")
-_AUTHORS = ("author", "authors", "publisher", "by")
 _NUMBERED = re.compile(
     r"(?:source|doc|document|file|page|chunk|passage|text|untitled|article|id|item|part)?[-_ ]*\d*", re.IGNORECASE
 )
@@ -37,9 +35,7 @@ def source_name(chunk: Chunk) -> str:
     readable = list(dict.fromkeys(title for title in titles if _is_readable(title)))
     version = _version(chunk)
     place = " › ".join(readable) + (f" ({version})" if version else "")
-    metadata = {name.lower(): value for name, value in chunk.metadata.items()}
-    found = (next((metadata[name] for name in names if metadata.get(name)), "") for names in (_AUTHORS, _DATES))
-    return ", ".join(part for part in (place, *(one_line(value, _NAME_LENGTH) for value in found)) if part)
+    return ", ".join(part for part in (place, *(one_line(value, _NAME_LENGTH) for value in chunk.byline)) if part)
 
 
 def _version(chunk: Chunk) -> str:

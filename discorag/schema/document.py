@@ -165,6 +165,10 @@ class Hierarchy(BaseModel, frozen=True):
         return tuple(reversed(path))
 
 
+_AUTHORS = ("author", "authors", "publisher", "by")
+_DATES = ("date", "published", "publication_date", "updated", "modified", "created", "year")
+
+
 class Chunk(BaseModel, frozen=True):
     """A retrievable stretch of a document: whole sentences, at most the encoder's window.
 
@@ -232,6 +236,13 @@ class Chunk(BaseModel, frozen=True):
         if self.tree is not None and not self.span.contains(self.tree.span):
             raise InvariantError("A chunk's tree lies inside its span.")
         return self
+
+    @property
+    def byline(self) -> tuple[str, ...]:
+        """Author and date of its document, as far as the metadata have them."""
+        metadata = {name.lower(): value for name, value in self.metadata.items()}
+        found = (next((metadata[name] for name in names if metadata.get(name)), "") for names in (_AUTHORS, _DATES))
+        return tuple(filter(None, found))
 
     def slice(self, span: Span) -> str:
         """The text of a span given in document offsets.

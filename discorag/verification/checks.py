@@ -10,13 +10,12 @@ from discorag.text.citations import references, without_references
 from discorag.text.cues import stems
 from discorag.verification.draft import drafted_sentences
 from discorag.verification.guards import Detail, missing_details
-from discorag.verification.names import find_names
 from discorag.verification.statements import StatementIndex, cited_chunks, plan_with_steps, quoted_evidence
 
 _SHOWN = 3
 """Missing details that a reason names."""
 _LEAST_SHARED = 2
-"""Stems that a sentence without names shares with a quotation on its subject."""
+"""Stems that a sentence shares with a quotation on its subject, besides what is missing and what was asked."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +53,21 @@ def check_sentence(sentence: str, cited: set[int], inputs: AnswerInputs) -> Chec
 
 
 def _text(chunk: Chunk) -> str:
-    return "\n".join(filter(None, dict.fromkeys((chunk.source, chunk.title, *chunk.headings, chunk.text))))
+    """A passage with all that it is labelled with when a model reads it."""
+    labels = (chunk.source, chunk.title, *chunk.headings, *chunk.byline, chunk.columns)
+    return "\n".join(filter(None, dict.fromkeys((*labels, chunk.text))))
 
 
 def _repairs(sentence: str, missing: Sequence[Detail], inputs: AnswerInputs) -> Iterator[Quotation]:
-    """The quotations of statements that have all missing details, and the names of the sentence."""
+    """The quotations of statements that have all missing details, and names and subject of the sentence."""
     titles = {chunk.id: chunk.title for chunk in inputs.chunks}
+    about = stems(sentence) - stems("\n".join([inputs.query, *(detail.text for detail in missing)]))
     statements = inputs.statements.statements if inputs.statements else ()
     for quotation in (q for statement in statements for q in statement.quotations if q.chunk_id in titles):
         own = [quotation.text, titles[quotation.chunk_id]]
         lacks = missing_details(sentence, own, question=inputs.query)
         is_there = not set(missing) & set(lacks) and not any(detail.kind == "name" for detail in lacks)
-        shared = len(stems(sentence) & stems("\n".join(own)))
-        if is_there and (find_names(sentence) or shared >= _LEAST_SHARED):
+        if is_there and len(about & stems(quotation.text)) >= _LEAST_SHARED:
             yield quotation
 
 

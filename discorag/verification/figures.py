@@ -35,7 +35,16 @@ _DAYS_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d){_TO}(?=(?:[0-3]?\d{_TO})*[0-3]?\
 _DAYS_LAST = re.compile(rf"\b{_MONTH}\.? (?P<first>[0-3]?\d(?:{_TO}[0-3]?\d)+)(?:st|nd|rd|th)?\b")
 _NUMERIC_DATE = re.compile(r"(?<![\d./-])([0-3]?\d)([./-])([0-3]?\d)\2(\d{4})(?!\d)")
 _ALONE = re.compile(rf"\b{_MONTH}\b")
-_SHORT_RANGE = re.compile(r"(?<!\d)([12]\d)\d\d\s?[-–—/]\s?(\d\d)(?![\d-])")
+_SHORT_RANGE = re.compile(r"(?<![\d-])(?P<first>[12]\d{3})\s?[-–—/]\s?(?P<last>\d\d)(?![\d-])")
+_LONG_RANGE = re.compile(r"(?<!\d)([12]\d{3})(?:\s?[-–—]\s?| (?:to|until|through|till) )([12]\d{3})(?!\d)")
+_FEW_YEARS = 5
+"""A range of so many years states each of them: "four finals from 2015-2018", but not "He lived from 1893 to 1970"."""
+_SPLIT_NUMBER = re.compile(
+    r"\b((?:twen|thir|for|fif|six|seven|eigh|nine)ty)(?: - |[‐‑–])"
+    r"(?=(?:one|two|three|four|five|six|seven|eight|nine)\b)",
+    re.IGNORECASE,
+)
+"""A number in words as transcripts write it: "eighty - six"."""
 _SHORT_DECADE = re.compile(r"['’‘](\d0)s\b")
 _CENTURY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)[ -]centur", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:\W|\b(?:an?|the|its|their|only|just)\b)*$")
@@ -99,7 +108,8 @@ def in_digits(text: str, *, above: int) -> str:
     """A text with its English numbers in words as digits; numbers up to ``above`` stay unless others are next to
     them.
     """
-    shielded = _SHIELDED.sub(lambda m: m[0][0] + _SHIELD + m[0][1:], _HALF.sub("0.5 ", text))
+    text = _SPLIT_NUMBER.sub(r"\1-", _HALF.sub("0.5 ", text))
+    shielded = _SHIELDED.sub(lambda m: m[0][0] + _SHIELD + m[0][1:], text)
     return alpha2digit(shielded, "en", threshold=above).replace(_SHIELD, "")
 
 
@@ -109,11 +119,20 @@ def _number(match: re.Match[str]) -> float:
 
 def _years(text: str, numbers: set[float]) -> Iterator[range]:
     yield from (range(int(n), int(n) + 1) for n in numbers if n.is_integer() and 1000 <= n < 2200)
-    for century, year in _SHORT_RANGE.findall(text):
-        yield range(int(century + year), int(century + year) + 1)
+    for match in _SHORT_RANGE.finditer(text):
+        yield range(_last_year(match), _last_year(match) + 1)
+    for first, last in _LONG_RANGE.findall(text):
+        if int(last) - int(first) < _FEW_YEARS:
+            yield from (range(year, year + 1) for year in range(int(first), int(last)))
     for decade in map(int, _SHORT_DECADE.findall(text)):
         yield from (range(century + decade, century + decade + 10) for century in (1800, 1900, 2000))
     yield from map(_years_of, _CENTURY.finditer(text))
+
+
+def _last_year(short_range: re.Match[str]) -> int:
+    """The second year of "1954–55" or "1999–02"."""
+    first = int(short_range["first"])
+    return first + (int(short_range["last"]) - first) % 100
 
 
 def _years_of(century: re.Match[str]) -> range:
@@ -162,7 +181,7 @@ def missing_figures(sentence: str, sources: Sequence[Figures], known: Figures) -
     """The figures and dates of an English sentence that no source states.
 
     A figure counts as stated if it is the sum or difference of others that the sentence gives and a source states, or
-    a number without a unit that is ``known``: the question has it.
+    a number or measure, other than a date or year, that is ``known``: the question has it.
     """
     figures = [*find_figures(sentence)]
     unstated = [f for f in figures if not any(is_stated(f, source) for source in sources)]
@@ -173,7 +192,9 @@ def missing_figures(sentence: str, sources: Sequence[Figures], known: Figures) -
 def find_figures(sentence: str) -> Iterator[Figure]:
     """The figures of a sentence; also numbers that `find_values` takes for parts of words ("0-60"), and months."""
     text = in_digits(sentence, above=FEW)
-    found = [v for v in find_values(text) if v.kind is not ValueKind.LITERAL]
+    found = [*_short_years(text)]
+    starts = {value.span.start for value in found}
+    found += [v for v in find_values(text) if v.kind is not ValueKind.LITERAL and v.span.start not in starts]
     taken = [*(v.span for v in found), *(Span(start=m.start(), end=m.end()) for m in _CODE.finditer(text))]
     for match in _NUMBER.finditer(text):
         if not any(span.start <= match.start() < span.end for span in taken):
@@ -188,6 +209,13 @@ def find_figures(sentence: str) -> Iterator[Figure]:
         if not (in_words and value.number <= (1 if value.unit else FEW) and value.kind is not ValueKind.DATE):
             century = _CENTURY.match(text, value.span.start)
             yield Figure(value, _bound(value, text), _years_of(century) if century else None)
+
+
+def _short_years(text: str) -> Iterator[Value]:
+    """The years that a range gives with two digits."""
+    for match in _SHORT_RANGE.finditer(text):
+        span = Span(start=match.start("last"), end=match.end("last"))
+        yield Value(ValueKind.DATE, span, match["last"], parts=(_last_year(match), 0, 0))
 
 
 def _bound(value: Value, text: str) -> tuple[float, float]:
@@ -243,7 +271,9 @@ def _states_date(source: Figures, parts: Sequence[int]) -> bool:
 
 
 def _is_label(value: Value, known: Figures) -> bool:
-    return value.kind is ValueKind.COUNT and value.number in known.numbers
+    if value.kind is ValueKind.COUNT:
+        return value.number in known.numbers
+    return value.kind in _MEASURED and value.is_among(known.values)
 
 
 def _is_computed(value: Value, stated: Sequence[Value]) -> bool:

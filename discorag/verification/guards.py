@@ -16,11 +16,12 @@ from discorag.verification.names import missing_names, read_words
 
 _QUOTED = re.compile(r"[\"“„«「]([^\"“”„«»「」]{3,})[\"”“»」]")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_YEAR = re.compile(r"[12]\d{3}")
 _BRACKETED = re.compile(r"\[\d[\d.,–-]*\]")  # a citation of no passage is not a figure
 _WORD = re.compile(r"\w+(?:'\w+)*")
 _SOUND = re.compile(r"\{\w+\}")
 _LEFT_OUT = re.compile(r"\s*(?:\[[^\]]*\]|\(?(?:\.\.\.|…)\)?)\s*")
-_CLAUSE = re.compile(r"[;:]\s|,?\s+(?:but|though|although|while|whereas|however|yet)\s|,\s+(?:so|and|since)\s")
+_CLAUSE = re.compile(r"[，；。]|[;:]\s|,?\s+(?:but|though|although|while|whereas|however|yet)\s|,\s+(?:so|and|since)\s")
 _ABSENT = re.compile(
     r"\b(?:(?:is|are|was|were|does|do|did|has|have|had|been|being)(?: not|n[’']t)(?: \w+ly)?(?: be)? "
     r"(?:given?|stated?|sa(?:y|id)|mention(?:ed)?|specif(?:y|ied)|known?|report(?:ed)?|indicated?|named?|listed|"
@@ -34,6 +35,11 @@ _ABSENT = re.compile(
     re.IGNORECASE,
 )
 """A clause that says what no source says."""
+_ABSENT_ZH = re.compile(
+    r"(?:没有?[^，；。]{0,10}|未(?:能|曾|被|作|予)?)(?:列出|列示|给出|提到|提及|说明|披露|提供|载明|注明|显示|记载)"
+    r"|(?:无法|不能|难以|未能)(?:从[^，；。]{0,12}中?)?(?:确定|得出|得知|判断|计算|确认|回答|知道|统计|推断)"
+    r"|(?:段落|内容|材料|资料|文中|报告|原文)[^，；。]{0,12}(?:没有|未)(?:出现|包含|包括|涉及)|不(?:详|明确)|未知"
+)
 
 
 @dataclass(frozen=True)
@@ -55,13 +61,14 @@ def missing_details(
     Args:
         sentence: It has no citations.
         sources: The texts that may support it, with their titles and headings.
-        question: What was asked. Its names and numbers without a unit need no source.
+        question: What was asked. Its names and values, except dates, need no source.
         passages: All that was read, to tell whether the sentence begins with a name.
     """
     told = claimed(sentence)
     quoted = [Detail("quotation", text) for text in _missing_quotations(told, [*sources, question])]
     if language_of(told) != "en":
-        there = {number for source in sources for number in _digits(source)}
+        known = {n for n in _digits(question) if not _YEAR.fullmatch(n)}
+        there = known.union(*(_digits(source) for source in sources))
         return [*(Detail("number", n) for n in sorted(_digits(told) - there)), *quoted]
     figures = missing_figures(told, [*map(read_figures, sources)], read_figures(question))
     names = missing_names(told, [*map(read_words, (*sources, question))], [*map(read_words, passages)])
@@ -77,7 +84,7 @@ def claimed(sentence: str) -> str:
     sentence = _BRACKETED.sub("", sentence)
     cuts = [0, *(m.end() for m in _CLAUSE.finditer(sentence)), len(sentence)]
     clauses = [sentence[start:end] for start, end in pairwise(cuts)]
-    return "".join(clause for clause in clauses if not _ABSENT.search(clause))
+    return "".join(clause for clause in clauses if not (_ABSENT.search(clause) or _ABSENT_ZH.search(clause)))
 
 
 def _missing_quotations(sentence: str, sources: Sequence[str]) -> Iterable[str]:

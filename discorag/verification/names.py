@@ -9,8 +9,10 @@ from functools import lru_cache
 from discorag.text.terms import terms
 from discorag.verification.figures import MONTHS
 
-_NAME = re.compile(r"(?<![\w.:/`-])[^\W\d_a-z][\w’']*(?:-\w+)*")
+_DASH = "[-‐‑‒–—]"
+_NAME = re.compile(rf"(?<![\w.:/`-])[^\W\d_a-z][\w’']*(?:{_DASH}\w+)*")
 _WORD = re.compile(r"[^\W_]+")
+_JOINED = re.compile(rf"[^\W_]+(?:{_DASH}[^\W_]+)+")
 _DOTTED = re.compile(r"\b(?:[A-Z][._]){2,}|\b(?:[A-Z][._])+[A-Z]\b")
 """An abbreviation such as "U.S.", in transcripts also "L_C_D_"."""
 _OPENING = re.compile(r"(?:^|[!?:])[\W_]*$|[a-z]{3,}\.[\W_]*$")
@@ -18,7 +20,7 @@ _OPENING = re.compile(r"(?:^|[!?:])[\W_]*$|[a-z]{3,}\.[\W_]*$")
 _OPENINGS = re.compile(r"(?:^|[.!?:;\n\"“”(\[|•])[\W_]*$")
 """What may stand before the first word of a sentence of a document."""
 _GERMAN = frozenset(("und", "ist", "mit", "ein", "eine", "nicht", "wird", "das", "im", "auf", "für"))
-_NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "miss", "dr", "prof", "sir", "mx"))
+_NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "miss", "dr", "prof", "professor", "phd", "hon", "rev", "sir", "mx"))
 _LEAST_STEM = 4
 """Letters that "Norway" and "Norwegian" share."""
 _ENDINGS = ("s", "es", "n", "an", "ans", "ian", "ians", "ean", "i", "is", "ese", "ish", "ic", "al")
@@ -32,7 +34,7 @@ class Words:
     """The words of a text, as names are looked up in it.
 
     Args:
-        all: All words in lower case, without accents.
+        all: All words in lower case, without accents; also words that dashes join, without the dashes.
         common: Those that it writes in lower case.
         capitals: Those that it capitalises within a sentence.
         plain: The text without accents, possessives and the points of abbreviations.
@@ -50,7 +52,7 @@ def read_words(text: str) -> Words:
     plain = _plain(text)
     words = _WORD.findall(plain)
     return Words(
-        all=frozenset(map(str.casefold, words)),
+        all=frozenset(map(str.casefold, (*words, *map(_without_dashes, _JOINED.findall(plain))))),
         common=frozenset(w for w in words if w.islower()),
         capitals=frozenset(m[0].casefold() for m in _names(plain, _OPENINGS) if terms(m[0])),
         plain=plain,
@@ -61,6 +63,20 @@ def _plain(text: str) -> str:
     text = unicodedata.normalize("NFKD", text)
     text = "".join(c for c in text if not unicodedata.combining(c))
     return re.sub(r"['’]s?\b", " ", _DOTTED.sub(lambda m: re.sub("[._]", "", m[0]), text))
+
+
+def _without_dashes(name: str) -> str:
+    return re.sub(_DASH, "", name)
+
+
+def _as_ascii(text: str) -> dict[str, str]:
+    """The words of a text that have accents, as keys without them: what is left if a conversion drops their letters.
+
+    >>> _as_ascii("Mélanie Joly")
+    {'melanie': 'mlanie'}
+    """
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return {_plain(w): w.encode("ascii", "ignore").decode() for w in words if not w.isascii()}
 
 
 def _names(text: str, opening: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -77,6 +93,7 @@ def missing_names(sentence: str, sources: Sequence[Words], passages: Sequence[Wo
         return []
     within = {m.start() for m in _names(plain, _OPENING)}
     there = frozenset[str]().union(*(source.all for source in sources))
+    there |= {word for word, left in _as_ascii(sentence).items() if left in there}
     spelt = [m.span() for m in _RUN.finditer(plain) if _has_initials(m[0], sources)]
     return [
         m[0]
@@ -84,13 +101,8 @@ def missing_names(sentence: str, sources: Sequence[Words], passages: Sequence[Wo
         if (m.start() in within or _is_name(m[0], passages))
         and m[0].casefold() not in MONTHS
         and not (_is_named(m[0], there) or any(start <= m.start() < end for start, end in spelt))
-        and not any(_is_short_for(m[0], source.plain) for source in sources)
+        and not any(_is_short_for(m[0], s.plain) or _is_initial(m, s.plain) for s in sources)
     ]
-
-
-def find_names(sentence: str) -> list[str]:
-    """The names of a sentence, except its first word."""
-    return [m[0] for m in _names(_plain(sentence), _OPENING)]
 
 
 def _is_name(word: str, passages: Sequence[Words]) -> bool:
@@ -99,7 +111,9 @@ def _is_name(word: str, passages: Sequence[Words]) -> bool:
 
 
 def _is_named(name: str, there: frozenset[str]) -> bool:
-    """Whether the words have every part of a name; lower-case parts are not names ("Detroit-based")."""
+    """Whether the words have every part of a name, or all as one; lower-case parts are no names ("Detroit-based")."""
+    if _without_dashes(name).casefold() in there:
+        return True
     parts = [p.casefold() for p in _WORD.findall(name) if not p.islower()]
     return all(p in _NO_NAMES or p in there or any(_is_same(p, w) for w in there) for p in parts)
 
@@ -120,6 +134,15 @@ def _has_initials(name: str, sources: Sequence[Words]) -> bool:
     words = [word for word in _WORD.findall(name.removeprefix("The ")) if word[0].isupper()]
     initials = "".join(word[0] for word in words)
     return len(words) > 1 and any(re.search(rf"\b{initials}s?\b", source.plain) for source in sources)
+
+
+def _is_initial(found: re.Match[str], text: str) -> bool:
+    """Whether a letter may stand for a word that a text has before the same word: "L. Ritter", "Lockwood Ritter"."""
+    after = re.match(r"\.?\s+([A-Z]\w*)", found.string[found.end() :])
+    if len(found[0]) > 1 or not after:
+        return False
+    after = after[1] + (r"\w*" if len(after[1]) == 1 else r"\b")
+    return bool(re.search(rf"\b{found[0]}\w*\W+{after}", text))
 
 
 def _is_short_for(name: str, text: str) -> bool:

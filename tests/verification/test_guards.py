@@ -79,6 +79,7 @@ def missing(sentence: str, *sources: str, question: str = "") -> list[str]:
         ("The National Hot Rod Association forbids it.", "The NHRA forbids it."),
         ("It has an LCD display.", "an L_C_D_ display"),
         ("Halsted Ritter was a judge.", "Judge Halsted Lockwood Ritter"),
+        ("Judge H. L. Ritter spoke.", "Judge Halsted Lockwood Ritter"),
         ("The Hellcats of Dodge's line are fast.", "The Hellcat by Dodge is fast."),
         ("The Caf\u00e9 Zo\u00eb is old.", "The Cafe Zoe is old."),
         ("The Detroit-based firm grew.", "A firm in Detroit grew."),
@@ -86,6 +87,15 @@ def missing(sentence: str, *sources: str, question: str = "") -> list[str]:
         ("The date of episode 119 is not given.", "The series ended."),
         ("None of the passages names the 1964 film by Rao, but it was made in 1966.", "It was made in 1966."),
         ("Two of the three films are lost.", "These films are lost."),
+        ("It dropped from a hundred to eighty-six percent.", "It was at 100 percent and fell to eighty - six ."),
+        ("They bought four thirty-six gigabyte disks.", "four thirty - six gigabyte disks"),
+        ("They bought four 36 GB disks.", "four thirty-six gigabyte disks"),
+        ("He played in the 1954\u201355 series.", "It aired from October 15, 1954 to July 15, 1955."),
+        ("The season 1999-00 was long.", "It lasted from 1999 to 2000."),
+        ("They won in 2017.", "They won the finals from 2015\u20132018 but for one."),
+        ("Ms M\u00e9lanie Joly came from Portneuf\u2013Cartier.", "Mlanie Joly, PortneufCartier"),
+        ("The member for Portneuf-Cartier spoke.", "The member for Portneuf\u2014Cartier spoke."),
+        ("The board heard Professor Weiss.", "The board heard Weiss."),
     ],
 )
 def test_a_value_is_found_in_any_form(sentence: str, source: str) -> None:
@@ -106,7 +116,17 @@ def test_a_value_is_found_in_any_form(sentence: str, source: str) -> None:
         ("Of 3,400 cars 3,000 stay and 300 leave.", "3,000 cars stay, and 300 leave.", "the number 3,400"),
         ("It met the 17th parliament.", "It met the 16th parliament.", "the number 17"),
         ("Judge B. N. Rao wrote it.", "Judge B. N. Reddi wrote it.", "the name Rao"),
+        ("Judge Halsted K. Ritter spoke.", "Judge Halsted Lockwood Ritter", "the name K"),
         ("It was built (by Irwin) of stone.", "It was built of stone.", "the name Irwin"),
+        ("It dropped to eighty-six percent.", "It fell to eighty - five percent.", "the number 86 percent"),
+        (
+            "He played in the 1954\u201355 series.",
+            "It aired on channel 55 in 1954, 1956 and 1959.",
+            "the number 55",
+        ),
+        ("He painted in 1930.", "He lived from 1893 to 1970.", "the number 1930"),
+        ("The board heard M\u00e9lanie.", "The board heard Milanie.", "the name Melanie"),
+        ("The board heard Portneuf\u2013Cartier.", "The board heard Portneuf.", "the name Portneuf\u2013Cartier"),
         ("The series ended in 1999; the date of episode 119 is not given.", "It ended.", "the number 1999"),
     ],
 )
@@ -120,6 +140,29 @@ def test_a_name_at_the_beginning_is_looked_up_if_a_passage_has_it_as_one() -> No
         "the name Wilburn"
     ]
     assert missing_details("Houses are old.", passages[:1], passages=passages) == []
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "没有列出7家公司的存货金额",
+        "7家公司的存货无法确定",
+        "无法得出7家公司的数量",
+        "文中未提及7家公司",
+        "没有任何一段给出7家公司的金额",
+    ],
+)
+def test_a_chinese_clause_that_says_what_is_missing_claims_nothing(clause: str) -> None:
+    assert missing(f"报告有3页，{clause}。", "报告有3页") == []
+    assert missing(f"报告有4页，{clause}。", "报告有3页") == ["the number 4"]
+
+
+def test_values_of_the_question_need_no_source() -> None:
+    assert missing("存货在1,000,000,000元以上的公司有2家。", "共有2家", question="存货在 1,000,000,000 元以上？") == []
+    assert missing("2023年的公司有2家。", "共有2家", question="2023年有几家？") == ["the number 2023"]
+    question = "Which firms earn more than $3 million or lose over 12 percent?"
+    assert missing("Five firms earn more than 3 million dollars, and three lose 12%.", "x", question=question) == []
+    assert missing("Five firms earn more than $4 million.", "x", question=question) == ["the number $4 million"]
 
 
 def test_names_and_numbers_of_the_question_need_no_source_but_its_years_do() -> None:

@@ -101,20 +101,35 @@ async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_i
         "b": "The Almanac by Mara Lind came out in 1893. It sold well.",
     }
     inputs = await inputs_from(texts, "When did it come out?", encoder)
-    draft = "Mara Lind's Almanac came out in 1893 [1]. Jon Berg's Almanac came out in 1893 [1]."
+    draft = "Mara Lind's Almanac came out in 1893 [1]. Jon Berg's Almanac came out in 1893 [1]. "
+    draft += "The Almanac was banned in 1893 [1]."
     statements = _statement("The Almanac by Mara Lind came out in 1893", 2, inputs.chunks[1].id)
     plain = await verifier_of(encoder).verify(inputs, draft)
-    assert [s.support for s in plain.value.sentences] == [Support.CHECK] * 2
+    assert [s.support for s in plain.value.sentences] == [Support.CHECK] * 3
     assert plain.counts == {}
     found = await verifier_of(encoder).verify(replace(inputs, statements=statements), draft)
-    lind, berg = found.value.sentences
+    lind, berg, ban = found.value.sentences
     assert (lind.support, lind.evidence[-1].text, found.counts) == (
         Support.CITED,
         "The Almanac by Mara Lind came out in 1893",
         {REPAIRED: 1},
     )
     assert "was added" in lind.reason
-    assert berg.support is Support.CHECK
+    assert (berg.support, ban.support) == (Support.CHECK, Support.CHECK)
+
+
+async def test_what_a_passage_is_labelled_with_is_in_it(encoder: Encoder) -> None:
+    inputs = await inputs_from({"a": "We save the disks.", "b": "We sell the disks."}, "What about the disks?", encoder)
+    labels = {
+        "headings": ("Welsh Government",),
+        "columns": "PhD F",
+        "metadata": {"Author": "Mara Lind", "year": "1893"},
+    }
+    inputs = replace(inputs, chunks=(inputs.chunks[0].model_copy(update=labels), inputs.chunks[1]))
+    draft = "For the Welsh Government, PhD F saves the disks, as Mara Lind wrote in 1893 [{}]."
+    for cited, support in ((1, Support.CITED), (2, Support.CHECK)):
+        [sentence] = (await verifier_of(encoder).verify(inputs, draft.format(cited))).value.sentences
+        assert sentence.support is support
 
 
 async def test_two_lines_of_one_sentence_are_quoted_together(encoder: Encoder) -> None:
