@@ -96,7 +96,7 @@ test("steps that change places begin as their place asks", async () => {
   const { page, done } = await opened(browser, `#/plan${ADVICE}`);
   await settled(page, "plan");
   await page.getByRole("button", { name: "Move step 2 up" }).click();
-  const steps = await page.locator(".steps li bdi").allInnerTexts();
+  const steps = await page.getByRole("textbox", { name: /^Step/ }).evaluateAll((all) => all.map(({ value }) => value));
   assert.match(steps[0], /^Start with /);
   steps.slice(1).forEach((step) => assert.match(step, /^(Then|Next,|After that,) /));
   await done();
