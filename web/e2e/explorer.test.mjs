@@ -202,10 +202,14 @@ test("why a relation is in the graph is shown", async () => {
   for (let at = 0; at < (await names.count()); at++) {
     await names.nth(at).focus();
     await page.keyboard.press("Enter");
-    await eventually(async () => assert.equal(await page.locator(".why mark.lit").count(), 2));
-    for (const said of await page.locator(".why mark.lit").allInnerTexts()) assert.ok(said.length > 20, said);
+    await eventually(async () => assert.equal(await page.locator(".why .quotation").count(), 2));
+    for (const said of await page.locator(".why .quotation q").allInnerTexts()) assert.ok(said.length > 20, said);
   }
-  await page.locator(".card").first().click();
+  const quotation = page.locator(".why .quotation").first();
+  const words = await quotation.locator("q").innerText();
+  await quotation.click();
+  await eventually(async () => assert.equal((await page.locator(".why mark.lit").allInnerTexts()).join(""), words));
+  await page.locator(".card-title").first().click();
   await says(page.locator(".why"), /Used in sentence \d/);
   await done();
 });

@@ -33,3 +33,36 @@ test("a plan over statements is dragged, edited, cut and written again, in the f
   assert.deepEqual(await texts(), SAYS.slice(0, 3));
   await done();
 });
+
+test("the graph has the statements by passage, their roles and relations, and a quotation opens its passage", async () => {
+  const { page, done } = await opened(browser, `#/graph${FLU}`);
+  await answered(page, reply);
+  await settled(page, "graph");
+  const names = await page.locator(".line-name").evaluateAll((all) => all.map((one) => one.ariaLabel));
+  assert.deepEqual(names.sort(), ["statement 2 contradicts statement 1", "statement 3 limits statement 1"]);
+  assert.equal(await page.locator(".card").count(), 3);
+  const own = page.locator(".card", { hasText: SAYS[1] });
+  await says(own, "says otherwise");
+  await says(own, SAYS[3]);
+  await own.getByRole("button", { name: SAYS[3] }).click();
+  const why = page.locator(".why");
+  await says(why, "namesake");
+  await why.getByRole("button", { name: "statement 4 is another thing than statement 2" }).click();
+  await says(why, "a botanist of the same name");
+  const { text } = reply.answer.statements.statements[1].quotations[0];
+  await why.getByRole("button", { name: text }).first().click();
+  await eventually(async () => assert.equal((await why.locator("mark.lit").allInnerTexts()).join(""), text));
+  await shown(page, "graph-statements");
+  await done();
+});
+
+test("statements without relations are shown, and that they have none", async () => {
+  const { page, done } = await opened(browser, `#/graph${FLU}`);
+  const { statements } = reply.answer;
+  await answered(page, { ...reply, answer: { ...reply.answer, statements: { ...statements, relations: [] } } });
+  await page.getByRole("heading", { name: "No relations were found" }).waitFor();
+  await page.getByRole("button", { name: SAYS[2] }).click();
+  await says(page.locator(".why"), "Told in");
+  await shown(page, "graph-without-relations");
+  await done();
+});

@@ -48,8 +48,11 @@ export const stageName = (stage: string): string => STAGES[stage] ?? stage;
 export const documentNames = (documents: StoredDocument[]): { id: string; name: string }[] =>
   documents.map(({ doc_id: id, title, name }) => ({ id, name: title || name }));
 
+const RELATIONS: Record<string, string> = { ANOTHER: "is another thing than" };
+
 /** BACKGROUND_FOR as "background for". */
-export const relationName = (relation: string): string => relation.toLowerCase().replaceAll("_", " ").replaceAll("-", " ");
+export const relationName = (relation: string): string =>
+  RELATIONS[relation] ?? relation.toLowerCase().replaceAll("_", " ").replaceAll("-", " ");
 
 const ROLES: Record<StatementRole, string> = {
   answers: "answers",
