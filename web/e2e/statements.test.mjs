@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually, FLU, launch, opened, says, settled, shown } from "./browser.mjs";
-import { answered, SAYS, verbatimReply, written } from "./written.mjs";
+import { answered, CHECKED, SAYS, verbatimReply, written } from "./written.mjs";
 
 let browser;
 let reply;
@@ -64,5 +64,37 @@ test("statements without relations are shown, and that they have none", async ()
   await page.getByRole("button", { name: SAYS[2] }).click();
   await says(page.locator(".why"), "Told in");
   await shown(page, "graph-without-relations");
+  await done();
+});
+
+test("a written answer has one number a passage, one mark a problem, what was checked, and both sides of a disagreement", async () => {
+  const { page, done } = await opened(browser, `#/ask${FLU}`);
+  await answered(page, reply);
+  await settled(page, "ask");
+  const answer = page.getByRole("region", { name: "Answer", exact: true });
+  assert.deepEqual(await answer.locator(".cites").allInnerTexts(), ["1 3", "4", "3"]);
+  assert.deepEqual(await answer.locator(".cited-numbers").allInnerTexts(), ["1", "3", "4"]);
+  assert.deepEqual((await answer.locator(".flag.bad").allInnerTexts()).map((text) => text.trim()), ["check: In none of its sources: 77."]);
+  await page.locator(".sentence").nth(2).click();
+  assert.equal(await answer.getByText("In none of its sources").count(), 1);
+  await says(answer, CHECKED);
+  const [first, , third] = reply.sources;
+  await answer.getByRole("button", { name: "Source 3" }).first().click();
+  const lit = async (text) => eventually(async () => assert.equal((await page.locator(".sources mark.lit").allInnerTexts()).join(""), text));
+  await lit(third.text);
+  await page.locator('.sentence[aria-pressed="true"]', { hasText: reply.answer.sentences[0].text }).waitFor();
+  await answer.getByRole("button", { name: "Source 1" }).click();
+  await lit(reply.sources[1].text);
+  assert.ok(reply.sources[1].text.startsWith(first.text));
+  const conflicts = page.getByRole("region", { name: "Where the sources disagree" });
+  assert.deepEqual(await conflicts.locator("q").allInnerTexts(), [reply.sources[1].text, reply.sources[3].text]);
+  await says(conflicts.locator("p").first(), "The answer follows this one.");
+  await says(conflicts, "What differs: whether it prevents flu");
+  await says(page.getByRole("region", { name: "Different things of the same name" }), "Not the same: a botanist of the same name");
+  await shown(page, "answer-written");
+  await conflicts.getByRole("button", { name: "See both in context" }).click();
+  await settled(page, "disagreements");
+  await says(page.locator(".side").first(), "The answer follows this one.");
+  await shown(page, "disagreements-written");
   await done();
 });
