@@ -96,7 +96,7 @@ test("steps that change places begin as their place asks", async () => {
   const { page, done } = await opened(browser, `#/plan${ADVICE}`);
   await settled(page, "plan");
   await page.getByRole("button", { name: "Move step 2 up" }).click();
-  const steps = await page.locator(".steps li bdi").allInnerTexts();
+  const steps = await page.getByRole("textbox", { name: /^Step/ }).evaluateAll((all) => all.map(({ value }) => value));
   assert.match(steps[0], /^Start with /);
   steps.slice(1).forEach((step) => assert.match(step, /^(Then|Next,|After that,) /));
   await done();
@@ -202,10 +202,14 @@ test("why a relation is in the graph is shown", async () => {
   for (let at = 0; at < (await names.count()); at++) {
     await names.nth(at).focus();
     await page.keyboard.press("Enter");
-    await eventually(async () => assert.equal(await page.locator(".why mark.lit").count(), 2));
-    for (const said of await page.locator(".why mark.lit").allInnerTexts()) assert.ok(said.length > 20, said);
+    await eventually(async () => assert.equal(await page.locator(".why .quotation").count(), 2));
+    for (const said of await page.locator(".why .quotation q").allInnerTexts()) assert.ok(said.length > 20, said);
   }
-  await page.locator(".card").first().click();
+  const quotation = page.locator(".why .quotation").first();
+  const words = await quotation.locator("q").innerText();
+  await quotation.click();
+  await eventually(async () => assert.equal((await page.locator(".why mark.lit").allInnerTexts()).join(""), words));
+  await page.locator(".card-title").first().click();
   await says(page.locator(".why"), /Used in sentence \d/);
   await done();
 });

@@ -70,8 +70,8 @@ function large(passages) {
   );
   const known = new Set();
   const single = edges.filter((e) => e.source !== e.target && !known.has(e.source + e.target) && known.add(e.source + e.target));
-  const sentence = { text: "Many passages.", support: "quoted", evidence: [], step: null, reason: "", confidence: null };
-  const answer = { query: "Many?", sentences: [sentence], disagreements: [], plan: null, notes: [], checked: "", abstained: "", answerable: null, nearest: [] };
+  const sentence = { text: "Many passages.", support: "quoted", evidence: [], step: null, statements: [], reason: "", confidence: null };
+  const answer = { query: "Many?", sentences: [sentence], disagreements: [], namesakes: [], statements: null, plan: null, notes: [], checked: "", abstained: "", answerable: null, nearest: [] };
   return {
     answer,
     steps: [],
@@ -105,7 +105,7 @@ test("a sentence to check, what was checked at all, and what a language model di
   await page.getByLabel("Question").fill("Many?");
   await page.keyboard.press("Enter");
   await page.locator(".sentence.problem").waitFor();
-  await page.getByText("Check. In none of its sources: the number 7.").waitFor();
+  await page.getByText("check: In none of its sources: the number 7.").waitFor();
   await page.getByText("the meaning was not judged").waitFor();
   await page.getByText("The language model did not make the plan").waitFor();
   await shown(page, "check");

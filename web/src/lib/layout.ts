@@ -1,10 +1,10 @@
-/** Where the cards and arrows of a rhetorical graph stand. */
+/** Where the cards and arrows of a graph stand. */
 
 import dagre from "@dagrejs/dagre";
-import type { Edge, RhetoricalGraph } from "../api/types";
+import type { Link, Point as Said } from "./statements";
 import { relationName } from "./words";
 
-export const CARD = { width: 248, height: 92 };
+export const CARD = { width: 272, head: 56, row: 42, rest: 10 };
 /** The most cards that can be taken in. */
 export const MOST = 12;
 const LABEL = { height: 26, letter: 7.5, padding: 18 };
@@ -15,42 +15,57 @@ export interface Point {
 }
 
 export interface Arrow {
-  edge: Edge;
+  link: Link;
   points: Point[];
   label: Point;
 }
 
+export interface Box extends Point {
+  height: number;
+}
+
 export interface Layout {
-  /** The middle of each card, by passage. */
-  cards: Map<string, Point>;
+  /** The middle of each card and its height, by passage. */
+  cards: Map<string, Box>;
   arrows: Arrow[];
   width: number;
   height: number;
 }
 
-/** Relations that have a sentence on each side, between the passages that have most of them. */
-export function shownEdges(graph: RhetoricalGraph): Edge[] {
-  const exact = graph.edges.filter((edge) => edge.source_span && edge.target_span);
-  const count = (id: string) => exact.filter((edge) => edge.source === id || edge.target === id).length;
-  const ids = new Set([...graph.chunks].sort((a, b) => count(b) - count(a)).slice(0, MOST));
-  return exact.filter((edge) => ids.has(edge.source) && ids.has(edge.target));
+/** The relations between different passages, those that have most of them. */
+export function shownLinks(links: Link[]): Link[] {
+  const apart = links.filter(({ from, to }) => from !== to);
+  const count = new Map<string, number>();
+  for (const id of apart.flatMap(({ from, to }) => [from, to])) count.set(id, (count.get(id) ?? 0) + 1);
+  const ids = new Set([...count.keys()].sort((a, b) => (count.get(b) ?? 0) - (count.get(a) ?? 0)).slice(0, MOST));
+  return apart.filter(({ from, to }) => ids.has(from) && ids.has(to));
 }
 
+const heightOf = (points: Said[], id: string): number =>
+  CARD.head + CARD.rest + CARD.row * points.filter(({ chunks, says }) => says && chunks.includes(id)).length;
+
 /** Cards in layers along the relations; arrows run around cards, and labels have a place of their own. */
-export function layOut(edges: Edge[]): Layout {
+export function layOut(points: Said[], links: Link[]): Layout {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 40, ranksep: 34, edgesep: 24, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const id of new Set(edges.flatMap(({ source, target }) => [source, target]))) graph.setNode(id, { ...CARD });
-  edges.forEach((edge, at) => {
-    const width = relationName(edge.relation).length * LABEL.letter + LABEL.padding;
-    graph.setEdge(edge.source, edge.target, { width, height: LABEL.height, labelpos: "c" }, String(at));
+  for (const id of new Set(links.flatMap(({ from, to }) => [from, to]))) {
+    graph.setNode(id, { width: CARD.width, height: heightOf(points, id) });
+  }
+  links.forEach(({ from, to, relation }, at) => {
+    const width = relationName(relation).length * LABEL.letter + LABEL.padding;
+    graph.setEdge(from, to, { width, height: LABEL.height, labelpos: "c" }, String(at));
   });
   dagre.layout(graph);
-  const cards = new Map(graph.nodes().map((id) => [id, { x: graph.node(id).x ?? 0, y: graph.node(id).y ?? 0 }]));
-  const arrows = edges.map((edge, at) => {
-    const { points = [], x = 0, y = 0 } = graph.edge(edge.source, edge.target, String(at));
-    return { edge, points, label: { x, y } };
+  const cards = new Map(
+    graph.nodes().map((id) => {
+      const { x = 0, y = 0, height = 0 } = graph.node(id);
+      return [id, { x, y, height }];
+    }),
+  );
+  const arrows = links.map((link, at) => {
+    const { points: bends = [], x = 0, y = 0 } = graph.edge(link.from, link.to, String(at));
+    return { link, points: bends, label: { x, y } };
   });
   const { width = 0, height = 0 } = graph.graph();
   return { cards, arrows, width, height };

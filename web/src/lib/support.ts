@@ -1,9 +1,4 @@
-import type { AnswerSentence, Support } from "../api/types";
-
-/** The states that are shown. */
-export const PROBLEMS: Partial<Record<Support, string>> = { check: "Check.", "not supported": "Not supported." };
+import type { AnswerSentence } from "../api/types";
 
 /** Whether a sentence is marked. */
-export function isProblem(sentence: AnswerSentence): boolean {
-  return sentence.support in PROBLEMS;
-}
+export const isProblem = ({ support }: AnswerSentence): boolean => support === "check" || support === "not supported";

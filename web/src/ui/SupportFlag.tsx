@@ -1,9 +1,21 @@
 import type { Answer, AnswerSentence } from "../api/types";
 import { isProblem } from "../lib/support";
 
-/** The state of a sentence, if it is a problem. */
+/** The state of a sentence with its reason, if it is a problem. */
 export function SupportFlag({ sentence }: { sentence: AnswerSentence }) {
-  return isProblem(sentence) && <span className="flag bad"> {sentence.support}</span>;
+  const { support, reason } = sentence;
+  if (!isProblem(sentence)) return null;
+  return (
+    <span className="flag bad">
+      {" "}
+      {support}
+      {reason && (
+        <>
+          : <bdi>{reason}</bdi>
+        </>
+      )}
+    </span>
+  );
 }
 
 /** What was checked of a written answer. */

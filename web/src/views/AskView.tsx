@@ -8,6 +8,7 @@ import { Checked } from "../ui/SupportFlag";
 import { useApp } from "../state/app";
 import type { Run } from "../state/useRun";
 import { Conflicts } from "./ask/Conflicts";
+import { Namesakes } from "./ask/Namesakes";
 import { Cited, Prose } from "./ask/Prose";
 import { RestingOn } from "./ask/RestingOn";
 import { Refusal } from "./ask/Refusal";
@@ -19,19 +20,25 @@ import { SaveBar } from "./ask/SaveBar";
 import { Unsaid } from "./ask/Unsaid";
 
 function WrittenAnswer({ result, corpus }: { result: Reply; corpus: string }) {
-  const { route } = useApp();
+  const { route, go } = useApp();
   const [pointed, setPointed] = useState<number | null>(null);
   const [resting, setResting] = useState<Resting | null>(null);
   const last = result.answer.sentences.length - 1;
   const chosen = route.s === null ? null : Math.min(route.s, last);
   const active = pointed ?? chosen ?? 0;
+  const [picked, setPicked] = useState({ at: 0, chunk: "" });
+  const pick = (at: number, chunk: string) => {
+    setPicked({ at, chunk });
+    go({ s: at });
+  };
   return (
     <div className="columns">
       <section className="answer" aria-label="Answer">
-        <Prose result={result} lit={resting?.sentences ?? [active]} chosen={chosen} onPoint={setPointed} />
+        <Prose result={result} lit={resting?.sentences ?? [active]} chosen={chosen} onPoint={setPointed} onPick={pick} />
         <Checked answer={result.answer} />
         <Cited result={result} />
         <Conflicts result={result} at={active} />
+        <Namesakes answer={result.answer} />
         <Unsaid notes={result.answer.notes} />
         <SaveBar result={result} />
         <div className="stack">
@@ -41,7 +48,14 @@ function WrittenAnswer({ result, corpus }: { result: Reply; corpus: string }) {
           {resting && <RestingOn result={result} resting={resting} />}
         </div>
       </section>
-      <SourcePane result={result} corpus={corpus} at={active} onPoint={setResting} />
+      <SourcePane
+        result={result}
+        corpus={corpus}
+        at={active}
+        passage={picked.at === active ? picked.chunk : ""}
+        onPassage={(chunk) => setPicked({ at: active, chunk })}
+        onPoint={setResting}
+      />
     </div>
   );
 }

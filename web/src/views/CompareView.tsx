@@ -11,6 +11,7 @@ import { Choice } from "../ui/Choice";
 import { Empty, ProblemNote } from "../ui/Notes";
 import { QuestionBar } from "../ui/QuestionBar";
 import { Conflicts } from "./ask/Conflicts";
+import { Namesakes } from "./ask/Namesakes";
 
 interface SideState {
   busy: boolean;
@@ -111,6 +112,7 @@ function Column({ name, side, other }: { name: string; side: SideState; other: S
     <AnswerColumn title={name} answer={side.result?.answer ?? null} other={other.result?.answer ?? null}>
       {side.busy && <p className="quiet">In progress…</p>}
       {side.result && <Conflicts result={side.result} of={name} />}
+      {side.result && <Namesakes answer={side.result.answer} of={name} />}
       {silent && <p className="quiet">This answer does not say that its sources disagree.</p>}
       {side.result && <Costs result={side.result} />}
     </AnswerColumn>

@@ -1,8 +1,8 @@
 import { useMemo } from "react";
 import { chunksOf, documentText } from "../api/calls";
 import type { Question } from "../api/open";
-import type { Answer, Chunk, Disagreement, EvidenceSpan, Reply, Span } from "../api/types";
-import { disputes, tellers } from "../lib/disputes";
+import type { Answer, Chunk, Disagreement, Reply, Span } from "../api/types";
+import { disputes, tellers, type SideName } from "../lib/disputes";
 import { CodeText, overlap } from "../lib/text";
 import { clash, plural, relationName, tone } from "../lib/words";
 import { useApp } from "../state/app";
@@ -13,6 +13,7 @@ import { Empty } from "../ui/Notes";
 import { Picks } from "../ui/Picks";
 import { SentenceLinks } from "../ui/SentenceLinks";
 import { placeAt, placeName } from "../ui/Source";
+import { Reason } from "./ask/Conflicts";
 import { CorpusAudit } from "./disagreements/CorpusAudit";
 
 /** Sentences that are shown before and after one. */
@@ -28,13 +29,15 @@ function contextOf(chunks: Chunk[], span: Span): Span {
 
 interface SideProps {
   corpus: string;
-  side: EvidenceSpan;
+  found: Disagreement;
+  name: SideName;
   /** What differs, in characters of the side's text. */
   differs: Span[];
   answer: Answer;
 }
 
-function Side({ corpus, side, differs, answer }: SideProps) {
+function Side({ corpus, found, name, differs, answer }: SideProps) {
+  const side = found[name];
   const text = useLoaded(`${corpus} ${side.doc_id}`, () => documentText(corpus, side.doc_id));
   const chunks = useLoaded(`${corpus} ${side.doc_id}`, () => chunksOf(corpus, side.doc_id));
   const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);
@@ -44,7 +47,7 @@ function Side({ corpus, side, differs, answer }: SideProps) {
     return [{ span: side.span, kind: "lit" }, ...words];
   }, [side, differs]);
   const context = chunks.value && contextOf(chunks.value, side.span);
-  const sentences = tellers(answer, side);
+  const sentences = tellers(answer, found, name);
   return (
     <div className="side">
       <h3>
@@ -63,6 +66,7 @@ function Side({ corpus, side, differs, answer }: SideProps) {
       <p className="small used-by">
         {sentences.length ? "In the answer: " : "Not in the answer."}
         <SentenceLinks at={sentences} />
+        {found.favoured === name && <span className="followed">The answer follows this one.</span>}
       </p>
     </div>
   );
@@ -77,11 +81,15 @@ function Pair({ found, corpus, result }: { found: Disagreement; corpus: string; 
         <h2>
           {clash(found.relation).both} <span className={`relation ${tone(found.relation)}`}>{relationName(found.relation)}</span>
         </h2>
-        {found.reason && <p className="small">Why: {found.reason}</p>}
+        {found.reason && (
+          <p className="small">
+            <Reason found={found} />
+          </p>
+        )}
       </header>
       <div className="sides">
-        <Side corpus={corpus} side={found.a} differs={a} answer={answer} />
-        <Side corpus={corpus} side={found.b} differs={b} answer={answer} />
+        <Side corpus={corpus} found={found} name="a" differs={a} answer={answer} />
+        <Side corpus={corpus} found={found} name="b" differs={b} answer={answer} />
       </div>
     </li>
   );

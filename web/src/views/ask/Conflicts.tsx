@@ -1,26 +1,17 @@
-import type { Disagreement, EvidenceSpan, Reply } from "../../api/types";
-import { disputes, tellers } from "../../lib/disputes";
-import { unwrap } from "../../lib/text";
+import type { Disagreement, Reply } from "../../api/types";
+import { disputes, inOrder, tellers } from "../../lib/disputes";
 import { clash } from "../../lib/words";
 import { useApp } from "../../state/app";
+import { Said } from "../../ui/Said";
 
-function Said({ side }: { side: EvidenceSpan }) {
+/** In what two sources disagree, or why it is said that they do. */
+export function Reason({ found: { reason, statements } }: { found: Disagreement }) {
+  if (!reason) return null;
   return (
-    <p>
-      <q>
-        <bdi>{unwrap(side.text)}</bdi>
-      </q>{" "}
-      <cite className="quiet small">
-        <bdi>{side.title}</bdi>
-      </cite>
-    </p>
+    <>
+      {statements.length ? "What differs" : "Why"}: <bdi>{reason}</bdi>{" "}
+    </>
   );
-}
-
-/** The side that the answer tells first comes first. */
-function inOrder(result: Reply, { a, b }: Disagreement): [EvidenceSpan, EvidenceSpan] {
-  const first = (side: EvidenceSpan) => tellers(result.answer, side)[0] ?? Infinity;
-  return first(b) < first(a) ? [b, a] : [a, b];
 }
 
 interface Props {
@@ -31,7 +22,7 @@ interface Props {
   of?: string;
 }
 
-/** Where the sources of an answer disagree, both sides and the reason. */
+/** Where the sources of an answer disagree, both sides, in what, and which one it follows. */
 export function Conflicts({ result, at = -1, of = "" }: Props) {
   const { go } = useApp();
   const { disagreements, sentences } = result.answer;
@@ -43,20 +34,20 @@ export function Conflicts({ result, at = -1, of = "" }: Props) {
       <h2>The sources disagree</h2>
       <ul>
         {disagreements.map((found, i) => {
-          const [one, other] = inOrder(result, found);
+          const [one, other] = inOrder(result.answer, found);
           const { second, older } = clash(found.relation);
           return (
             <li key={i} data-own={own.includes(found)}>
-              <Said side={one} />
-              <p className="clash small">{(other === found.a && older) || second}:</p>
-              <Said side={other} />
+              <Said side={found[one]} followed={found.favoured === one} />
+              <p className="clash small">{(other === "a" && older) || second}:</p>
+              <Said side={found[other]} />
               <p className="small quiet">
-                {found.reason && (
-                  <>
-                    Why: <bdi>{found.reason}</bdi>{" "}
-                  </>
-                )}
-                <button type="button" className="link" onClick={() => go({ view: "disagreements", s: tellers(result.answer, one)[0] ?? null })}>
+                <Reason found={found} />
+                <button
+                  type="button"
+                  className="link"
+                  onClick={() => go({ view: "disagreements", s: tellers(result.answer, found, one)[0] ?? null })}
+                >
                   See both in context
                 </button>
               </p>

@@ -1,5 +1,6 @@
-import { useRef, type KeyboardEvent } from "react";
+import { Fragment, useRef, type KeyboardEvent } from "react";
 import type { Reply } from "../../api/types";
+import { citationsOf, type Citation } from "../../lib/citations";
 import { disputes } from "../../lib/disputes";
 import { isProblem } from "../../lib/support";
 import { NOT_SURE } from "../../lib/words";
@@ -12,12 +13,16 @@ interface Props {
   lit: number[];
   chosen: number | null;
   onPoint: (at: number | null) => void;
+  /** Called with a passage of a sentence whose number is clicked. */
+  onPick: (at: number, chunk: string) => void;
 }
 
 /** The documents behind the raised numbers, with the page where there are pages. */
-export function Cited({ result }: { result: Pick<Reply, "sources"> }) {
+export function Cited({ result }: { result: Pick<Reply, "sources" | "citations"> }) {
   const numbers = new Map<string, number[]>();
+  const shown = new Set(result.citations.flatMap((_, at) => citationsOf(result, at)).map(({ number }) => number));
   result.sources.forEach(({ title, page }, at) => {
+    if (!shown.has(at + 1)) return;
     const name = page === null ? title : `${title}, p. ${page}`;
     numbers.set(name, [...(numbers.get(name) ?? []), at + 1]);
   });
@@ -32,7 +37,23 @@ export function Cited({ result }: { result: Pick<Reply, "sources"> }) {
   );
 }
 
-export function Prose({ result, lit, chosen, onPoint }: Props) {
+/** The reference numbers after a sentence; each opens its passage. */
+function Numbers({ all, onPick }: { all: Citation[]; onPick: (chunk: string) => void }) {
+  return (
+    <sup className="cites">
+      {all.map(({ number, chunk }, i) => (
+        <Fragment key={number}>
+          {i > 0 && " "}
+          <button type="button" aria-label={`Source ${number}`} onClick={() => onPick(chunk)}>
+            {number}
+          </button>
+        </Fragment>
+      ))}
+    </sup>
+  );
+}
+
+export function Prose({ result, lit, chosen, onPoint, onPick }: Props) {
   const { go } = useApp();
   const box = useRef<HTMLParagraphElement>(null);
   const { sentences } = result.answer;
@@ -49,23 +70,25 @@ export function Prose({ result, lit, chosen, onPoint }: Props) {
     <p className="prose" ref={box} dir="auto" onPointerLeave={() => onPoint(null)}>
       {result.answer.unsure && <span className="quiet">{NOT_SURE} </span>}
       {sentences.map((sentence, at) => (
-        <span key={at}>
+        <span
+          key={at}
+          onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(at)}
+          onFocus={() => onPoint(at)}
+          onBlur={() => onPoint(null)}
+        >
           <bdi
             role="button"
             tabIndex={0}
             aria-pressed={chosen === at}
             className={`sentence${lit.includes(at) ? " lit" : ""}${isProblem(sentence) ? " problem" : ""}`}
-            onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(at)}
-            onFocus={() => onPoint(at)}
-            onBlur={() => onPoint(null)}
             onClick={() => choose(at)}
             onKeyDown={(event) => keyed(event, at)}
           >
             {sentence.text}
             <SupportFlag sentence={sentence} />
             {disputes(result.answer, sentence).length > 0 && <span className="flag"> disputed</span>}
-            <sup className="cites">{result.citations[at]?.join(" ")}</sup>
-          </bdi>{" "}
+          </bdi>
+          <Numbers all={citationsOf(result, at)} onPick={(chunk) => onPick(at, chunk)} />{" "}
         </span>
       ))}
     </p>

@@ -1,5 +1,6 @@
-import { useEffect, useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { EvidenceSpan, Reply, Span } from "../../api/types";
+import { citationsOf } from "../../lib/citations";
 import { restingOn, type Resting } from "../../lib/evidence";
 import type { Mark } from "../../lib/text";
 import { useApp } from "../../state/app";
@@ -12,24 +13,36 @@ function marksOf(all: EvidenceSpan[], lit: EvidenceSpan[], doc: string): Mark[] 
   return [...kind(all, "used"), ...kind(lit, "lit")];
 }
 
+/** The passages of some evidence, each by its first words that are no heading or neighbour. */
+function firstOfEach(evidence: EvidenceSpan[]): EvidenceSpan[] {
+  const found = new Map<string, EvidenceSpan>();
+  for (const one of [...evidence.filter((e) => !e.is_context), ...evidence]) {
+    if (!found.has(one.chunk_id)) found.set(one.chunk_id, one);
+  }
+  return [...found.values()];
+}
+
 interface Props {
   result: Reply;
   corpus: string;
   at: number;
+  /** The passage of the sentence that is shown; empty for the first. */
+  passage: string;
+  onPassage: (chunk: string) => void;
   /** Called with what rests on characters that are pointed at. */
   onPoint: (resting: Resting | null) => void;
 }
 
 /** The document that the sentence rests on, at the characters that support it. */
-export function SourcePane({ result, corpus, at, onPoint }: Props) {
+export function SourcePane({ result, corpus, at, passage, onPassage, onPoint }: Props) {
   const { go, passages } = useApp();
   const all = result.sources;
-  const [chosen, setChosen] = useState(0);
-  useEffect(() => setChosen(0), [at]);
   const lit = useMemo(() => result.answer.sentences[at]?.evidence ?? [], [result, at]);
-  const shown = lit[chosen] ?? lit[0] ?? all[0];
+  const behind = useMemo(() => firstOfEach(lit), [lit]);
+  const shown = behind.find((e) => e.chunk_id === passage) ?? behind[0] ?? all[0];
   const marks = useMemo(() => marksOf(all, lit, shown?.doc_id ?? ""), [all, lit, shown?.doc_id]);
   const doc = shown?.doc_id ?? "";
+  const numberOf = (chunk: string) => citationsOf(result, at).find((one) => one.chunk === chunk)?.number ?? "";
   const pointed = (span: Span | null) => onPoint(span && restingOn(result, doc, span));
   const choose = (span: Span) => {
     const [first] = restingOn(result, doc, span).sentences;
@@ -44,12 +57,12 @@ export function SourcePane({ result, corpus, at, onPoint }: Props) {
   }
   return (
     <aside className="sources" aria-label="Sources">
-      {lit.length > 1 && (
+      {behind.length > 1 && (
         <Picks
           label="Passages behind this sentence"
-          value={chosen}
-          options={lit.map(({ title }, i) => ({ value: i, name: `${i + 1} ${title}` }))}
-          onChange={setChosen}
+          value={shown.chunk_id}
+          options={behind.map((e) => ({ value: e.chunk_id, name: `${numberOf(e.chunk_id)} ${e.title}`.trim() }))}
+          onChange={onPassage}
         />
       )}
       <Source

@@ -1,5 +1,5 @@
 import type { Reply } from "../../api/types";
-import { isProblem, PROBLEMS } from "../../lib/support";
+import { isProblem } from "../../lib/support";
 import { percent } from "../../lib/words";
 
 function Step({ result, at }: { result: Reply; at: number }) {
@@ -19,13 +19,17 @@ function Step({ result, at }: { result: Reply; at: number }) {
 export function Trail({ result, at }: { result: Reply; at: number }) {
   const sentence = result.answer.sentences[at];
   if (!sentence) return null;
+  const { confidence } = sentence;
+  const reason = isProblem(sentence) ? "" : sentence.reason; // the sentence's mark has it
   return (
     <section className="trail" aria-label="How this sentence came about">
       <h2>Sentence {at + 1}</h2>
-      <p className={isProblem(sentence) ? "bad" : "quiet small"}>
-        {PROBLEMS[sentence.support]} <bdi>{sentence.reason}</bdi>
-        {sentence.confidence !== null && ` Probability: ${percent(sentence.confidence)}.`}
-      </p>
+      {(reason || confidence !== null) && (
+        <p className="quiet small">
+          <bdi>{reason}</bdi>
+          {confidence !== null && ` Probability: ${percent(confidence)}.`}
+        </p>
+      )}
       <details>
         <summary>Its step of the plan</summary>
         <Step result={result} at={at} />

@@ -1,67 +1,116 @@
-import { useMemo } from "react";
-import type { Chunk, Edge, Reply, Span } from "../../api/types";
+import { useEffect, useMemo, useRef } from "react";
+import type { Quotation, Reply } from "../../api/types";
+import { passageNumber, pointName, type Link, type Point, type PointGraph } from "../../lib/statements";
 import { CodeText } from "../../lib/text";
-import { relationName, tone } from "../../lib/words";
+import { relationName, roleName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { DocumentBody } from "../../ui/DocumentBody";
 import { SentenceLinks } from "../../ui/SentenceLinks";
-import { placeAt, placeName } from "../../ui/Source";
-import { edgeId } from "./Network";
+import { placeAt, placeName, Source } from "../../ui/Source";
 
-interface CarriedProps {
-  chunk: Chunk | undefined;
-  span: Span | null;
-  number: number;
+interface Opening {
+  opened: Quotation | null;
+  onOpen: (quotation: Quotation) => void;
 }
 
-function Carried({ chunk, span, number }: CarriedProps) {
-  if (!chunk || !span) return <p className="quiet">Passage {number}</p>;
-  const said = [...chunk.text].slice(span.start - chunk.span.start, span.end - chunk.span.start).join("");
+interface SaidProps extends Opening {
+  result: Reply;
+  point: Point;
+}
+
+/** What a statement says, its role, and its quotations, each of which opens its passage. */
+function Said({ result, point, opened, onOpen }: SaidProps) {
+  const { passages } = useApp();
+  const isQuotation = point.quotations.some(({ text }) => text === point.says);
+  const name = pointName(result, point);
   return (
-    <blockquote className="carried">
-      <p className="quiet small">
-        {number}. <bdi>{chunk.title}</bdi>
+    <div className="said">
+      <p className="small">
+        <span className="quiet">{name[0]?.toUpperCase() + name.slice(1)}</span>{" "}
+        {point.role !== null && point.role !== "answers" && <span className={`role role-${point.role}`}>{roleName(point.role)}</span>}
       </p>
-      <p dir="auto">
-        <mark className="lit">{said}</mark>
-      </p>
-    </blockquote>
+      {point.says && !isQuotation && (
+        <p dir="auto">
+          <bdi>{point.says}</bdi>
+        </p>
+      )}
+      {point.quotations.map((quotation, at) => (
+        <button
+          type="button"
+          className="quotation"
+          key={at}
+          aria-expanded={opened === quotation}
+          disabled={!passages.has(quotation.chunk_id)}
+          onClick={() => onOpen(quotation)}
+        >
+          <q dir="auto">{quotation.text}</q>{" "}
+          <span className="quiet small">
+            {quotation.passage}. <bdi>{quotation.title}</bdi>
+          </span>
+        </button>
+      ))}
+    </div>
   );
 }
 
-interface Props {
-  result: Reply;
-  /** Those that are drawn. */
-  edges: Edge[];
-  selected: string;
-}
-
-function WhyEdge({ result, edge }: { result: Reply; edge: Edge }) {
-  const { passages } = useApp();
-  const number = (id: string) => (result.graph?.chunks.indexOf(id) ?? -1) + 1;
+function WhyLink({ link, ...rest }: Opening & { result: Reply; link: Link }) {
   return (
     <>
       <h2>Why this relation is there</h2>
-      <Carried chunk={passages.get(edge.source)} span={edge.source_span} number={number(edge.source)} />
+      <Said {...rest} point={link.source} />
       <p className="why-relation">
-        <span className={`relation ${tone(edge.relation)}`}>{relationName(edge.relation)}</span>
-        {edge.reason && <span className="small">{edge.reason}</span>}
+        <span className={`relation ${tone(link.relation)}`}>{relationName(link.relation)}</span>
+        {link.about && (
+          <span className="small">
+            <bdi>{link.about}</bdi>
+          </span>
+        )}
       </p>
-      <Carried chunk={passages.get(edge.target)} span={edge.target_span} number={number(edge.target)} />
+      <Said {...rest} point={link.target} />
     </>
   );
 }
 
-function WhyCard({ result, selected: id }: Props) {
+interface PointProps extends Opening {
+  result: Reply;
+  point: Point;
+  links: Link[];
+  onSelect: (id: string) => void;
+}
+
+/** A statement, the sentences that tell it, and its relations, also those within its passage. */
+function WhyPoint({ result, point, links, onSelect, ...opening }: PointProps) {
+  const told = result.answer.sentences.flatMap((s, at) => (point.number !== null && s.statements.includes(point.number) ? [at] : []));
+  return (
+    <>
+      <h2>What it says</h2>
+      <Said result={result} point={point} {...opening} />
+      <p className="small">
+        {told.length ? "Told in " : "The answer does not tell it."}
+        <SentenceLinks at={told} />
+      </p>
+      <ul className="edges">
+        {links.filter(({ source, target }) => source === point || target === point).map((link) => (
+          <li key={link.id}>
+            <button type="button" className="link" onClick={() => onSelect(link.id)}>
+              {pointName(result, link.source)} {relationName(link.relation)} {pointName(result, link.target)}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function WhyCard({ result, id }: { result: Reply; id: string }) {
   const { passages, go } = useApp();
   const chunk = passages.get(id);
   const text = useMemo(() => (chunk ? new CodeText(chunk.text) : null), [chunk]);
-  const number = (result.graph?.chunks.indexOf(id) ?? -1) + 1;
   const users = result.answer.sentences.flatMap((s, at) => (s.evidence.some((e) => e.chunk_id === id) ? [at] : []));
   return (
     <>
       <h2>
-        {number}. <bdi>{chunk?.title ?? "Passage"}</bdi>
+        {passageNumber(result, id)}. <bdi>{chunk?.title ?? "Passage"}</bdi>
       </h2>
       {chunk && (
         <p className="quiet small">
@@ -90,12 +139,38 @@ function WhyCard({ result, selected: id }: Props) {
   );
 }
 
-export function Why(props: Props) {
-  const { result, edges, selected } = props;
-  const edge = edges.find((e) => edgeId(e) === selected);
+/** The document of a quotation, at its words. */
+function Opened({ quotation, corpus }: { quotation: Quotation; corpus: string }) {
+  const { passages } = useApp();
+  const doc = passages.get(quotation.chunk_id)?.doc_id ?? "";
+  const marks = useMemo(() => quotation.spans.map((span) => ({ span, kind: "lit" })), [quotation]);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [quotation]);
+  return (
+    <div className="opened" ref={box}>
+      <Source corpus={corpus} doc={doc} title={quotation.title} at={quotation.spans[0] ?? null} marks={marks} />
+    </div>
+  );
+}
+
+interface Props extends Opening {
+  result: Reply;
+  corpus: string;
+  graph: PointGraph;
+  selected: string;
+  onSelect: (id: string) => void;
+}
+
+export function Why({ result, corpus, graph, selected, onSelect, ...opening }: Props) {
+  const link = graph.links.find(({ id }) => id === selected);
+  const point = graph.points.find(({ id, says }) => says && id === selected);
   return (
     <aside className="why panel" aria-label="Why it is there" aria-live="polite">
-      {edge ? <WhyEdge result={result} edge={edge} /> : <WhyCard {...props} />}
+      {link && <WhyLink result={result} link={link} {...opening} />}
+      {point && <WhyPoint result={result} point={point} links={graph.links} onSelect={onSelect} {...opening} />}
+      {!link && !point && selected && <WhyCard result={result} id={selected} />}
+      {!selected && <p className="quiet">Choose a statement to read its quotations.</p>}
+      {opening.opened && <Opened quotation={opening.opened} corpus={corpus} />}
     </aside>
   );
 }
