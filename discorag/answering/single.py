@@ -120,7 +120,7 @@ class _AfterMark:
             return self._shown.push(piece)
         self._held += piece
         mark = _MARK.search(self._held)
-        begun = self._held[mark.end() :].lstrip("*_` \n") if mark else ""
+        begun = self._held[mark.end() :].lstrip("*_ \n") if mark else ""
         self._is_open = bool(begun)
         return self._shown.push(begun) if begun else ""
 

@@ -11,7 +11,7 @@ import pytest
 
 from discorag import AskResult, DiscoRAG
 from tests.conftest import Pipelines
-from tests.graphs.scripts import at_odds, passages_in, turn_of
+from tests.graphs.scripts import at_odds, in_one_reply, passages_in, turn_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 QUESTION = "How much may the van weigh, and how much does its tank hold?"
@@ -36,7 +36,8 @@ class Model:
     def __call__(self, body: Body) -> Scripted | str:
         turn = turn_of(body)
         self.asked.append(turn)
-        reply = self.replies.get(turn, at_odds(body) if turn == "statements" else ANSWER)
+        statements, answer = self.replies.get("statements", at_odds(body)), self.replies.get("answer", ANSWER)
+        reply = in_one_reply(statements, answer) if turn == "both" else answer
         reply = reply if isinstance(reply, Scripted) else Scripted(reply)
         self.van_is_first = van_is_first(body)
         return Scripted(numbered(reply.text or "", self.van_is_first), finish_reason=reply.finish_reason)
@@ -178,6 +179,18 @@ async def test_a_reply_in_any_form_gives_the_same_sentences_and_citations_and_no
     assert RAW.findall(streamed.replace("<restart>", "")) == []
 
 
+AFTER_STATEMENTS = {name: reply for name, reply in TWO.items() if name.startswith(("after", "wrapped", "one ["))}
+
+
+@pytest.mark.parametrize("reply", AFTER_STATEMENTS.values(), ids=AFTER_STATEMENTS)
+async def test_an_answer_behind_its_statements_may_have_any_form_too(rag: DiscoRAG, model: Model, reply: str) -> None:
+    streamed, result = await ask(rag, model, answer=reply)
+    assert result.answer.text == TEXT
+    assert citations(result, model) == [["V"], ["T"]]
+    assert model.asked == ["both"]
+    assert RAW.findall(streamed.replace("<restart>", "")) == []
+
+
 @pytest.mark.parametrize("form", _BOTH)
 async def test_several_passages_in_one_pair_of_brackets_are_all_cited(rag: DiscoRAG, model: Model, form: str) -> None:
     streamed, result = await ask(rag, model, preset="standard", answer=f"{VAN}{form}.")
@@ -294,7 +307,8 @@ async def test_statements_are_read_however_their_json_is_spelled(rag: DiscoRAG, 
     _, result = await ask(rag, model, statements=reply)
     assert result.graph is not None
     assert [e.relation for e in result.graph.edges] == ["SUPPORTS"]
-    assert model.asked == ["statements", "answer"]
+    assert citations(result, model) == [["V"], ["T"]]
+    assert model.asked == ["both"]
 
 
 PARTS = (
