@@ -145,7 +145,9 @@ function Opened({ quotation, corpus }: { quotation: Quotation; corpus: string })
   const doc = passages.get(quotation.chunk_id)?.doc_id ?? "";
   const marks = useMemo(() => quotation.spans.map((span) => ({ span, kind: "lit" })), [quotation]);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [quotation]);
+  useEffect(() => {
+    void box.current?.scrollIntoView({ block: "nearest" });
+  }, [quotation]);
   return (
     <div className="opened" ref={box}>
       <Source corpus={corpus} doc={doc} title={quotation.title} at={quotation.spans[0] ?? null} marks={marks} />
