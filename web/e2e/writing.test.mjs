@@ -45,7 +45,7 @@ for (const [name, sentence, notes] of [
   });
 }
 
-test("statements appear one after the other before the answer begins, and again if the model fails", async () => {
+test("statements appear one after the other before the answer begins, and go if the model fails", async () => {
   const { page, done } = await opened(browser, `#/ask${FLU}`, { init: answerByHand });
   const send = (event, data) => page.evaluate((sent) => window.send(sent), [event, data]);
   const found = page.getByRole("list", { name: "Found so far" });

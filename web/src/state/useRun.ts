@@ -39,6 +39,10 @@ function withStage(stages: StageSeen[], seen: StageSeen): StageSeen[] {
   return at < 0 ? [...stages, seen] : stages.map((s, i) => (i === at ? seen : s));
 }
 
+/** A model that repeats its reply repeats what it has found. */
+const withStatement = (found: Statement[], one: Statement): Statement[] =>
+  found.some(({ says }) => says === one.says) ? found : [...found, one];
+
 function after(run: Run, event: StreamEvent): Run {
   const { stage } = event;
   const old = run.stages.find((s) => s.stage === stage);
@@ -59,7 +63,7 @@ function after(run: Run, event: StreamEvent): Run {
       return { ...run, stages: withStage(run.stages, seen), failures: [...run.failures, failure] };
     }
     case "statement":
-      return event.statement ? { ...run, statements: [...run.statements, event.statement] } : run;
+      return event.statement ? { ...run, statements: withStatement(run.statements, event.statement) } : run;
     case "token":
       return { ...run, draft: run.draft + (event.token ?? "") };
     case "restart":
