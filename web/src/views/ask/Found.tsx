@@ -1,5 +1,6 @@
 import type { Statement } from "../../api/types";
-import { plural, roleName } from "../../lib/words";
+import { plural } from "../../lib/words";
+import { Role } from "../../ui/Role";
 
 /** What a language model has found in the passages so far; closed once the answer begins. */
 export function Found({ statements, isDone }: { statements: Statement[]; isDone: boolean }) {
@@ -9,7 +10,7 @@ export function Found({ statements, isDone }: { statements: Statement[]; isDone:
       <ol className="small" aria-label="Found so far" aria-live="polite">
         {statements.map(({ says, role, quotations }, at) => (
           <li key={at}>
-            {role !== "answers" && <span className={`role role-${role}`}>{roleName(role)}</span>} <bdi>{says}</bdi>{" "}
+            <Role role={role} /> <bdi>{says}</bdi>{" "}
             <span className="quiet">
               <bdi>{[...new Set(quotations.map(({ title }) => title))].join(", ")}</bdi>
             </span>

@@ -2,9 +2,10 @@ import { useEffect, useMemo, useRef } from "react";
 import type { Quotation, Reply } from "../../api/types";
 import { passageNumber, pointName, type Link, type Point, type PointGraph } from "../../lib/statements";
 import { CodeText } from "../../lib/text";
-import { relationName, roleName, tone } from "../../lib/words";
+import { relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { DocumentBody } from "../../ui/DocumentBody";
+import { Role } from "../../ui/Role";
 import { SentenceLinks } from "../../ui/SentenceLinks";
 import { placeAt, placeName, Source } from "../../ui/Source";
 
@@ -27,7 +28,7 @@ function Said({ result, point, opened, onOpen }: SaidProps) {
     <div className="said">
       <p className="small">
         <span className="quiet">{name[0]?.toUpperCase() + name.slice(1)}</span>{" "}
-        {point.role !== null && point.role !== "answers" && <span className={`role role-${point.role}`}>{roleName(point.role)}</span>}
+        <Role role={point.role} />
       </p>
       {point.says && !isQuotation && (
         <p dir="auto">
