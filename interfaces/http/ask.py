@@ -74,7 +74,8 @@ class Reply(NumberedAnswer, AskResult):
 
 _EVENTS = (
     "Server-sent events if asked for by `Accept: text/event-stream`: `start`, `end` and `failure` of every stage, "
-    "`token`s of the draft, `restart` if the tokens so far are void, and finally `answer` (as in JSON) or `error`. "
+    "`statement`s as soon as a language model has found them, `token`s of the draft, `restart` if the tokens so far "
+    "are void, and finally `answer` (as in JSON) or `error`. "
     "If a language model fails, the stages start again without it."
 )
 

@@ -1,7 +1,7 @@
 /** An answer over statements: its plan, its graph, its marks, and what is shown while a model works. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, FLU, launch, opened, says, settled, shown } from "./browser.mjs";
+import { eventually, FLU, launch, LOOKS, opened, says, settled, shown } from "./browser.mjs";
 import { answered, CHECKED, SAYS, verbatimReply, written } from "./written.mjs";
 
 let browser;
@@ -98,3 +98,16 @@ test("a written answer has one number a passage, one mark a problem, what was ch
   await shown(page, "disagreements-written");
   await done();
 });
+
+for (const look of LOOKS) {
+  test(`a written answer is accessible and fits, ${look.theme}, ${look.width}`, async () => {
+    const { page, done } = await opened(browser, `#/ask${FLU}`, look);
+    await answered(page, reply);
+    for (const view of ["ask", "disagreements", "graph", "plan"]) {
+      await page.evaluate((hash) => (location.hash = hash), `#/${view}${FLU}`);
+      await settled(page, view);
+      await shown(page, `${view}-written-${look.theme}-${look.width}`);
+    }
+    await done();
+  });
+}

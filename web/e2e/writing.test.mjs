@@ -1,31 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { FLU, launch, opened, says, shown, URL_OF } from "./browser.mjs";
+import { FLU, launch, opened, says, shown } from "./browser.mjs";
+import { answerByHand, SAYS, verbatimReply, written } from "./written.mjs";
 
 let browser;
 let verbatim;
 before(async () => {
   browser = await launch();
-  const question = { query: "Does vitamin D prevent flu?", corpus: "vitamin-d" };
-  const headers = { "Content-Type": "application/json" };
-  verbatim = await (await fetch(`${URL_OF}/ask`, { method: "POST", body: JSON.stringify(question), headers })).json();
+  verbatim = await verbatimReply();
 });
 after(() => browser.close());
-
-/** In the page: a question is answered by the events that the test sends, one by one. */
-function answerByHand() {
-  const real = window.fetch;
-  window.fetch = (url, options) => {
-    if (url !== "ask") return real(url, options);
-    const start = (stream) => {
-      window.send = ([event, data]) => {
-        stream.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
-        if (event === "answer") stream.close();
-      };
-    };
-    return Promise.resolve(new Response(new ReadableStream({ start })));
-  };
-}
 
 const NOTE = "The language model did not make the answer: The endpoint did not answer in time.";
 const WRITTEN = "It depends on who takes it.";
@@ -60,3 +44,29 @@ for (const [name, sentence, notes] of [
     await done();
   });
 }
+
+test("statements appear one after the other before the answer begins, and go if the model fails", async () => {
+  const { page, done } = await opened(browser, `#/ask${FLU}`, { init: answerByHand });
+  const send = (event, data) => page.evaluate((sent) => window.send(sent), [event, data]);
+  const found = page.getByRole("list", { name: "Found so far" });
+  const reply = written(verbatim);
+  const statements = reply.answer.statements.statements;
+  await page.waitForFunction(() => window.send);
+  for (const stage of ["prepare", "retrieve", "relate"]) await send("start", { event: "start", stage });
+  for (const [at, statement] of statements.entries()) {
+    await send("statement", { event: "statement", stage: "relate", statement });
+    await says(found.locator("li").nth(at), SAYS[at]);
+    await page.getByText(at ? `${at + 1} statements found` : "1 statement found", { exact: true }).waitFor();
+  }
+  await says(found.locator("li").nth(1), "says otherwise");
+  await says(found.locator("li").nth(1), "sunshine-pill-feature");
+  await shown(page, "statements-found");
+  await send("token", { event: "token", stage: "generate", token: "It depends" });
+  await found.waitFor({ state: "hidden" });
+  await says(page.locator(".draft"), "It depends");
+  await send("start", { event: "start", stage: "prepare" });
+  await page.locator(".found").waitFor({ state: "detached" });
+  await send("answer", reply);
+  await says(page.locator(".sentence"), reply.answer.sentences[0].text);
+  await done();
+});

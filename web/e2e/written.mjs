@@ -76,3 +76,18 @@ export async function answered(page, reply) {
   await page.reload();
   return asked;
 }
+
+/** In the page: a question is answered by the events that the test sends, one by one. */
+export function answerByHand() {
+  const real = window.fetch;
+  window.fetch = (url, options) => {
+    if (url !== "ask") return real(url, options);
+    const start = (stream) => {
+      window.send = ([event, data]) => {
+        stream.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+        if (event === "answer") stream.close();
+      };
+    };
+    return Promise.resolve(new Response(new ReadableStream({ start })));
+  };
+}

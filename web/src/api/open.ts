@@ -1,6 +1,6 @@
 /** What the API's schema leaves open: the events of streams; and what the page asks. */
 
-import type { Options } from "./types";
+import type { Options, Statement } from "./types";
 
 export interface Question {
   query: string;
@@ -11,11 +11,12 @@ export interface Question {
 }
 
 export interface StreamEvent {
-  event: "start" | "end" | "failure" | "token" | "restart";
+  event: "start" | "end" | "failure" | "token" | "restart" | "statement";
   stage: string;
   preview?: string;
   seconds?: number;
   token?: string;
   message?: string;
   fallback?: string;
+  statement?: Statement;
 }

@@ -2,7 +2,7 @@ import { useCallback, useRef, useState } from "react";
 import { problemOf, type Problem } from "../api/client";
 import { stream } from "../api/stream";
 import type { Question, StreamEvent } from "../api/open";
-import type { Failure, Reply } from "../api/types";
+import type { Failure, Reply, Statement } from "../api/types";
 
 export interface StageSeen {
   stage: string;
@@ -15,6 +15,8 @@ export interface Run {
   status: "idle" | "running" | "done" | "failed";
   asked: Question | null;
   stages: StageSeen[];
+  /** What a language model has found in the passages so far. */
+  statements: Statement[];
   draft: string;
   failures: Failure[];
   result: Reply | null;
@@ -25,6 +27,7 @@ const IDLE: Run = {
   status: "idle",
   asked: null,
   stages: [],
+  statements: [],
   draft: "",
   failures: [],
   result: null,
@@ -36,6 +39,10 @@ function withStage(stages: StageSeen[], seen: StageSeen): StageSeen[] {
   return at < 0 ? [...stages, seen] : stages.map((s, i) => (i === at ? seen : s));
 }
 
+/** A model that repeats its reply repeats what it has found. */
+const withStatement = (found: Statement[], one: Statement): Statement[] =>
+  found.some(({ says }) => says === one.says) ? found : [...found, one];
+
 function after(run: Run, event: StreamEvent): Run {
   const { stage } = event;
   const old = run.stages.find((s) => s.stage === stage);
@@ -43,7 +50,7 @@ function after(run: Run, event: StreamEvent): Run {
     case "start": {
       const seen: StageSeen = { stage, state: "running", preview: "", seconds: null };
       const isAgain = stage === "prepare"; // the language model failed: the stages run again without it
-      return { ...run, stages: isAgain ? [seen] : withStage(run.stages, seen) };
+      return isAgain ? { ...run, stages: [seen], statements: [] } : { ...run, stages: withStage(run.stages, seen) };
     }
     case "end": {
       const state = old?.state === "failed" ? "failed" : "done";
@@ -55,6 +62,8 @@ function after(run: Run, event: StreamEvent): Run {
       const seen: StageSeen = { stage, state: "failed", preview: old?.preview ?? "", seconds: old?.seconds ?? null };
       return { ...run, stages: withStage(run.stages, seen), failures: [...run.failures, failure] };
     }
+    case "statement":
+      return event.statement ? { ...run, statements: withStatement(run.statements, event.statement) } : run;
     case "token":
       return { ...run, draft: run.draft + (event.token ?? "") };
     case "restart":

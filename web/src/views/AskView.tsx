@@ -7,6 +7,7 @@ import { QuestionBar } from "../ui/QuestionBar";
 import { Checked } from "../ui/SupportFlag";
 import { useApp } from "../state/app";
 import type { Run } from "../state/useRun";
+import { Found } from "./ask/Found";
 import { Conflicts } from "./ask/Conflicts";
 import { Namesakes } from "./ask/Namesakes";
 import { Cited, Prose } from "./ask/Prose";
@@ -61,10 +62,11 @@ function WrittenAnswer({ result, corpus }: { result: Reply; corpus: string }) {
 }
 
 /** What a question has gone through so far, and the draft as it is written. */
-function Draft({ run: { draft, failures, stages } }: { run: Run }) {
+function Draft({ run: { draft, failures, stages, statements } }: { run: Run }) {
   return (
     <section className="answer" aria-label="Draft" aria-busy="true">
       <p className="quiet small">{stages.map((seen) => stageName(seen.stage)).join(" · ") || stageName("prepare")}…</p>
+      {statements.length > 0 && <Found statements={statements} isDone={draft !== ""} />}
       {draft && (
         <p className="prose draft" dir="auto">
           {draft}

@@ -2,9 +2,10 @@ import { useEffect, useMemo, useRef } from "react";
 import type { Quotation, Reply } from "../../api/types";
 import { passageNumber, pointName, type Link, type Point, type PointGraph } from "../../lib/statements";
 import { CodeText } from "../../lib/text";
-import { relationName, roleName, tone } from "../../lib/words";
+import { relationName, tone } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { DocumentBody } from "../../ui/DocumentBody";
+import { Role } from "../../ui/Role";
 import { SentenceLinks } from "../../ui/SentenceLinks";
 import { placeAt, placeName, Source } from "../../ui/Source";
 
@@ -27,7 +28,7 @@ function Said({ result, point, opened, onOpen }: SaidProps) {
     <div className="said">
       <p className="small">
         <span className="quiet">{name[0]?.toUpperCase() + name.slice(1)}</span>{" "}
-        {point.role !== null && point.role !== "answers" && <span className={`role role-${point.role}`}>{roleName(point.role)}</span>}
+        <Role role={point.role} />
       </p>
       {point.says && !isQuotation && (
         <p dir="auto">
@@ -145,7 +146,9 @@ function Opened({ quotation, corpus }: { quotation: Quotation; corpus: string })
   const doc = passages.get(quotation.chunk_id)?.doc_id ?? "";
   const marks = useMemo(() => quotation.spans.map((span) => ({ span, kind: "lit" })), [quotation]);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [quotation]);
+  useEffect(() => {
+    void box.current?.scrollIntoView({ block: "nearest" });
+  }, [quotation]);
   return (
     <div className="opened" ref={box}>
       <Source corpus={corpus} doc={doc} title={quotation.title} at={quotation.spans[0] ?? null} marks={marks} />

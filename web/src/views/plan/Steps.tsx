@@ -1,7 +1,7 @@
 import { useState, type DragEvent } from "react";
 import { Button } from "react-aria-components";
 import { moved, without, type Step } from "../../lib/plan";
-import { roleName } from "../../lib/words";
+import { Role } from "../../ui/Role";
 
 interface StepsProps {
   steps: Step[];
@@ -35,7 +35,7 @@ function Basis({ step: { role, statements } }: { step: Step }) {
   const numbers = `${statements.length === 1 ? "Statement" : "Statements"} ${statements.join(", ")}`;
   return (
     <span className="step-basis quiet small">
-      {role !== "answers" && <span className={`role role-${role}`}>{roleName(role)}</span>} {numbers}
+      <Role role={role} /> {numbers}
     </span>
   );
 }
