@@ -130,7 +130,7 @@ class AnswerContext(AnswerOptions, _Scoped):
     @property
     def may_answer_at_once(self) -> bool:
         """Whether the call that finds statements, relations and plan may also write the answer."""
-        return self.has_statements and self.use_graph and self.use_plan and not (self.plan or self.review)
+        return self.has_statements and self.use_graph and self.use_plan and not self.review
 
     def reader(self, backends: Backends) -> ReaderModel:
         """The language model that reads the passages. Raises `ConfigError` if none is configured."""

@@ -1,6 +1,7 @@
 """The structure of the evidence: parse (trees in chunks), relate (statements, and a graph over chunks) and plan."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import cast
 
@@ -10,6 +11,7 @@ from discorag.answering.collect import collect_statements
 from discorag.answering.passage_graph import graph_over_passages
 from discorag.answering.reader import ReaderModel
 from discorag.answering.single import AnswerWithStatements, answer_in_one_call, fits_one_call
+from discorag.answering.statements import Collected
 from discorag.discourse.parse.parser import PROMPTED, Limits
 from discorag.discourse.relate import relate_chunks
 from discorag.generation.draft import stream_answer
@@ -135,9 +137,24 @@ async def _collected(
     """Statements and plan, with the answer if one call may and can write all of it. Raises `ModelError`."""
     if context.may_answer_at_once and await fits_one_call(inputs, reader):
         answer = answer_in_one_call(inputs, reader, stage.show_statement)
-        return await stream_answer(answer, stage, lambda both: both.text)
+        return await (_without_answer(answer) if context.plan else stream_answer(answer, stage, lambda both: both.text))
     outcome = await collect_statements(inputs, reader, stage.show_statement)
     return outcome.holding(AnswerWithStatements(outcome.value))
+
+
+async def _without_answer(
+    answer: AsyncIterator[str | Outcome[AnswerWithStatements]],
+) -> Outcome[AnswerWithStatements]:
+    """Statements and plan; the answer, which another plan replaces, is neither shown nor used.
+
+    It is the call that was made before a person edited the plan: from the cache of replies, or at temperature 0, its
+    statements have the numbers that the edited plan names.
+    """
+    outcome = Outcome(value=AnswerWithStatements(Collected()))
+    async for piece in answer:
+        if isinstance(piece, Outcome):
+            outcome = piece.holding(AnswerWithStatements(piece.value.collected))
+    return outcome
 
 
 def _edges(graph: RhetoricalGraph, inputs: AnswerInputs) -> str:

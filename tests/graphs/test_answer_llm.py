@@ -9,7 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from discorag import DiscoRAG
+from discorag import AskResult, DiscoRAG
 from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.generation.views import answer_markdown
@@ -160,6 +160,21 @@ async def test_a_person_who_edits_the_plan_changes_what_the_writer_reads(opened:
     assert passages_in(edited).keys() == {2}
     assert "Compare [1] with [2.1]." in prompt_of(free)
     assert passages_in(free).keys() == {1, 2, 3}
+
+
+async def test_an_edited_plan_names_the_statements_of_the_call_that_it_was_edited_from(
+    opened: Opened, tmp_path: Path
+) -> None:
+    with ScriptedServer(model()) as server:
+        rag = opened(server, cache=tmp_path / "replies")
+        planned = rag.ask(QUERY)
+        events = [event async for event in rag.astream(QUERY, plan="1. answers: Say only what the trials saw {2}")]
+        assert [turn_of(r) for r in server.requests] == ["both", "answer"]
+    edited = events[-1]
+    assert isinstance(edited, AskResult)
+    assert edited.answer.statements == planned.answer.statements
+    shown = [e["token"] for e in events if not isinstance(e, AskResult) and e["event"] == "token"]
+    assert "".join(shown) == edited.draft
 
 
 def test_a_plan_that_names_a_statement_that_is_not_there_is_an_error_that_names_it(opened: Opened) -> None:
