@@ -55,7 +55,7 @@ def _pass_answer_on(written: str, inputs: AnswerInputs, context: AnswerContext, 
     """The answer that came with statements and plan; `relate` has the bill for it, and has shown it."""
     stage.record_route("verify", "the answer came with the statements")
     draft = without_copied(written, [chunk.text for chunk in inputs.chunks])
-    ledger = stage.done(engine="off", preview=draft)
+    ledger = stage.done(engine="llm", model=model, preview=draft)
     return {"draft": draft, "written_by": model, "rounds": context.refine, "ledger": ledger}
 
 

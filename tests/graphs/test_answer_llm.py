@@ -73,8 +73,8 @@ async def test_the_model_finds_statements_relations_and_plan_and_writes_the_answ
     assert parse_plan(state["plan"], statements).numbers == (1, 2, 3)
     assert state["answer"]["plan"]["paragraph"] == state["plan"]
     ledger = Ledger.model_validate({"stages": state["ledger"]})
-    writes = "llm" if "answer" in turns else "off"
-    assert [stage_of(ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "off", writes]
+    assert [stage_of(ledger, s).engine for s in ("relate", "plan", "generate")] == ["llm", "off", "llm"]
+    assert stage_of(ledger, "generate").usage.calls == len(turns) - 1
     assert stage_of(ledger, "plan").decisions == ("generate: the plan came with the statements",)
     counts = {"statements": 3, "relations": 1, "quotations": 3, "steps": 3, "answers": 2 - len(turns)}
     assert stage_of(ledger, "relate").counts == counts

@@ -243,7 +243,7 @@ def test_the_answer_without_a_model_is_printed_with_exit_code_3_if_the_model_fai
         strict = run(home, *ask, "--strict", ok=2 if fails else 0, both=True, **endpoint)
     verbatim = run_json(home, *ask)
     assert printed.startswith(verbatim["answer"]["sentences"][0]["text"]) == fails
-    assert ("The language model did not make the answer:" in printed) == fails
+    assert ("The language model did not make the" in printed) == fails
     assert printed.count("Sources:") == 1
     assert ("Sources:" in strict) != fails
 

@@ -93,7 +93,7 @@ def test_a_stream_starts_again_if_the_model_fails_and_a_strict_question_is_an_er
     assert (name, final["model_failed"]) == ("answer", True)
     assert all(s["support"] == "quoted" for s in final["answer"]["sentences"])
     [note] = final["answer"]["notes"]
-    assert note.startswith("The language model did not make the answer")
+    assert note.startswith("The language model did not make the graph")
     assert (strict.status_code, strict.json()["error"]["type"]) == (503, "ModelUnavailableError")
 
 

@@ -58,7 +58,7 @@ def test_a_whole_answer_names_its_sources_and_what_it_cost(listening: Address) -
     assert reply.usage.completion_tokens == sum(s["usage"]["tokens_out"] for s in stages) > 0
     assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens
     assert reply.usage.prompt_tokens_details
-    assert reply.usage.prompt_tokens_details.cached_tokens == sum(s["usage"]["tokens_cached"] for s in stages) > 0
+    assert reply.usage.prompt_tokens_details.cached_tokens == sum(s["usage"]["tokens_cached"] for s in stages)
     assert answered(reply)["draft"] == ANSWER
 
 
