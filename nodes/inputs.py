@@ -57,7 +57,7 @@ def collected_in(state: AnswerState) -> Collected | None:
 def answer_key(state: AnswerState) -> str:
     """A key of all that an answer over statements follows; another one if a person edits any of it."""
     followed = ("question", "instruction", "hits", "evidence", "statements", "plan")
-    return hashlib.sha256(json.dumps([state.get(name) for name in followed]).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([state.get(name) for name in followed], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def answer_at_once(state: AnswerState) -> str | None:

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 
 from pydantic import BaseModel
 
-from discorag.answering.single import ANSWER
+from discorag.answering.one_call import ANSWER
 from discorag.config import LlmSettings
 from discorag.discourse.parse.inline import unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter

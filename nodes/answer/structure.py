@@ -8,9 +8,9 @@ from typing import cast
 from langgraph.runtime import Runtime
 
 from discorag.answering.collect import collect_statements
+from discorag.answering.one_call import AnswerWithStatements, answer_in_one_call, fits_one_call
 from discorag.answering.passage_graph import graph_over_passages
 from discorag.answering.reader import ReaderModel
-from discorag.answering.single import AnswerWithStatements, answer_in_one_call, fits_one_call
 from discorag.answering.statements import Collected
 from discorag.discourse.parse.parser import PROMPTED, Limits
 from discorag.discourse.relate import relate_chunks

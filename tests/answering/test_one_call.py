@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from discorag.answering.single import AnswerWithStatements, answer_in_one_call, fits_one_call
+from discorag.answering.one_call import AnswerWithStatements, answer_in_one_call, fits_one_call
 from discorag.schema.answer import Outcome
 from discorag.schema.errors import InvalidOutputError
 from tests.answering.cases import inputs_over, reader_of, reply, written

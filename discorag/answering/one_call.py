@@ -39,7 +39,7 @@ async def answer_in_one_call(
 
     The server cannot enforce a schema on a reply that has JSON and prose. ``show`` is called with each statement as
     soon as the model has written it. A reply that ends before its answer still has statements: their number in the
-    ledger stands next to that of the ``answers``.
+    ledger stands next to that of the ``answers``, 0 or 1.
 
     Raises:
         ModelError: When the gateway gives up; see `discorag.models.protocol`.
@@ -84,7 +84,7 @@ def _checked(text: str, inputs: AnswerInputs) -> str:
 
 
 def _read(text: str, inputs: AnswerInputs) -> AnswerWithStatements:
-    """Raises ``ValueError`` if there are no statements in the form asked for."""
+    """Statements, plan and answer of a reply. Raises ``ValueError`` if it has no statements in the form asked for."""
     statements, answer = _parts(text)
     collected = read_statements(statements, inputs.chunks)
     with suppress(ValueError):
