@@ -1,7 +1,6 @@
 """Rebuild the core's `AnswerInputs` from ids and JSON in the state."""
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Mapping
 
@@ -11,7 +10,7 @@ from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.statements import StatementGraph, names_statements, parse_plan, plan_in_order
-from discorag.schema.values import Span
+from discorag.schema.values import Span, digest
 from discorag.store.retrieval import check_query
 from nodes.context import AnswerContext, EvidenceCache
 from nodes.state import AnswerState
@@ -57,7 +56,7 @@ def collected_in(state: AnswerState) -> Collected | None:
 def answer_key(state: AnswerState) -> str:
     """A key of all that an answer over statements follows; another one if a person edits any of it."""
     followed = ("question", "instruction", "hits", "evidence", "statements", "plan")
-    return hashlib.sha256(json.dumps([state.get(name) for name in followed], sort_keys=True).encode()).hexdigest()[:16]
+    return digest(json.dumps([state.get(name) for name in followed], sort_keys=True))
 
 
 def answer_at_once(state: AnswerState) -> str | None:
