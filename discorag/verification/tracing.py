@@ -1,7 +1,7 @@
 """Traces every sentence of a draft to places in the sources, and adds the conflicts between these."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from discorag.conflicts.stored import stored_disagreements
@@ -168,12 +168,11 @@ class TracingVerifier:
         verdict_of = dict(zip(judged, verdicts.value, strict=True))
         for i, claim in claims.items():
             found[i] = _trace(claim, verdict_of.get(i), checks[i], table, drafts[i].cited)
-        repaired = sum(check.repair is not None for check in checks.values())
         answer = _answer(inputs, drafts, [found[i] for i in range(len(drafts))])
         if inputs.statements is None:
             used = {e.chunk_id for sentence in answer.sentences for e in sentence.evidence}
             answer = answer.model_copy(update={"disagreements": disagreements_of_chunks(inputs, table, used)})
-        return replace(verdicts.holding(answer), counts={REPAIRED: repaired} if repaired else {})
+        return replace(verdicts.holding(answer), counts=_counts(checks.values()))
 
     async def _claims(
         self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _DraftSentence]
@@ -185,6 +184,12 @@ class TracingVerifier:
             places = await find_places(inputs, table, d.cited, d.bare, vector, self.reranker) if table.sentences else ()
             claims[i] = Claim(d.bare, places)
         return claims
+
+
+def _counts(checks: Iterable[Check]) -> dict[str, int]:
+    """The counts for the ledger."""
+    repaired = sum(check.repair is not None for check in checks)
+    return {REPAIRED: repaired} if repaired else {}
 
 
 QUOTED = "Quoted word for word."
@@ -362,14 +367,15 @@ def _step_citing(
     return -max(scores)[2] if scores else None
 
 
-def check_draft(inputs: AnswerInputs, draft: str) -> Answer:
+def check_draft(inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
     """The draft as an answer whose sentences were checked without a model.
 
     None is quoted or judged. Their evidence are quotations of statements, if there are any.
     """
     drafts = _split_draft(draft, len(inputs.chunks), {})
     checks = [check_sentence(d.bare, d.cited, inputs) for d in drafts]
-    return _answer(inputs, drafts, [_TracedSentence(c.support, c.reason, repair=c.repair) for c in checks])
+    answer = _answer(inputs, drafts, [_TracedSentence(c.support, c.reason, repair=c.repair) for c in checks])
+    return Outcome(value=answer, counts=_counts(checks))
 
 
 async def trace_draft(

@@ -61,7 +61,7 @@ async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stag
         outcome = await trace_draft(verifier, inputs, draft, backends.store, await context.scope())
     except ModelError as error:
         stage.failed(error, fallback="the check of figures, dates, names and quotations alone")
-        return check_draft(inputs, draft)
+        outcome = check_draft(inputs, draft)
     stage.usage, stage.prompt_hash = stage.usage + outcome.usage, outcome.prompt_hash
     stage.counts |= outcome.counts
     return outcome.value

@@ -128,7 +128,7 @@ async def test_without_models_the_statements_give_evidence_steps_and_disagreemen
     relation = StatementRelation(source=2, relation=StatementRelationKind.CONTRADICTS, target=1)
     graph = StatementGraph(statements=tuple(statements), relations=(relation,))
     plan = Plan(paragraph="1. answers: It is lowered {1}\n2. opposes: It is not {2}")
-    answer = check_draft(replace(inputs, statements=graph, plan=plan), f"{PARAPHRASE} {texts[1]} [2]")
+    answer = check_draft(replace(inputs, statements=graph, plan=plan), f"{PARAPHRASE} {texts[1]} [2]").value
     assert [(s.support, s.step, s.statements) for s in answer.sentences] == [
         (Support.CITED, 0, (1,)),
         (Support.CITED, 1, (2,)),
@@ -141,10 +141,10 @@ async def test_without_models_an_added_citation_is_evidence_too(encoder: Encoder
     texts = {"a": "Mara Lind wrote the Almanac of tides.", "b": "The Almanac by Mara Lind came out in 1893."}
     inputs = await inputs_from(texts, "When did it come out?", encoder)
     statements = _statement(texts["b"], 2, inputs.chunks[1].id)
-    [sentence] = check_draft(
-        replace(inputs, statements=statements), "Mara Lind's Almanac came out in 1893 [1]."
-    ).sentences
+    found = check_draft(replace(inputs, statements=statements), "Mara Lind's Almanac came out in 1893 [1].")
+    [sentence] = found.value.sentences
     assert (sentence.support, [e.text for e in sentence.evidence]) == (Support.CITED, [texts["b"]])
+    assert found.counts == {REPAIRED: 1}
     assert "was added" in sentence.reason
 
 
