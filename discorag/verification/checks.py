@@ -61,8 +61,8 @@ def _repairs(sentence: str, missing: Sequence[Detail], inputs: AnswerInputs) -> 
     about = stems(sentence) - stems("\n".join([inputs.query, *(detail.text for detail in missing)]))
     statements = inputs.statements.statements if inputs.statements else ()
     for quotation in (q for statement in statements for q in statement.quotations if q.chunk_id in titles):
-        own = [quotation.text, titles[quotation.chunk_id]]
-        lacks = missing_details(sentence, own, question=inputs.query)
-        is_there = not set(missing) & set(lacks) and not any(detail.kind == "name" for detail in lacks)
-        if is_there and len(about & stems(quotation.text)) >= _LEAST_SHARED:
-            yield quotation
+        if len(about & stems(quotation.text)) >= _LEAST_SHARED:
+            own = [quotation.text, titles[quotation.chunk_id]]
+            lacks = missing_details(sentence, own, question=inputs.query)
+            if not set(missing) & set(lacks) and not any(detail.kind == "name" for detail in lacks):
+                yield quotation
