@@ -1,4 +1,4 @@
-"""What the check says of sentences that a language model wrote, and of errors planted in them.
+"""Measures the check on sentences that a language model wrote, and on errors planted in them.
 
 Usage: ``python -m bench.verify.replies FOLDER [--k K] [--out FILE] [--list FILE]``. FOLDER has ``passages-K.json``
 (for each question ``{"id": ..., "passages": [{"source": ..., "chunk": ...}]}``, best first) and, at any depth, files
@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from bench import report
+from discorag.conflicts.values import MONTHS
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from discorag.schema.statements import StatementGraph
@@ -28,8 +29,8 @@ from discorag.text.citations import references, without_references
 from discorag.text.terms import terms
 from discorag.verification.checks import check_sentence
 from discorag.verification.draft import drafted_sentences
-from discorag.verification.figures import MONTHS, Figure, find_figures
-from discorag.verification.guards import claimed
+from discorag.verification.figures import Figure, find_figures
+from discorag.verification.guards import drop_disclaimers
 from discorag.verification.names import read_words
 from eval.datasets.reading import read_lines
 
@@ -41,7 +42,7 @@ Origin = Literal["another passage", "a cited passage too", "none"]
 """Where the wrong value stands: only in passages that the sentence does not cite, also in a cited one, or nowhere."""
 _NAME = re.compile(r"(?<![\w.'’-])[A-Z][\w’]+(?: (?:of |de )?[A-Z][\w’]+)*")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class Reply(BaseModel, frozen=True):
@@ -54,7 +55,7 @@ class Reply(BaseModel, frozen=True):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenSentence:
     """A sentence of a reply, without citations, with the passages that it cites and all that was read."""
 
     text: str
@@ -67,15 +68,15 @@ class Written:
         return [c.text for n, c in enumerate(self.inputs.chunks, start=1) if n not in self.cited]
 
     def missing(self, text: str = "") -> list[str]:
-        """What is in none of its sources, or of a ``text`` in its place."""
+        """The details of the sentence, or of a ``text`` in its place, that none of its sources has."""
         return [str(d) for d in check_sentence(text or self.text, {*self.cited}, self.inputs).missing]
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedError:
     """A sentence in which ``new`` replaces ``old``."""
 
-    sentence: Written
+    sentence: WrittenSentence
     kind: Kind
     origin: Origin
     old: str
@@ -87,19 +88,19 @@ class Planted:
         return self.sentence.text.replace(self.old, self.new)
 
 
-def load(folder: Path, k: int | None = None) -> list[Written]:
+def load(folder: Path, k: int | None = None) -> list[WrittenSentence]:
     """The sentences of all replies in a folder, which cite passages of ``passages-K.json``.
 
     Raises as `read_lines`.
     """
     passages = {row["id"]: row["passages"] for path in folder.glob(f"passages-{k or '*'}.json") for row in _json(path)}
-    sentences: list[Written] = []
+    sentences: list[WrittenSentence] = []
     for path in sorted(folder.rglob("*.details.jsonl")):
         for _, reply in read_lines(Reply, path):
             inputs = AnswerInputs(query=reply.question, chunks=_in_order(passages[reply.id]), statements=reply.graph)
             for text in drafted_sentences(reply.answer, len(inputs.chunks)):
                 bare = without_references(text, chunks=len(inputs.chunks)).strip()
-                sentences.append(Written(bare, frozenset(r.chunk for r in references(text)), inputs))
+                sentences.append(WrittenSentence(bare, frozenset(r.chunk for r in references(text)), inputs))
     return sentences
 
 
@@ -116,9 +117,9 @@ def _in_order(rows: Sequence[Mapping[str, Any]]) -> tuple[Chunk, ...]:
     return tuple(sorted(chunks, key=lambda chunk: (first[chunk.doc_id], chunk.order)))
 
 
-def plant(sentences: Sequence[Written], seed: int = 0) -> list[Planted]:
+def plant(sentences: Sequence[WrittenSentence], seed: int = 0) -> list[PlantedError]:
     """Errors in sentences that cite something, at most `EACH` of a kind and an origin."""
-    draw, found = random.Random(seed), defaultdict[tuple[str, str], list[Planted]](list)
+    draw, found = random.Random(seed), defaultdict[tuple[str, str], list[PlantedError]](list)
     for sentence in sentences:
         if sentence.cited:
             for planted in (*_wrong_figures(sentence, draw), *_wrong_names(sentence, sentences, draw)):
@@ -127,20 +128,20 @@ def plant(sentences: Sequence[Written], seed: int = 0) -> list[Planted]:
     return [p for _, group in sorted(found.items()) for p in draw.sample(group, min(EACH, len(group)))]
 
 
-def _wrong_figures(sentence: Written, draw: random.Random) -> Iterator[Planted]:
+def _wrong_figures(sentence: WrittenSentence, draw: random.Random) -> Iterator[PlantedError]:
     others = [f for text in sentence.others for f in find_figures(text)]
-    for figure in find_figures(claimed(sentence.text)):
+    for figure in find_figures(drop_disclaimers(sentence.text)):
         kind: Kind = "date" if figure.is_date or figure.value.year else "value"
         like = sorted({f.text for f in others if _is_like(f, figure)})
         for origin in ("another passage", "a cited passage too"):
             if known := [text for text in like if _origin(sentence, text) == origin]:
-                yield Planted(sentence, kind, origin, figure.text, draw.choice(known))
+                yield PlantedError(sentence, kind, origin, figure.text, draw.choice(known))
         if digits := [i for i, c in enumerate(figure.text) if c.isdigit()]:
             at = draw.choice(digits[-2:])
             digit = draw.choice([d for d in "123456789" if d != figure.text[at]])
             wrong = f"{figure.text[:at]}{digit}{figure.text[at + 1 :]}"
             if _origin(sentence, wrong) == "another passage":
-                yield Planted(sentence, kind, "none", figure.text, wrong)
+                yield PlantedError(sentence, kind, "none", figure.text, wrong)
 
 
 def _is_like(figure: Figure, other: Figure) -> bool:
@@ -154,7 +155,7 @@ def _numbers(text: str) -> set[float]:
     return {float(m.replace(",", "")) for m in _NUMBER.findall(text)}
 
 
-def _origin(sentence: Written, wrong: str) -> Origin:
+def _origin(sentence: WrittenSentence, wrong: str) -> Origin:
     """Whether a cited passage has all the numbers, or any of the words, of a wrong value."""
     for n in sentence.cited:
         text = sentence.inputs.chunks[n - 1].text if n <= len(sentence.inputs.chunks) else ""
@@ -165,37 +166,40 @@ def _origin(sentence: Written, wrong: str) -> Origin:
     return "another passage"
 
 
-def _wrong_names(sentence: Written, sentences: Sequence[Written], draw: random.Random) -> Iterator[Planted]:
-    mine = [name for name in _names(claimed(sentence.text), sentence) if not claimed(sentence.text).startswith(name)]
+def _wrong_names(
+    sentence: WrittenSentence, sentences: Sequence[WrittenSentence], draw: random.Random
+) -> Iterator[PlantedError]:
+    claim = drop_disclaimers(sentence.text)
+    mine = [name for name in _names(claim, sentence) if not claim.startswith(name)]
     near = [name for text in sentence.others for name in _names(text, sentence)]
     far = draw.choice(sentences)
     away = [] if far.inputs.query == sentence.inputs.query else [n for t in far.others for n in _names(t, far)]
     for old in mine:
         for origin in ("another passage", "a cited passage too"):
             if known := [name for name in near if _fits(name, old) and _origin(sentence, name) == origin]:
-                yield Planted(sentence, "name", origin, old, draw.choice(known))
+                yield PlantedError(sentence, "name", origin, old, draw.choice(known))
         if unknown := [n for n in away if _fits(n, old) and not any(n in c.text for c in sentence.inputs.chunks)]:
-            yield Planted(sentence, "name", "none", old, draw.choice(unknown))
+            yield PlantedError(sentence, "name", "none", old, draw.choice(unknown))
 
 
 def _fits(name: str, old: str) -> bool:
     return len(name.split()) == len(old.split()) and not {*name.casefold().split()} & {*old.casefold().split()}
 
 
-def _names(text: str, sentence: Written) -> list[str]:
+def _names(text: str, sentence: WrittenSentence) -> list[str]:
     """The names in a text: capitalised words that none of its passages writes in lower case."""
     common = frozenset[str]().union(*(read_words(chunk.text).common for chunk in sentence.inputs.chunks))
 
     def is_name(word: str) -> bool:
-        word = word.casefold()
-        return len(word) > 2 and bool(terms(word)) and word not in (*MONTHS, *_DAYS) and word not in common
+        is_time = word.capitalize() in (*MONTHS, *_DAYS)
+        return len(word) > 2 and bool(terms(word)) and not is_time and word.casefold() not in common
 
     found = (m[0] for m in _NAME.finditer(text) if "’" not in m[0])
     return [name for name in found if all(map(is_name, (w for w in name.split() if w not in ("of", "de"))))]
 
 
-def measure(sentences: Sequence[Written]) -> tuple[dict[str, Any], list[str]]:
-    """The figures, and what to read by hand."""
+def measure(sentences: Sequence[WrittenSentence]) -> tuple[dict[str, Any], list[str]]:
+    """The figures, and the lines to be read by hand."""
     marked = [(sentence, missing) for sentence in sentences if (missing := sentence.missing())]
     errors = [(planted, bool(planted.sentence.missing(planted.text))) for planted in plant(sentences)]
     groups: dict[str, Any] = {}

@@ -91,14 +91,14 @@ class Value:
             case _:
                 most = max(abs(self.amount), abs(other.amount))
                 rounded = min(max(self.step, other.step), _ROUNDED * most)
-                room = max(rounded, _ROUGH * most * (self.is_rough or other.is_rough))
+                room = max(rounded, ROUGH * most * (self.is_rough or other.is_rough))
                 apart = abs(self.amount - other.amount)
                 return apart > room and not isclose(apart, room, rel_tol=1e-6)
 
 
 _ROUNDED = 0.05
 """What rounding changes at most, as a share of the amount: "one week" is not 10 days."""
-_ROUGH = 0.1
+ROUGH = 0.1
 """What "about" leaves open, as a share of the amount."""
 
 
@@ -136,9 +136,14 @@ _WORDS = {w: n for n, w in enumerate(_ONES)} | {w: 10 * n for n, w in enumerate(
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3} | {
     "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9,
 }  # fmt: skip
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_LONG_MONTHS = r"January|February|March|April|June|July|August|September|October|November|December|Sept"
-_MONTH = rf"(?P<month>{_LONG_MONTHS}|{'|'.join(_MONTHS)})\b\.?"
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_SHORT_MONTHS = [name[:3] for name in MONTHS]
+MONTH = rf"(?P<month>{'|'.join((*MONTHS, 'Sept', *_SHORT_MONTHS))})"
+"""A pattern of a month's name, long or short."""
+_MONTH = rf"{MONTH}\b\.?"
 _YEAR, _DAY = r"(?:,? (?P<year>[12]\d{3}))?", r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _SPELT = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})\b(?: \(\d+\))?"
@@ -250,6 +255,11 @@ def _amount(number: str, scale: float) -> tuple[float, float]:
 
 
 def _date(groups: dict[str, str | None]) -> tuple[int, int, int]:
-    name = (groups.get("month") or "")[:3]
-    month = _MONTHS.index(name) + 1 if name else int(groups.get("m") or 0)
+    name = groups.get("month")
+    month = month_number(name) if name else int(groups.get("m") or 0)
     return int(groups.get("year") or 0), month, int(groups.get("day") or 0)
+
+
+def month_number(name: str) -> int:
+    """The number, 1 to 12, of a month that `MONTH` matches."""
+    return _SHORT_MONTHS.index(name[:3]) + 1

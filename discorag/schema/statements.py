@@ -193,12 +193,12 @@ def plan_in_order(graph: StatementGraph, order: Sequence[Sequence[int]]) -> Stat
     steps = ([graph.by_number[n] for n in numbers] for numbers in order)
     return StatementPlan(
         steps=tuple(
-            PlanStep(statements=tuple(s.number for s in step), role=step[0].role, text=_told(step)) for step in steps
+            PlanStep(statements=tuple(s.number for s in step), role=step[0].role, text=_text_of(step)) for step in steps
         )
     )
 
 
-def _told(statements: Sequence[Statement]) -> str:
+def _text_of(statements: Sequence[Statement]) -> str:
     return "; ".join(s.says.strip(" .") or s.says for s in statements)
 
 
@@ -250,5 +250,5 @@ def _step(line: str, where: str, graph: StatementGraph) -> PlanStep:
             f"There are statements 1 to {len(graph.statements)}." if graph.statements else "There are no statements."
         )
         raise InputError(f"{where} names statement {unknown[0]}, which does not exist.", hint=known)
-    told = match["text"].strip() or _told([graph.by_number[n] for n in numbers])
-    return PlanStep(statements=tuple(dict.fromkeys(numbers)), role=StatementRole(match["role"].lower()), text=told)
+    text = match["text"].strip() or _text_of([graph.by_number[n] for n in numbers])
+    return PlanStep(statements=tuple(dict.fromkeys(numbers)), role=StatementRole(match["role"].lower()), text=text)

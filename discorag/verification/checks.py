@@ -1,26 +1,23 @@
-"""Whether the sources of a written sentence have its quotations, figures, dates and names; no model is asked."""
+"""Looks up the quotations, figures, dates and names of a written sentence in its sources, without a model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Support
+from discorag.schema.answer import AnswerInputs, Support
 from discorag.schema.document import Chunk
 from discorag.schema.statements import Quotation
-from discorag.text.citations import references, without_references
 from discorag.text.cues import stems
-from discorag.verification.draft import drafted_sentences
 from discorag.verification.guards import Detail, missing_details
-from discorag.verification.statements import StatementIndex, cited_chunks, plan_with_steps, quoted_evidence
 
 _SHOWN = 3
-"""Missing details that a reason names."""
+"""Most missing details that a reason names."""
 _LEAST_SHARED = 2
-"""Stems that a sentence shares with a quotation on its subject, besides what is missing and what was asked."""
+"""Least stems that a sentence shares with a quotation on its subject, apart from what is missing and was asked."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a check found: the details that no source has, and the quotation that adds a source which has them."""
+    """The result of a check: the details that no source has, or the quotation that adds a source which has them."""
 
     missing: tuple[Detail, ...] = ()
     repair: Quotation | None = None
@@ -32,7 +29,7 @@ class Check:
 
     @property
     def reason(self) -> str:
-        """What is missing, or which citation was added."""
+        """A sentence that names what is missing or which citation was added; empty if neither is so."""
         if self.repair:
             return f"The citation of “{self.repair.text}” was added, since it has what the cited passages lack."
         details = [str(detail) for detail in self.missing[:_SHOWN]]
@@ -64,29 +61,8 @@ def _repairs(sentence: str, missing: Sequence[Detail], inputs: AnswerInputs) -> 
     about = stems(sentence) - stems("\n".join([inputs.query, *(detail.text for detail in missing)]))
     statements = inputs.statements.statements if inputs.statements else ()
     for quotation in (q for statement in statements for q in statement.quotations if q.chunk_id in titles):
-        own = [quotation.text, titles[quotation.chunk_id]]
-        lacks = missing_details(sentence, own, question=inputs.query)
-        is_there = not set(missing) & set(lacks) and not any(detail.kind == "name" for detail in lacks)
-        if is_there and len(about & stems(quotation.text)) >= _LEAST_SHARED:
-            yield quotation
-
-
-def check_draft(inputs: AnswerInputs, draft: str) -> Answer:
-    """The draft as an answer whose sentences were checked without a model: their evidence are quotations, if any."""
-    graph = inputs.statements
-    index = StatementIndex(graph) if graph else None
-    sentences: list[AnswerSentence] = []
-    for text in drafted_sentences(draft, len(inputs.chunks)):
-        bare, cited = without_references(text, chunks=len(inputs.chunks)).strip(), cited_chunks(text, inputs)
-        found = check_sentence(bare, {r.chunk for r in references(text)}, inputs)
-        told = index.told_by(bare, cited) if index else ()
-        sentences.append(
-            AnswerSentence(
-                text=bare,
-                support=found.support,
-                evidence=tuple(quoted_evidence(inputs, told, cited)),
-                statements=tuple(s.number for s in told),
-                reason=found.reason,
-            )
-        )
-    return Answer(query=inputs.query, sentences=tuple(sentences), statements=graph, plan=plan_with_steps(inputs))
+        if len(about & stems(quotation.text)) >= _LEAST_SHARED:
+            own = [quotation.text, titles[quotation.chunk_id]]
+            lacks = missing_details(sentence, own, question=inputs.query)
+            if not set(missing) & set(lacks) and not any(detail.kind == "name" for detail in lacks):
+                yield quotation

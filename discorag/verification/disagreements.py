@@ -1,4 +1,4 @@
-"""Where the sources of an answer disagree, or speak of different things of one name."""
+"""Finds where the sources of an answer disagree, or are about different things of one name."""
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
@@ -22,7 +22,7 @@ _DISAGREEMENTS = {
     StatementRelationKind.CONTRADICTS: ChunkRelation.CONTRADICTS,
     StatementRelationKind.REPLACES: ChunkRelation.REPLACES,
 }
-"""LIMITS is none of these: a condition, group or time for which a statement holds does not speak against it."""
+"""LIMITS is not among them: a condition, group or time for which a statement holds does not contradict it."""
 
 
 def disagreements_of_statements(
@@ -61,7 +61,7 @@ def namesakes_of_statements(inputs: AnswerInputs, graph: StatementGraph, told: C
 
 
 def _between(graph: StatementGraph, kind: StatementRelationKind, told: Collection[int]) -> Iterator[StatementRelation]:
-    """The relations of a kind that have at least one end among the told statements."""
+    """The relations of a kind that have at least one end among the statements that the answer tells."""
     return (r for r in graph.relations if r.relation is kind and (r.source in told or r.target in told))
 
 
@@ -77,10 +77,10 @@ def _apart(inputs: AnswerInputs, one: Statement, other: Statement) -> tuple[list
 def _clearest_pair(
     inputs: AnswerInputs, one: Sequence[Quotation], other: Sequence[Quotation], about: str
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
-    """A quotation of each statement that show the relation best; None if one has none.
+    """The pair of quotations, one of each statement, that shows the relation best; None if a statement has none.
 
-    They speak of the same, so they share words, and they have the words of what the relation is about; the first counts
-    twice, since these words may only name the subject.
+    The two are on the same subject, so they share words, and they have the words that say what the relation is about.
+    Shared words count twice, since the others may only name the subject.
     """
     subject = shared_words(about)
 

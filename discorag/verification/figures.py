@@ -12,13 +12,9 @@ from math import isclose
 
 from text_to_num import alpha2digit
 
-from discorag.conflicts.values import Value, ValueKind, find_values
+from discorag.conflicts.values import MONTH, MONTHS, ROUGH, Value, ValueKind, find_values, month_number
 from discorag.schema.values import Span
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
 FEW = 12
 """Counts in words up to here are not looked up: "both sides" may be "two sides", "one in two" "half"."""
 _MEASURED = (ValueKind.MONEY, ValueKind.PERCENT, ValueKind.DURATION, ValueKind.QUANTITY)
@@ -29,12 +25,11 @@ _HALF = re.compile(r"\bhalf an? (?=hundred\b|thousand\b|[mbt]r?illion\b)", re.IG
 _SHIELDED = re.compile(r"(?:(?<=\d )|(?<=\d-))(?:hundred|thousand)|[mbt]r?illion", re.IGNORECASE)
 """Scales that `find_values` reads; text2num would make "2.5 million" two numbers."""
 _SHIELD = "\N{WORD JOINER}"
-_MONTH = rf"(?P<month>{'|'.join(map(str.title, MONTHS))}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
 _TO = r"(?:st|nd|rd|th)?(?:\s*[-–—,/]\s*|,? (?:to|and|or|until|through|till) (?:[A-Z]\w+day,? )?(?:the )?)"
-_DAYS_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d){_TO}(?=(?:[0-3]?\d{_TO})*[0-3]?\d(?:st|nd|rd|th)?(?: of)? {_MONTH}\b)")
-_DAYS_LAST = re.compile(rf"\b{_MONTH}\.? (?P<first>[0-3]?\d(?:{_TO}[0-3]?\d)+)(?:st|nd|rd|th)?\b")
+_DAYS_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d){_TO}(?=(?:[0-3]?\d{_TO})*[0-3]?\d(?:st|nd|rd|th)?(?: of)? {MONTH}\b)")
+_DAYS_LAST = re.compile(rf"\b{MONTH}\.? (?P<first>[0-3]?\d(?:{_TO}[0-3]?\d)+)(?:st|nd|rd|th)?\b")
 _NUMERIC_DATE = re.compile(r"(?<![\d./-])([0-3]?\d)([./-])([0-3]?\d)\2(\d{4})(?!\d)")
-_ALONE = re.compile(rf"\b{_MONTH}\b")
+_ALONE = re.compile(rf"\b{MONTH}\b")
 _SHORT_RANGE = re.compile(r"(?<![\d-])(?P<first>[12]\d{3})\s?[-–—/]\s?(?P<last>\d\d)(?![\d-])")
 _LONG_RANGE = re.compile(r"(?<!\d)([12]\d{3})(?:\s?[-–—]\s?| (?:to|until|through|till) )([12]\d{3})(?!\d)")
 _FEW_YEARS = 5
@@ -58,13 +53,11 @@ _BOUND = 1.1
 """How far a figure may be from a bound that a sentence gives for it: 8.91 is "under 9", not "under 20"."""
 _DECADE = 10
 """A year stands for its decade ("1834", "the 1830s"), not for its century."""
-_NEAR = 0.1
-"""What "about" leaves open."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What figures and dates a text states.
+    """The figures and dates that a text states.
 
     Args:
         values: Its values as `find_values` reads them, except dates.
@@ -142,17 +135,13 @@ def _years_of(century: re.Match[str]) -> range:
 
 def _more_dates(text: str) -> Iterator[tuple[int, int, int]]:
     """The days that share a month ("2 to 6 September", "July 3 and 5"), dates in numbers, and months alone."""
-    yield from ((0, _month(m), int(m["day"])) for m in _DAYS_FIRST.finditer(text))
+    yield from ((0, month_number(m["month"]), int(m["day"])) for m in _DAYS_FIRST.finditer(text))
     for match in _DAYS_LAST.finditer(text):
-        yield from ((0, _month(match), int(day)) for day in re.findall(r"\d+", match["first"]))
+        yield from ((0, month_number(match["month"]), int(day)) for day in re.findall(r"\d+", match["first"]))
     for one, _, other, year in _NUMERIC_DATE.findall(text):
         yield int(year), int(one), int(other)
         yield int(year), int(other), int(one)
-    yield from ((0, _month(match), 0) for match in _ALONE.finditer(text))
-
-
-def _month(match: re.Match[str]) -> int:
-    return 1 + next(i for i, name in enumerate(MONTHS) if name.startswith(match["month"][:3].lower()))
+    yield from ((0, month_number(match["month"]), 0) for match in _ALONE.finditer(text))
 
 
 @dataclass(frozen=True)
@@ -202,8 +191,8 @@ def find_figures(sentence: str) -> Iterator[Figure]:
             found.append(Value(ValueKind.COUNT, span, match[0], number=_number(match), amount=_number(match)))
     for match in _ALONE.finditer(text):
         span = Span(start=match.start(), end=match.end())
-        if span.start and match[0].lower() in MONTHS and not any(v.span.contains(span) for v in found):
-            found.append(Value(ValueKind.DATE, span, match[0], parts=(0, _month(match), 0)))
+        if span.start and match[0] in MONTHS and not any(v.span.contains(span) for v in found):
+            found.append(Value(ValueKind.DATE, span, match[0], parts=(0, month_number(match["month"]), 0)))
     for value in found:
         in_words = value.text not in sentence or not any(map(str.isdigit, value.text))
         if not (in_words and value.number <= (1 if value.unit else FEW) and value.kind is not ValueKind.DATE):
@@ -236,8 +225,8 @@ def is_stated(figure: Figure, source: Figures) -> bool:
         case ValueKind.DATE:
             return _states_date(source, value.parts)
         case ValueKind.VERSION:
-            same = any(v.kind is value.kind and not v.excludes(value) for v in source.values)
-            return same or any(_number(m) in source.numbers for m in _NUMBER.finditer(value.text))
+            numbers = map(_number, _NUMBER.finditer(value.text))
+            return value.is_among(source.values) or not source.numbers.isdisjoint(numbers)
         case _:
             return _states_amount(source, figure)
 
@@ -250,12 +239,12 @@ def _states_years(source: Figures, own: range) -> bool:
 
 def _states_amount(source: Figures, figure: Figure) -> bool:
     value, (low, high) = figure.value, figure.bound
-    if any(v.is_comparable(value) and not v.excludes(value) for v in source.values):
+    if value.is_among(source.values):
         return True
     numbers = source.bare if value.kind in _MEASURED else source.numbers
     if value.number in numbers or value.amount in numbers:
         return True
-    if value.is_rough and any(isclose(value.number, n, rel_tol=_NEAR) for n in numbers):
+    if value.is_rough and any(isclose(value.number, n, rel_tol=ROUGH) for n in numbers):
         return True
     amounts = [v.amount for v in source.values if v.is_comparable(value)]
     others = amounts if value.kind in _MEASURED else numbers

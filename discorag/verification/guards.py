@@ -64,14 +64,14 @@ def missing_details(
         question: What was asked. Its names and values, except dates, need no source.
         passages: All that was read, to tell whether the sentence begins with a name.
     """
-    told = claimed(sentence)
-    quoted = [Detail("quotation", text) for text in _missing_quotations(told, [*sources, question])]
-    if language_of(told) != "en":
+    claim = drop_disclaimers(sentence)
+    quoted = [Detail("quotation", text) for text in _missing_quotations(claim, [*sources, question])]
+    if language_of(claim) != "en":
         known = {n for n in _digits(question) if not _YEAR.fullmatch(n)}
         there = known.union(*(_digits(source) for source in sources))
-        return [*(Detail("number", n) for n in sorted(_digits(told) - there)), *quoted]
-    figures = missing_figures(told, [*map(read_figures, sources)], read_figures(question))
-    names = missing_names(told, [*map(read_words, (*sources, question))], [*map(read_words, passages)])
+        return [*(Detail("number", n) for n in sorted(_digits(claim) - there)), *quoted]
+    figures = missing_figures(claim, [*map(read_figures, sources)], read_figures(question))
+    names = missing_names(claim, [*map(read_words, (*sources, question))], [*map(read_words, passages)])
     return [
         *(Detail("date" if f.is_date else "number", f.text) for f in figures),
         *(Detail("name", name) for name in names),
@@ -79,7 +79,7 @@ def missing_details(
     ]
 
 
-def claimed(sentence: str) -> str:
+def drop_disclaimers(sentence: str) -> str:
     """A sentence without the clauses that say what no source says, and without citations of no passage."""
     sentence = _BRACKETED.sub("", sentence)
     cuts = [0, *(m.end() for m in _CLAUSE.finditer(sentence)), len(sentence)]
@@ -89,8 +89,9 @@ def claimed(sentence: str) -> str:
 
 def _missing_quotations(sentence: str, sources: Sequence[str]) -> Iterable[str]:
     """The quotations that no source has; words that a quotation leaves out, or adds in brackets, are not compared."""
-    flat = [_words(source) for source in sources]
-    for quotation in _QUOTED.findall(sentence):
+    quotations: list[str] = _QUOTED.findall(sentence)
+    flat = [_words(source) for source in sources] if quotations else []
+    for quotation in quotations:
         parts = [_words(part) for part in _LEFT_OUT.split(quotation)]
         if not all(any(part in text for text in flat) for part in parts):
             yield quotation

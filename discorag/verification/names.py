@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from discorag.conflicts.values import MONTHS
 from discorag.text.terms import terms
-from discorag.verification.figures import MONTHS
 
 _DASH = "[-‐‑‒–—]"
 _NAME = re.compile(rf"(?<![\w.:/`-])[^\W\d_a-z][\w’']*(?:{_DASH}\w+)*")
@@ -16,9 +16,9 @@ _JOINED = re.compile(rf"[^\W_]+(?:{_DASH}[^\W_]+)+")
 _DOTTED = re.compile(r"\b(?:[A-Z][._]){2,}|\b(?:[A-Z][._])+[A-Z]\b")
 """An abbreviation such as "U.S.", in transcripts also "L_C_D_"."""
 _OPENING = re.compile(r"(?:^|[!?:])[\W_]*$|[a-z]{3,}\.[\W_]*$")
-"""What stands before the first word of a sentence, which is in one line."""
+"""The text before the first word of a sentence, which is in one line."""
 _OPENINGS = re.compile(r"(?:^|[.!?:;\n\"“”(\[|•])[\W_]*$")
-"""What may stand before the first word of a sentence of a document."""
+"""Text that may stand before the first word of a sentence of a document."""
 _GERMAN = frozenset(("und", "ist", "mit", "ein", "eine", "nicht", "wird", "das", "im", "auf", "für"))
 _NO_NAMES = frozenset(("i", "mr", "mrs", "ms", "miss", "dr", "prof", "professor", "phd", "hon", "rev", "sir", "mx"))
 _LEAST_STEM = 4
@@ -99,7 +99,7 @@ def missing_names(sentence: str, sources: Sequence[Words], passages: Sequence[Wo
         m[0]
         for m in _NAME.finditer(plain)
         if (m.start() in within or _is_name(m[0], passages))
-        and m[0].casefold() not in MONTHS
+        and m[0].capitalize() not in MONTHS
         and not (_is_named(m[0], there) or any(start <= m.start() < end for start, end in spelt))
         and not any(_is_short_for(m[0], s.plain) or _is_initial(m, s.plain) for s in sources)
     ]

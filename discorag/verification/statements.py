@@ -1,6 +1,4 @@
-"""Which statements the sentences of a written answer tell, by the passages that they cite and the words that they
-share.
-"""
+"""Finds the statements that sentences of a written answer tell: they cite the same passages and share words."""
 
 import math
 from collections import Counter
@@ -33,23 +31,23 @@ def _is_figure(word: str) -> bool:
 
 @dataclass(frozen=True)
 class StatementIndex:
-    """The statements on a question, to be found by the sentences that tell them.
+    """Finds the statements on a question that a sentence tells.
 
-    A word counts the more, the fewer of the statements have it.
+    The fewer statements have a word, the more it counts.
     """
 
     graph: StatementGraph
 
     @cached_property
-    def _said(self) -> Mapping[int, frozenset[str]]:
+    def _words(self) -> Mapping[int, frozenset[str]]:
         return {s.number: shared_words(s.says) for s in self.graph.statements}
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:
-        counts, every = Counter(word for words in self._said.values() for word in words), len(self._said)
+        counts, every = Counter(word for words in self._words.values() for word in words), len(self._words)
         return {w: math.log((every + 1) / n) * (_FIGURE if _is_figure(w) else 1.0) for w, n in counts.items()}
 
-    def told_by(self, sentence: str, cited: Collection[str]) -> tuple[Statement, ...]:
+    def find_told(self, sentence: str, cited: Collection[str]) -> tuple[Statement, ...]:
         """The statements that a sentence tells, of those that quote a chunk which it cites; ``cited`` has chunk ids.
 
         They share enough of their words with the sentence. Of those that quote a chunk, it tells at least the one that
@@ -65,8 +63,8 @@ class StatementIndex:
 
     def _share(self, statement: Statement, words: frozenset[str]) -> float:
         """The share of a statement's weight that is in these words."""
-        said = self._said[statement.number]
-        return sum(self._weights[w] for w in said & words) / (sum(self._weights[w] for w in said) or 1.0)
+        own = self._words[statement.number]
+        return sum(self._weights[w] for w in own & words) / (sum(self._weights[w] for w in own) or 1.0)
 
 
 def _quoted_share(statement: Statement, words: frozenset[str]) -> float:

@@ -1,9 +1,8 @@
 """Traces every sentence of a draft to places in the sources, and adds the conflicts between these."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.relevance import PAIRS, find_candidates, in_context
@@ -33,6 +32,7 @@ from discorag.verification.statements import (
     cited_chunks,
     plan_with_steps,
     quoted_evidence,
+    quoted_spans,
     step_telling,
 )
 from discorag.verification.summaries import replace_summaries
@@ -110,7 +110,7 @@ Copies = Mapping[str, Sequence[tuple[int, range]]]
 
 
 @dataclass(frozen=True)
-class _Drafted:
+class _DraftSentence:
     """A sentence of a draft with its citations; ``bare``, which is compared, has neither citations nor markup."""
 
     text: str
@@ -122,7 +122,7 @@ class _Drafted:
 
 
 @dataclass(frozen=True)
-class _Traced:
+class _TracedSentence:
     """The result for a sentence, as in `AnswerSentence`, with units of the table instead of evidence.
 
     ``around`` are the other sentences of the quoted passage. ``repair`` is a quotation whose citation was added.
@@ -165,15 +165,17 @@ class TracingVerifier:
         checks = {i: check_sentence(drafts[i].bare, drafts[i].cited, inputs) for i in claims}
         judged = {i: claim for i, claim in claims.items() if not checks[i].missing} if self.judge else {}
         verdicts = await self.judge.judge([*judged.values()]) if self.judge else Outcome(value=())
-        said = dict(zip(judged, verdicts.value, strict=True))
+        verdict_of = dict(zip(judged, verdicts.value, strict=True))
         for i, claim in claims.items():
-            found[i] = _trace(claim, said.get(i), checks[i], table, drafts[i].cited)
-        repaired = sum(check.repair is not None for check in checks.values())
-        answer = _answer(inputs, table, drafts, [found[i] for i in range(len(drafts))])
-        return replace(verdicts.holding(answer), counts={REPAIRED: repaired} if repaired else {})
+            found[i] = _trace(claim, verdict_of.get(i), checks[i], table, drafts[i].cited)
+        answer = _answer(inputs, drafts, [found[i] for i in range(len(drafts))])
+        if inputs.statements is None:
+            used = {e.chunk_id for sentence in answer.sentences for e in sentence.evidence}
+            answer = answer.model_copy(update={"disagreements": disagreements_of_chunks(inputs, table, used)})
+        return replace(verdicts.holding(answer), counts=_counts(checks.values()))
 
     async def _claims(
-        self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _Drafted]
+        self, inputs: AnswerInputs, table: SentenceTable, drafts: Mapping[int, _DraftSentence]
     ) -> dict[int, Claim]:
         texts = within_window([d.bare for d in drafts.values()], self.encoder)
         vectors = await self.encoder.encode_documents(texts)
@@ -182,6 +184,12 @@ class TracingVerifier:
             places = await find_places(inputs, table, d.cited, d.bare, vector, self.reranker) if table.sentences else ()
             claims[i] = Claim(d.bare, places)
         return claims
+
+
+def _counts(checks: Iterable[Check]) -> dict[str, int]:
+    """The counts for the ledger."""
+    repaired = sum(check.repair is not None for check in checks)
+    return {REPAIRED: repaired} if repaired else {}
 
 
 QUOTED = "Quoted word for word."
@@ -217,22 +225,27 @@ def _flat(text: str) -> str:
     return folded(" ".join(text.split()))
 
 
-def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_Drafted]:
+def _split_draft(draft: str, chunks: int, copies: Copies) -> list[_DraftSentence]:
     """The sentences of a draft; a line that copies a whole unit is one sentence, whatever full stops it has."""
 
     def is_copy(text: str) -> bool:
         return _flat(without_references(text, chunks=chunks)) in copies
 
-    found: list[_Drafted] = []
+    found: list[_DraftSentence] = []
     for line in draft.splitlines():
         for text in [line] if is_copy(line) else drafted_sentences(line, chunks):
             bare = without_references(text, chunks=chunks).strip()
-            found.append(_Drafted(text, bare if is_copy(text) else strip_markdown(bare)))
+            found.append(_DraftSentence(text, bare if is_copy(text) else strip_markdown(bare)))
     return found
 
 
-def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTable, copies: Copies) -> _Traced | None:
-    """What needs no model. If several units have the words, a cited one is best, then one of a cited chunk."""
+def _trace_at_once(
+    sentence: _DraftSentence, inputs: AnswerInputs, table: SentenceTable, copies: Copies
+) -> _TracedSentence | None:
+    """The result that needs no model; None if there is none.
+
+    If several units have the words, a cited one is best, then one of a cited chunk.
+    """
     exact = {(r.chunk, r.first) for r in references(sentence.text)}
     found = [
         (table.sentences[i], passage, whole_sentence(i, table)) for i, passage in copies.get(_flat(sentence.bare), ())
@@ -244,22 +257,24 @@ def _trace_at_once(sentence: _Drafted, inputs: AnswerInputs, table: SentenceTabl
     ]
     is_item = any(unit.kind is UnitKind.ITEM for unit, _ in same)  # "* `README`" also if a document is called so
     if not is_item and is_heading(without_references(sentence.text, chunks=len(inputs.chunks)), inputs):
-        return _Traced(Support.CITED, _HEADING)
+        return _TracedSentence(Support.CITED, _HEADING)
     if _ASSENT.issuperset(terms(sentence.bare)):
-        return _Traced(Support.CITED, _NO_CONTENT)
+        return _TracedSentence(Support.CITED, _NO_CONTENT)
     if not same:
-        return None if table.sentences else _Traced(Support.CHECK, _NO_PASSAGES)
+        return None if table.sentences else _TracedSentence(Support.CHECK, _NO_PASSAGES)
     unit, passage = min(same, key=lambda c: ((c[0].chunk, c[0].number) not in exact, c[0].chunk not in sentence.cited))
     around = tuple(other.span for other in table.quoted_units(passage) if other is not unit)
-    return _Traced(Support.QUOTED, QUOTED, (unit,), around=around)
+    return _TracedSentence(Support.QUOTED, QUOTED, (unit,), around=around)
 
 
-def _trace(claim: Claim, verdict: Verdict | None, check: Check, table: SentenceTable, cited: set[int]) -> _Traced:
+def _trace(
+    claim: Claim, verdict: Verdict | None, check: Check, table: SentenceTable, cited: set[int]
+) -> _TracedSentence:
     """The judge's verdict, else what the check found; if the verdict names no place, the closest ones are shown."""
     found = verdict or Verdict(check.support, reason=check.reason)
     places = _closest(claim, table, cited) if found.place is None else [claim.places[found.place]]
     units = dict.fromkeys(i for place in places for i in place.units)
-    return _Traced(
+    return _TracedSentence(
         support=found.support,
         reason=found.reason,
         units=tuple(table.sentences[i] for i in units),
@@ -276,15 +291,14 @@ def _closest(claim: Claim, table: SentenceTable, cited: set[int]) -> list[Place]
     return [first[n] for n in sorted(cited) if n in first] or [*claim.places[:1]]
 
 
-def _answer(
-    inputs: AnswerInputs, table: SentenceTable, drafts: Sequence[_Drafted], traced: Sequence[_Traced]
-) -> Answer:
+def _answer(inputs: AnswerInputs, drafts: Sequence[_DraftSentence], traced: Sequence[_TracedSentence]) -> Answer:
+    """The answer with its plan steps, and with the disagreements and namesakes of its statements."""
     graph, plan = inputs.statements, plan_with_steps(inputs)
     index = StatementIndex(graph) if graph else None
     sentences: list[AnswerSentence] = []
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
-        told = index.told_by(sentence.bare, cited_chunks(sentence.text, inputs)) if index else ()
+        told = index.find_told(sentence.bare, cited_chunks(sentence.text, inputs)) if index else ()
         numbers = tuple(s.number for s in told)
         step = _step(plan.steps, sentence, found, numbers, passed) if plan else None
         passed = max(passed, -1 if step is None else step)
@@ -299,12 +313,19 @@ def _answer(
                 confidence=found.confidence,
             )
         )
-    answer = Answer(query=inputs.query, sentences=tuple(sentences), statements=graph, plan=plan)
-    return answer.model_copy(update=_relations(inputs, table, answer))
+    used = {n for s in sentences for n in s.statements}
+    return Answer(
+        query=inputs.query,
+        sentences=tuple(sentences),
+        statements=graph,
+        plan=plan,
+        disagreements=disagreements_of_statements(inputs, graph, used) if graph else (),
+        namesakes=namesakes_of_statements(inputs, graph, used) if graph else (),
+    )
 
 
 def _evidence(
-    inputs: AnswerInputs, sentence: _Drafted, found: _Traced, told: Sequence[Statement]
+    inputs: AnswerInputs, sentence: _DraftSentence, found: _TracedSentence, told: Sequence[Statement]
 ) -> Iterator[EvidenceSpan]:
     """The quotations of the statements that a sentence tells, in the chunks that it cites, and what was found in other
     chunks; of a sentence that is quoted itself, its own words.
@@ -318,24 +339,11 @@ def _evidence(
             for span in (u.span, *found.around, *(u.read_with if sentence.bare.startswith(u.prefix) else ())):
                 yield EvidenceSpan.of(chunk, span, is_context=span != u.span)
     if found.repair:
-        chunk = next(c for c in inputs.chunks if c.id == found.repair.chunk_id)
-        yield from (EvidenceSpan.of(chunk, span) for span in found.repair.spans)
-
-
-def _relations(inputs: AnswerInputs, table: SentenceTable, answer: Answer) -> dict[str, Any]:
-    """The disagreements and namesakes of an answer: by its statements, or by the relations between its chunks."""
-    if answer.statements is None:
-        used = {e.chunk_id for s in answer.sentences for e in s.evidence}
-        return {"disagreements": disagreements_of_chunks(inputs, table, used)}
-    told = {n for s in answer.sentences for n in s.statements}
-    return {
-        "disagreements": disagreements_of_statements(inputs, answer.statements, told),
-        "namesakes": namesakes_of_statements(inputs, answer.statements, told),
-    }
+        yield from quoted_spans(inputs, [found.repair])
 
 
 def _step(
-    planned: Sequence[PlanStep], sentence: _Drafted, found: _Traced, told: Sequence[int], passed: int
+    planned: Sequence[PlanStep], sentence: _DraftSentence, found: _TracedSentence, told: Sequence[int], passed: int
 ) -> int | None:
     """The plan step that a sentence carries out: by the statements that it tells, else by its evidence."""
     if any(step.statements for step in planned):
@@ -345,7 +353,7 @@ def _step(
 
 
 def _step_citing(
-    planned: Sequence[PlanStep], sentence: _Drafted, units: tuple[Sentence, ...], passed: int
+    planned: Sequence[PlanStep], sentence: _DraftSentence, units: tuple[Sentence, ...], passed: int
 ) -> int | None:
     """The plan step that cites the sentence's evidence; if there are several, the first one not yet passed."""
     exact = {(u.chunk, u.number) for u in units}
@@ -357,6 +365,17 @@ def _step_citing(
         if is_exact or any(r.chunk in chunks for r in step.references if not r.first):
             scores.append((is_exact, i > passed, -i))
     return -max(scores)[2] if scores else None
+
+
+def check_draft(inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
+    """The draft as an answer whose sentences were checked without a model.
+
+    None is quoted or judged. Their evidence are quotations of statements, if there are any.
+    """
+    drafts = _split_draft(draft, len(inputs.chunks), {})
+    checks = [check_sentence(d.bare, d.cited, inputs) for d in drafts]
+    answer = _answer(inputs, drafts, [_TracedSentence(c.support, c.reason, repair=c.repair) for c in checks])
+    return Outcome(value=answer, counts=_counts(checks))
 
 
 async def trace_draft(

@@ -10,11 +10,10 @@ from discorag.generation.prompted.prose import declined
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
-from discorag.verification.checks import check_draft
 from discorag.verification.draft import next_step
 from discorag.verification.extracts import with_extracted_statements
 from discorag.verification.judges import verifier_of
-from discorag.verification.tracing import trace_draft
+from discorag.verification.tracing import check_draft, trace_draft
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
@@ -22,7 +21,7 @@ from nodes.state import AnswerState, Json
 
 
 async def verify(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Turn the draft into a verified answer, or say ``because`` of what there is none.
+    """Turn the draft into a verified answer, or say in ``because`` why there is none.
 
     A language model's reply that the passages do not answer is an abstention. If a judge finds that the sources support
     nothing of what it wrote, the run starts again without it. Raises as `nodes.answer.generate.generate`.
@@ -62,7 +61,7 @@ async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stag
         outcome = await trace_draft(verifier, inputs, draft, backends.store, await context.scope())
     except ModelError as error:
         stage.failed(error, fallback="the check of figures, dates, names and quotations alone")
-        return check_draft(inputs, draft)
+        outcome = check_draft(inputs, draft)
     stage.usage, stage.prompt_hash = stage.usage + outcome.usage, outcome.prompt_hash
     stage.counts |= outcome.counts
     return outcome.value

@@ -7,10 +7,10 @@ from discorag.models.protocol import Encoder
 from discorag.schema.answer import CHECKED, Answer, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.errors import ModelUnavailableError
-from discorag.schema.statements import Quotation, Statement, StatementGraph
+from discorag.schema.statements import Quotation, Statement, StatementGraph, StatementRelation, StatementRelationKind
 from discorag.schema.values import Span
 from discorag.verification.claims import Claim, Judge, Verdict
-from discorag.verification.tracing import QUOTED, REPAIRED, TracingVerifier
+from discorag.verification.tracing import QUOTED, REPAIRED, TracingVerifier, check_draft
 from tests.inputs import inputs_from, selector_of
 
 SOURCES = {
@@ -116,6 +116,36 @@ async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_i
     )
     assert "was added" in lind.reason
     assert (berg.support, ban.support) == (Support.CHECK, Support.CHECK)
+
+
+async def test_without_models_the_statements_give_evidence_steps_and_disagreements(encoder: Encoder) -> None:
+    inputs = await inputs_from(SOURCES, "Does vitamin D prevent flu?", encoder)
+    texts = [*SOURCES.values()]
+    statements = [
+        *_statement(texts[0], 1, inputs.chunks[0].id).statements,
+        _statement(texts[1], 2, inputs.chunks[1].id).statements[0].model_copy(update={"number": 2}),
+    ]
+    relation = StatementRelation(source=2, relation=StatementRelationKind.CONTRADICTS, target=1)
+    graph = StatementGraph(statements=tuple(statements), relations=(relation,))
+    plan = Plan(paragraph="1. answers: It is lowered {1}\n2. opposes: It is not {2}")
+    answer = check_draft(replace(inputs, statements=graph, plan=plan), f"{PARAPHRASE} {texts[1]} [2]").value
+    assert [(s.support, s.step, s.statements) for s in answer.sentences] == [
+        (Support.CITED, 0, (1,)),
+        (Support.CITED, 1, (2,)),
+    ]
+    assert [[e.text for e in s.evidence] for s in answer.sentences] == [[text] for text in texts]
+    assert [d.statements for d in answer.disagreements] == [(1, 2)]
+
+
+async def test_without_models_an_added_citation_is_evidence_too(encoder: Encoder) -> None:
+    texts = {"a": "Mara Lind wrote the Almanac of tides.", "b": "The Almanac by Mara Lind came out in 1893."}
+    inputs = await inputs_from(texts, "When did it come out?", encoder)
+    statements = _statement(texts["b"], 2, inputs.chunks[1].id)
+    found = check_draft(replace(inputs, statements=statements), "Mara Lind's Almanac came out in 1893 [1].")
+    [sentence] = found.value.sentences
+    assert (sentence.support, [e.text for e in sentence.evidence]) == (Support.CITED, [texts["b"]])
+    assert found.counts == {REPAIRED: 1}
+    assert "was added" in sentence.reason
 
 
 async def test_what_a_passage_is_labelled_with_is_in_it(encoder: Encoder) -> None:
