@@ -11,7 +11,7 @@ from discorag.generation.statement_views import structure_html
 from discorag.generation.views import AnswerView, answer_html
 from discorag.ingest.survey import DocumentOutcome
 from discorag.schema.answer import Answer, EvidenceSpan
-from discorag.schema.discourse import PlanStep, RhetoricalGraph
+from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Scope
 from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
@@ -102,14 +102,13 @@ def _ledger_of(records: list[dict[str, Any]]) -> Ledger:
 class NumberedAnswer(BaseModel):
     """An answer with the numbers that clients should show.
 
-    ``text`` is its sentences as running text, ``steps`` its plan. ``sources`` are the passages that its sentences rest
-    on, in the order of first citation; ``citations`` are each sentence's numbers in this list, from 1. ``differences``
-    are the words that differ between the two texts of each disagreement, in characters of each text.
+    ``text`` is its sentences as running text. ``sources`` are the passages that its sentences rest on, in the order of
+    first citation; ``citations`` are each sentence's numbers in this list, from 1. ``differences`` are the words that
+    differ between the two texts of each disagreement, in characters of each text.
     """
 
     answer: Answer
     text: str
-    steps: tuple[PlanStep, ...] = ()
     sources: tuple[EvidenceSpan, ...] = ()
     citations: tuple[tuple[int, ...], ...] = ()
     differences: tuple[tuple[tuple[Span, ...], tuple[Span, ...]], ...] = ()
@@ -121,7 +120,6 @@ class NumberedAnswer(BaseModel):
         return cls(
             answer=answer,
             text=answer.text,
-            steps=answer.plan.steps if answer.plan else (),
             sources=tuple(view.sources),
             citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
             differences=tuple(differing_words(d.a.text, d.b.text) for d in answer.disagreements),

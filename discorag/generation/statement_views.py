@@ -5,6 +5,7 @@ from itertools import chain
 
 from markdown_it import MarkdownIt
 
+from discorag.generation.views import relation_name
 from discorag.schema.answer import Answer
 from discorag.schema.discourse import Plan, PlanStep
 from discorag.schema.statements import (
@@ -12,21 +13,11 @@ from discorag.schema.statements import (
     Statement,
     StatementGraph,
     StatementRelation,
-    StatementRelationKind,
     StatementRole,
 )
 from discorag.text.escaping import markdown
 
 _LONGEST = 400
-_RELATIONS = {
-    StatementRelationKind.CONTRADICTS: "contradicts",
-    StatementRelationKind.LIMITS: "says when, where or for whom this holds:",
-    StatementRelationKind.SUPPORTS: "is evidence for",
-    StatementRelationKind.ANOTHER: "is about another thing of the same name than",
-    StatementRelationKind.CAUSES: "brings about",
-    StatementRelationKind.REPLACES: "is newer than and replaces",
-    StatementRelationKind.EXEMPLIFIES: "is an example of",
-}
 
 
 def statements_markdown(graph: StatementGraph) -> Iterator[str]:
@@ -70,7 +61,7 @@ def _numbers(numbers: list[int]) -> str:
 
 
 def _related(relation: StatementRelation) -> str:
-    ends = f"{_numbers([relation.source])} {_RELATIONS[relation.relation]} {_numbers([relation.target])}"
+    ends = f"{_numbers([relation.source])} {relation_name(relation.relation)} {_numbers([relation.target])}"
     return f"{ends} ({markdown(relation.about, 120)})" if relation.about else ends
 
 

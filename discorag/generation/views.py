@@ -11,6 +11,7 @@ from functools import cached_property
 from markdown_it import MarkdownIt
 
 from discorag.schema.answer import NO_ANSWER, NOT_SURE, Answer, AnswerSentence, EvidenceSpan
+from discorag.schema.statements import StatementRelationKind
 from discorag.text.escaping import markdown, one_line
 
 CLOSEST = "Closest passages:"
@@ -88,7 +89,7 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
 
 def _disagreements(view: AnswerView) -> Iterator[str]:
     for i, d in enumerate(view.answer.disagreements):
-        relation, reason = d.relation.replace("_", " ").capitalize(), markdown(d.reason)
+        relation, reason = relation_name(d.relation).capitalize(), markdown(d.reason)
         head = f"{relation}{'.' if reason.endswith('.') or not reason else ':'} {reason}".rstrip()
         sides = [f"{view.side(side)}{_FOLLOWED * (d.favoured == name)}" for name, side in (("a", d.a), ("b", d.b))]
         yield (f"\n\n{DISAGREE}\n" if i == 0 else "") + "\n  - ".join([f"\n- {head}", *sides])
@@ -101,6 +102,13 @@ def _namesakes(view: AnswerView) -> Iterator[str]:
         others = [pair for pair in view.answer.namesakes if pair.a == first]
         named = (f"{f'{markdown(n.reason)}: ' if n.reason else ''}{view.side(n.b)}" for n in others)
         yield (f"\n\n{NAMESAKES}\n" if i == 0 else "") + "\n  - ".join([f"\n- {view.side(first)}", *named])
+
+
+def relation_name(relation: str) -> str:
+    """A relation in words, as the page has it too: BACKGROUND_FOR as "background for"."""
+    if relation == StatementRelationKind.ANOTHER:
+        return "is about a different thing than"
+    return relation.lower().replace("_", " ")
 
 
 def _position(source: EvidenceSpan) -> str:

@@ -7,7 +7,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from discorag.generation.statement_views import statements_markdown, step_line
-from discorag.generation.views import AnswerView, answer_markdown
+from discorag.generation.views import AnswerView, answer_markdown, relation_name
 from discorag.schema.answer import Answer
 from discorag.text.citations import references, split_references
 from discorag.text.escaping import one_line
@@ -55,7 +55,8 @@ def statements_text(result: AskResult) -> RenderableType:
         return Text("None: the graph is switched off, or nothing was found to relate.")
     numbers = {chunk_id: number for number, chunk_id in enumerate(result.graph.chunks, start=1)}
     lines = (
-        f"passage {numbers[e.source]} {e.relation} passage {numbers[e.target]}{f': {e.reason}' if e.reason else ''}"
+        f"passage {numbers[e.source]} {relation_name(e.relation)} passage {numbers[e.target]}"
+        f"{f': {e.reason}' if e.reason else ''}"
         for e in result.graph.edges
     )
     return Text("\n".join(one_line(line, 400) for line in lines))

@@ -74,7 +74,6 @@ function large(passages) {
   const answer = { query: "Many?", sentences: [sentence], disagreements: [], namesakes: [], statements: null, plan: null, notes: [], checked: "", abstained: "", answerable: null, nearest: [] };
   return {
     answer,
-    steps: [],
     sources: [],
     citations: [[]],
     hits: chunks.map((chunk_id) => ({ chunk_id, score: 1 })),

@@ -19,7 +19,7 @@ test("a plan over statements is dragged, edited, cut and written again, in the f
   const steps = page.getByRole("textbox", { name: /^Step/ });
   const texts = () => steps.evaluateAll((all) => all.map(({ value }) => value));
   await eventually(async () => assert.deepEqual(await texts(), SAYS.slice(0, 3)));
-  await says(page.locator(".steps li").nth(1), "says otherwise");
+  await says(page.locator(".steps li").nth(1), "opposes");
   await shown(page, "plan-statements");
   await page.locator(".grip").nth(2).dragTo(page.locator(".steps li").first());
   await eventually(async () => assert.deepEqual(await texts(), [SAYS[2], SAYS[0], SAYS[1]]));
@@ -42,12 +42,12 @@ test("the graph has the statements by passage, their roles and relations, and a 
   assert.deepEqual(names.sort(), ["statement 2 contradicts statement 1", "statement 3 limits statement 1"]);
   assert.equal(await page.locator(".card").count(), 3);
   const own = page.locator(".card", { hasText: SAYS[1] });
-  await says(own, "says otherwise");
+  await says(own, "opposes");
   await says(own, SAYS[3]);
   await own.getByRole("button", { name: SAYS[3] }).click();
   const why = page.locator(".why");
   await says(why, "namesake");
-  await why.getByRole("button", { name: "statement 4 is another thing than statement 2" }).click();
+  await why.getByRole("button", { name: "statement 4 is about a different thing than statement 2" }).click();
   await says(why, "a botanist of the same name");
   const { text } = reply.answer.statements.statements[1].quotations[0];
   await why.getByRole("button", { name: text }).first().click();
@@ -62,7 +62,7 @@ test("statements without relations are shown, and that they have none", async ()
   await answered(page, { ...reply, answer: { ...reply.answer, statements: { ...statements, relations: [] } } });
   await page.getByRole("heading", { name: "No relations were found" }).waitFor();
   await page.getByRole("button", { name: SAYS[2] }).click();
-  await says(page.locator(".why"), "Told in");
+  await says(page.locator(".why"), "In the answer: sentence 3");
   await shown(page, "graph-without-relations");
   await done();
 });

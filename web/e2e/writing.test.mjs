@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { FLU, launch, opened, says, shown } from "./browser.mjs";
-import { answerByHand, SAYS, verbatimReply, written } from "./written.mjs";
+import { SAYS, verbatimReply, written } from "./written.mjs";
 
 let browser;
 let verbatim;
@@ -10,6 +10,21 @@ before(async () => {
   verbatim = await verbatimReply();
 });
 after(() => browser.close());
+
+/** In the page: a question is answered by the events that the test sends, one by one. */
+function answerByHand() {
+  const real = window.fetch;
+  window.fetch = (url, options) => {
+    if (url !== "ask") return real(url, options);
+    const start = (stream) => {
+      window.send = ([event, data]) => {
+        stream.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+        if (event === "answer") stream.close();
+      };
+    };
+    return Promise.resolve(new Response(new ReadableStream({ start })));
+  };
+}
 
 const NOTE = "The language model did not make the answer: The endpoint did not answer in time.";
 const WRITTEN = "It depends on who takes it.";
@@ -58,7 +73,7 @@ test("statements appear one after the other before the answer begins, and go if 
     await says(found.locator("li").nth(at), SAYS[at]);
     await page.getByText(at ? `${at + 1} statements found` : "1 statement found", { exact: true }).waitFor();
   }
-  await says(found.locator("li").nth(1), "says otherwise");
+  await says(found.locator("li").nth(1), "opposes");
   await says(found.locator("li").nth(1), "sunshine-pill-feature");
   await shown(page, "statements-found");
   await send("token", { event: "token", stage: "generate", token: "It depends" });

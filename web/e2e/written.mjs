@@ -56,7 +56,6 @@ export function written(reply) {
       checked: CHECKED,
     },
     graph: { ...reply.graph, edges: [] },
-    steps,
     sources: [half, sides[0], sides[2], sides[1]],
     citations: [[1, 2, 3], [4], [3]],
     differences: [[[], []]],
@@ -75,19 +74,4 @@ export async function answered(page, reply) {
   });
   await page.reload();
   return asked;
-}
-
-/** In the page: a question is answered by the events that the test sends, one by one. */
-export function answerByHand() {
-  const real = window.fetch;
-  window.fetch = (url, options) => {
-    if (url !== "ask") return real(url, options);
-    const start = (stream) => {
-      window.send = ([event, data]) => {
-        stream.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
-        if (event === "answer") stream.close();
-      };
-    };
-    return Promise.resolve(new Response(new ReadableStream({ start })));
-  };
 }

@@ -41,8 +41,9 @@ def test_the_evidence_of_an_answer_is_the_documents_characters(client: TestClien
     assert [sources[n - 1] for numbers in citations for n in numbers] == evidence
     assert [len(numbers) for numbers in citations] == [len(s["evidence"]) for s in found["answer"]["sentences"]]
     assert found["text"] == " ".join(s["text"] for s in found["answer"]["sentences"])
-    assert " ".join(step["text"] for step in found["steps"]) == found["answer"]["plan"]["paragraph"]
-    assert all(1 <= r["chunk"] <= len(found["graph"]["chunks"]) for step in found["steps"] for r in step["references"])
+    plan = found["answer"]["plan"]
+    assert " ".join(step["text"] for step in plan["steps"]) == plan["paragraph"]
+    assert all(1 <= r["chunk"] <= len(found["graph"]["chunks"]) for step in plan["steps"] for r in step["references"])
     assert reply.headers["x-request-id"]
 
 
@@ -78,9 +79,10 @@ def test_statements_relations_and_plan_come_along_and_in_chat_too(served: Served
     graph = StatementGraph.model_validate(found["answer"]["statements"])
     assert [(r.source, r.relation, r.target, r.about) for r in graph.relations] == [(2, "CONTRADICTS", 1, "the effect")]
     assert [q.chunk_id for s in graph.statements for q in s.quotations] == [hit["chunk_id"] for hit in found["hits"]]
-    assert [(s["statements"], s["role"]) for s in found["steps"]] == [([n], "answers") for n in (1, 2, 3)]
+    steps = found["answer"]["plan"]["steps"]
+    assert [(s["statements"], s["role"]) for s in steps] == [([n], "answers") for n in (1, 2, 3)]
     assert along["answer"]["statements"] == found["answer"]["statements"]
-    assert along["steps"] == found["steps"]
+    assert along["answer"]["plan"] == found["answer"]["plan"]
 
 
 def test_a_stream_starts_again_if_the_model_fails_and_a_strict_question_is_an_error(served: Served) -> None:

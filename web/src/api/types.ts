@@ -243,7 +243,6 @@ export interface Reply {
   ledger: Ledger;
   seconds: number;
   text: string;
-  steps: PlanStep[];
   sources: EvidenceSpan[];
   citations: number[][];
   differences: [Span[], Span[]][];

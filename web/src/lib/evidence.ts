@@ -1,4 +1,4 @@
-import type { Reply, Span } from "../api/types";
+import type { PlanStep, Reply, Span } from "../api/types";
 import { overlap } from "./text";
 
 export interface Resting {
@@ -16,7 +16,7 @@ export function restingOn(result: Reply, doc: string, span: Span): Resting {
   const sentences = meets.flatMap((found, at) => (found.length ? [at] : []));
   const carried = new Set(sentences.map((at) => result.answer.sentences[at]?.step));
   const chunks = new Set(meets.flat().map((e) => e.chunk_id));
-  const cites = (at: number) => result.steps[at]?.references.some(({ chunk }) => chunks.has(result.graph?.chunks[chunk - 1] ?? ""));
-  const steps = result.steps.flatMap((_, at) => (carried.has(at) || cites(at) ? [at] : []));
+  const cites = ({ references }: PlanStep) => references.some(({ chunk }) => chunks.has(result.graph?.chunks[chunk - 1] ?? ""));
+  const steps = (result.answer.plan?.steps ?? []).flatMap((step, at) => (carried.has(at) || cites(step) ? [at] : []));
   return { sentences, steps };
 }

@@ -28,7 +28,7 @@ const OPENER = /^(Start with|Then|Next,|After that,)(?= )/;
 const OPENERS = ["Then", "Next,", "After that,"];
 
 /** Steps in another order, each with an opener for its place, if the plan has openers. */
-export function reconnected(steps: Step[]): Step[] {
+function reconnected(steps: Step[]): Step[] {
   if (!steps.some(({ text, role }) => role === null && OPENER.test(text))) return steps;
   return steps.map((step, at) => {
     const word = at === 0 ? "Start with" : (OPENERS[(at - 1) % OPENERS.length] ?? "Then");

@@ -10,7 +10,7 @@ export interface Point {
   number: number | null;
   says: string;
   role: StatementRole | null;
-  /** The passages that make it, by chunk id; the first is where it is drawn. */
+  /** The passages that make it, by chunk id; it is drawn in each of them. */
   chunks: string[];
   quotations: Quotation[];
 }
@@ -72,7 +72,7 @@ const joins = ({ source, target }: Link, edge: Edge): boolean =>
   (source.chunks.includes(edge.source) && target.chunks.includes(edge.target)) ||
   (source.chunks.includes(edge.target) && target.chunks.includes(edge.source));
 
-/** The statements of an answer with their relations, and those that the graph has between other sentences. */
+/** The statements of an answer with their relations, and the relations that the graph has between other sentences. */
 export function pointGraph(result: Reply, passages: Passages): PointGraph {
   const { points, links } = ofStatements(result);
   const own = [...links];

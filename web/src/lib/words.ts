@@ -1,4 +1,4 @@
-import type { StageRecord, StatementRole, StoredDocument } from "../api/types";
+import type { StageRecord, StoredDocument } from "../api/types";
 
 export const NO_ANSWER = "The documents do not answer this.";
 export const NOT_SURE = "Not sure that the documents answer this. Closest passages:";
@@ -48,22 +48,11 @@ export const stageName = (stage: string): string => STAGES[stage] ?? stage;
 export const documentNames = (documents: StoredDocument[]): { id: string; name: string }[] =>
   documents.map(({ doc_id: id, title, name }) => ({ id, name: title || name }));
 
-const RELATIONS: Record<string, string> = { ANOTHER: "is another thing than" };
+const RELATIONS: Record<string, string> = { ANOTHER: "is about a different thing than" };
 
 /** BACKGROUND_FOR as "background for". */
 export const relationName = (relation: string): string =>
   RELATIONS[relation] ?? relation.toLowerCase().replaceAll("_", " ").replaceAll("-", " ");
-
-const ROLES: Record<StatementRole, string> = {
-  answers: "answers",
-  opposes: "says otherwise",
-  restricts: "restricts",
-  backs: "backs",
-  namesake: "namesake",
-};
-
-/** What a statement does for the question. */
-export const roleName = (role: StatementRole): string => ROLES[role];
 
 /** How one of two passages clashes with the other, said of the second, of the second if it is `older`, and of both. */
 interface Clash {

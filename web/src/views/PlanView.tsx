@@ -42,7 +42,7 @@ function Help({ result, steps }: { result: Reply; steps: Step[] }) {
   if (steps.some(({ role }) => role !== null)) {
     return (
       <p className="quiet small">
-        Each step tells statements of the passages; the view <i>Graph</i> has their quotations.
+        Each step names the statements behind it; the view <i>Graph</i> has their quotations.
       </p>
     );
   }

@@ -10,19 +10,20 @@ const named = (at: number[]): string => {
 /** What of the answer rests on the passage that is pointed at: its sentences, which are lit, and steps of the plan. */
 export function RestingOn({ result, resting }: { result: Reply; resting: Resting }) {
   const { sentences, steps } = resting;
+  const { plan } = result.answer;
   return (
     <section className="trail" aria-label="What rests on this passage">
       <h2>
         <span role="status">{sentences.length ? `${named(sentences)} on this passage` : "No sentence rests on this passage"}</span>
       </h2>
-      {result.answer.plan && <h3>Steps of the plan</h3>}
+      {plan && <h3>Steps of the plan</h3>}
       {steps.map((at) => (
         <p className="step-text resting-step" key={at}>
           <span className="step-number">{at + 1}</span>
-          <bdi>{result.steps[at]?.text}</bdi>
+          <bdi>{plan?.steps[at]?.text}</bdi>
         </p>
       ))}
-      {result.answer.plan && !steps.length && <p className="quiet small">No step of the plan cites it.</p>}
+      {plan && !steps.length && <p className="quiet small">No step of the plan cites it.</p>}
     </section>
   );
 }

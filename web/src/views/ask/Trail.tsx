@@ -1,16 +1,15 @@
-import type { Reply } from "../../api/types";
+import type { Plan, Reply } from "../../api/types";
 import { isProblem } from "../../lib/support";
 import { percent } from "../../lib/words";
 
-function Step({ result, at }: { result: Reply; at: number }) {
-  const { steps } = result;
-  const step = result.answer.sentences[at]?.step ?? null;
-  if (!result.answer.plan) return <p className="quiet small">There was no plan.</p>;
-  if (step === null || !steps[step]) return <p className="quiet small">It belongs to no step of the plan.</p>;
+function Step({ plan, at }: { plan: Plan | null; at: number | null }) {
+  if (!plan) return <p className="quiet small">There was no plan.</p>;
+  const step = at === null ? undefined : plan.steps[at];
+  if (at === null || !step) return <p className="quiet small">It belongs to no step of the plan.</p>;
   return (
     <p className="step-text">
-      <span className="step-number">{step + 1}</span>
-      <bdi>{steps[step].text}</bdi>
+      <span className="step-number">{at + 1}</span>
+      <bdi>{step.text}</bdi>
     </p>
   );
 }
@@ -32,7 +31,7 @@ export function Trail({ result, at }: { result: Reply; at: number }) {
       )}
       <details>
         <summary>Its step of the plan</summary>
-        <Step result={result} at={at} />
+        <Step plan={result.answer.plan} at={sentence.step} />
       </details>
     </section>
   );

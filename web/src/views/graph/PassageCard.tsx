@@ -1,7 +1,6 @@
 import type { CSSProperties } from "react";
 import type { Reply } from "../../api/types";
 import { passageNumber, type Point } from "../../lib/statements";
-import { roleName } from "../../lib/words";
 import { useApp } from "../../state/app";
 
 export interface Choosing {
@@ -34,7 +33,7 @@ export function PassageCard({ result, id, points, style, selected, onSelect }: P
       {own.map((point) => (
         <button type="button" key={point.id} className="card-text" aria-pressed={point.id === selected} onClick={() => onSelect(point.id)}>
           {point.number !== null && <span className="card-number">{`{${point.number}}`}</span>}
-          {point.role !== null && point.role !== "answers" && <i>{roleName(point.role)}: </i>}
+          {point.role !== null && point.role !== "answers" && <i>{point.role}: </i>}
           <bdi>{point.says}</bdi>
         </button>
       ))}

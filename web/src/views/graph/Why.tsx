@@ -14,13 +14,13 @@ interface Opening {
   onOpen: (quotation: Quotation) => void;
 }
 
-interface SaidProps extends Opening {
+interface StatementTextProps extends Opening {
   result: Reply;
   point: Point;
 }
 
 /** What a statement says, its role, and its quotations, each of which opens its passage. */
-function Said({ result, point, opened, onOpen }: SaidProps) {
+function StatementText({ result, point, opened, onOpen }: StatementTextProps) {
   const { passages } = useApp();
   const isQuotation = point.quotations.some(({ text }) => text === point.says);
   const name = pointName(result, point);
@@ -58,7 +58,7 @@ function WhyLink({ link, ...rest }: Opening & { result: Reply; link: Link }) {
   return (
     <>
       <h2>Why this relation is there</h2>
-      <Said {...rest} point={link.source} />
+      <StatementText {...rest} point={link.source} />
       <p className="why-relation">
         <span className={`relation ${tone(link.relation)}`}>{relationName(link.relation)}</span>
         {link.about && (
@@ -67,7 +67,7 @@ function WhyLink({ link, ...rest }: Opening & { result: Reply; link: Link }) {
           </span>
         )}
       </p>
-      <Said {...rest} point={link.target} />
+      <StatementText {...rest} point={link.target} />
     </>
   );
 }
@@ -79,15 +79,15 @@ interface PointProps extends Opening {
   onSelect: (id: string) => void;
 }
 
-/** A statement, the sentences that tell it, and its relations, also those within its passage. */
+/** A statement, the sentences that it is in, and its relations, also those within its passage. */
 function WhyPoint({ result, point, links, onSelect, ...opening }: PointProps) {
   const told = result.answer.sentences.flatMap((s, at) => (point.number !== null && s.statements.includes(point.number) ? [at] : []));
   return (
     <>
       <h2>What it says</h2>
-      <Said result={result} point={point} {...opening} />
+      <StatementText result={result} point={point} {...opening} />
       <p className="small">
-        {told.length ? "Told in " : "The answer does not tell it."}
+        {told.length ? "In the answer: " : "Not in the answer."}
         <SentenceLinks at={told} />
       </p>
       <ul className="edges">

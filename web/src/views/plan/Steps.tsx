@@ -29,7 +29,7 @@ function Buttons({ steps, at, onChange }: ButtonsProps) {
   );
 }
 
-/** What the step does for the question, if it is no answer, and the statements that it tells. */
+/** What the step does for the question, if it does not answer it, and the statements behind it. */
 function Basis({ step: { role, statements } }: { step: Step }) {
   if (role === null) return null;
   const numbers = `${statements.length === 1 ? "Statement" : "Statements"} ${statements.join(", ")}`;
