@@ -269,7 +269,7 @@ class Reference(BaseModel, frozen=True):
 
 
 class PlanStep(BaseModel, frozen=True):
-    """One sentence of the plan and what it cites, in order.
+    """One step of the plan, which is a sentence in a plan in prose, and what it cites, in order.
 
     A step of a plan over statements has their numbers and says what they do for the question; it cites the passages
     that they quote.
