@@ -1,4 +1,4 @@
-"""Statements, plan and answer in one reply: half the calls, where all passages fit one of them."""
+"""Statements, plan and answer in one reply, where all passages fit one call."""
 
 import re
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from discorag.text.replies import whole_sentences
 
 STAGE = "relate"
 ANSWER = "ANSWER: "
-"""What stands before the answer in a reply."""
+"""The mark before the answer in a reply."""
 _FORM = "First write one JSON object on one line:"
 _MARK = re.compile(r"^[^\w\n{}\[\]\"]*ANSWER[*_`]*[:：][*_`]*[^\S\n]*", re.MULTILINE)
 
@@ -84,7 +84,7 @@ def _checked(text: str, inputs: AnswerInputs) -> str:
 
 
 def _read(text: str, inputs: AnswerInputs) -> AnswerWithStatements:
-    """Raises ``ValueError`` if there are no statements in the form asked for."""
+    """Raises ``ValueError`` if the reply has no statements in the form asked for."""
     statements, answer = _parts(text)
     collected = read_statements(statements, inputs.chunks)
     with suppress(ValueError):

@@ -193,7 +193,7 @@ def _cited_text(text: str, passages: Sequence[str]) -> str:
 
 
 def wrong_citations(text: str, inputs: AnswerInputs) -> list[Failure]:
-    """A failure if an answer, as the model wrote it, cites passages that there are not."""
+    """A failure if an answer, as the model wrote it, cites passages that do not exist."""
     passages = [chunk.text for chunk in inputs.chunks]
     found = unknown_passages(references(_cited_text(text, passages)), passages)
     unknown = ", ".join(map(format_reference, found[:5]))
