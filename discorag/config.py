@@ -183,7 +183,7 @@ class LlmSettings(EndpointSettings):
 class ModelRoles(_Section):
     """Models for single roles, named like DISCO_RAG_MODEL, which plays the roles that are not set."""
 
-    reader: ModelName | None = Field(default=None, description="Writes graph, plan and answer.")
+    reader: ModelName | None = Field(default=None, description="Writes statements, plan and answer.")
     summariser: ModelName | None = Field(default=None, description="Summarises nodes of retrieval trees.")
     router: ModelName | None = Field(default=None, description="Chooses headings (RDR2).")
     judge: ModelName | None = Field(default=None, description="Checks written sentences (verifier=llm).")

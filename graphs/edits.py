@@ -25,7 +25,7 @@ _SHAPES: dict[str, TypeAdapter[Any]] = {
     "plan": TypeAdapter(str | None),
     "draft": TypeAdapter(str),
 }
-"""What people edit, in more detail than the state's types say it."""
+"""The keys that people edit, with types that are more exact than those of the state."""
 
 
 _CHOOSE_HITS = frozenset({"retrieve_chunks", "retrieve_sentence_tree", "route_headings", "read_all", "rerank"})

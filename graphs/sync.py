@@ -16,7 +16,7 @@ from discorag.models.loops import BackgroundLoop
 
 T = TypeVar("T")
 Node = Callable[..., Any] | Runnable[Any, Any]
-"""What LangGraph takes as a node: a function of the state, a coroutine function, or a runnable such as a graph."""
+"""A node as LangGraph takes it: a function of the state, a coroutine function, or a runnable such as a graph."""
 
 _is_on_loop: ContextVar[bool] = ContextVar("is_on_loop", default=False)
 

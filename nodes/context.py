@@ -54,7 +54,7 @@ class _Scoped(Options):
 
 @dataclass
 class EvidenceCache:
-    """The chunks of a run as its stages see them, best first, and what the stages computed of them (`AnswerInputs`).
+    """The chunks of a run as its stages see them, in order, and what the stages computed of them (`AnswerInputs`).
 
     ``key`` is the part of the state that they depend on; ``found`` has the stored chunks that the search has read.
     """

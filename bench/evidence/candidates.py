@@ -21,11 +21,11 @@ from nodes.backends import Backends
 
 
 class Candidates(BaseModel):
-    """What is known of a question's candidates, in the order of hybrid search.
+    """A question's candidates, in the order of hybrid search.
 
     Args:
         key: The set and the question.
-        logits: The reranker's.
+        logits: The reranker's scores.
         tokens: The candidates' sizes, in tokens of the encoder.
         covers: For each piece of gold evidence and each place where it stands, the candidates that hold a part of it,
             with the share that they hold.

@@ -71,8 +71,8 @@ class _Topic(BaseModel):
 
 
 def ramdocs(data: Path) -> Iterator[Questions]:
-    """Over the documents of all questions; each right answer is a piece, in any document of the question that is right
-    about it.
+    """Questions over the documents of all of them; each right answer is a piece, in any document of the question that
+    is right about it.
     """
     path = data / "contradiction/ramdocs/RAMDocs_test.jsonl"
     documents, samples = dict[str, SourceDocument](), list[Sample]()
@@ -142,12 +142,12 @@ def musique(data: Path) -> Iterator[Questions]:
 
 
 def wikicontradict(data: Path) -> Iterator[Questions]:
-    """Over the passages of all questions; two pieces, which contradict each other."""
+    """Questions over the passages of all of them; each has two pieces, which contradict each other."""
     yield Questions(load_wikicontradict(data / "contradiction/wikicontradict/wiki_contradict_refined.jsonl"))
 
 
 def fairytaleqa(data: Path) -> Iterator[Questions]:
-    """Over the question's own tale; the pieces are the paragraphs that hold its answer."""
+    """Questions, each over its own tale; the pieces are the paragraphs that hold its answer."""
     loaded = load_fairytaleqa(data / "fairytaleqa")
     tales = sorted(groups("fairytaleqa", "score"), key=digest)[:TALES]
     samples = tuple(s for s in loaded.samples if s.documents[0] in tales)
@@ -155,7 +155,7 @@ def fairytaleqa(data: Path) -> Iterator[Questions]:
 
 
 def qmsum(data: Path) -> Iterator[Questions]:
-    """Over the question's own meeting; the pieces are the stretches of turns that it is about."""
+    """Questions, each over its own meeting; the pieces are the stretches of turns that it is about."""
     loaded, meetings = load_qmsum(data / "qmsum/test.jsonl"), groups("qmsum", "score")
     samples = tuple(s for s in loaded.samples if s.documents[0] in meetings)
     yield Questions(loaded.model_copy(update={"samples": samples}), is_own=True)

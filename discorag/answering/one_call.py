@@ -1,4 +1,4 @@
-"""Statements, plan and answer in one reply: half the calls, where all passages fit one of them."""
+"""Statements, plan and answer in one reply, where all passages fit one call."""
 
 import re
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from discorag.text.replies import whole_sentences
 
 STAGE = "relate"
 ANSWER = "ANSWER: "
-"""What stands before the answer in a reply."""
+"""The mark before the answer in a reply."""
 _FORM = "First write one JSON object on one line:"
 _MARK = re.compile(r"^[^\w\n{}\[\]\"]*ANSWER[*_`]*[:：][*_`]*[^\S\n]*", re.MULTILINE)
 

@@ -49,7 +49,7 @@ def has_roles(collected: Collected) -> bool:
 
 
 def _names(collected: Collected) -> dict[int, str]:
-    """What each statement of the plan is called, by its number; the first name of one that stands in two steps."""
+    """What each statement of the plan is called, by its number; the first name of one that is in two steps."""
     names: dict[int, str] = {}
     for at, step in enumerate(collected.plan.steps, start=1):
         for name, number in _named(at, step):

@@ -45,7 +45,7 @@ _ROLES = {
 
 @dataclass(frozen=True)
 class Collected:
-    """What is known about a question before the answer is written: statements, their relations, and the plan."""
+    """The statements on a question, their relations, and the plan, before the answer is written."""
 
     graph: StatementGraph = field(default_factory=StatementGraph)
     plan: StatementPlan = field(default_factory=StatementPlan)

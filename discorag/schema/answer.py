@@ -32,8 +32,8 @@ class AnswerInputs:
         query: The user's question.
         instruction: How the user wants it answered (format, length, options); the local engines do not read it.
         detail: ``enough``: the local engines stop when a sentence adds nothing; ``full``: they say everything relevant.
-        chunks: Retrieved chunks, best first; number i in prompts and plans is ``chunks[i - 1]``. They have no trees if
-            trees are switched off.
+        chunks: Retrieved chunks in the order in which they are read; number i in prompts and plans is
+            ``chunks[i - 1]``. They have no trees if trees are switched off.
         statements: What a language model found that the passages say; None if it did not.
         graph: The rhetorical graph; None before the stage that makes it.
         plan: The plan; None before the stage that makes it.

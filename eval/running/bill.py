@@ -22,7 +22,7 @@ EDU_TOKENS = 11
 _CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
 _PASSAGE = re.compile(r"^<passage\S* (\d+)>\n(?:(?:Source|Continues): .*\n)*(.+)$", re.MULTILINE)
 ASSUMED = {"relate": 900, "plan": 180, "generate": 260}
-"""Tokens of a reply, where the one that is given is shorter; limited by the request's own limit.
+"""Assumed tokens of a reply by stage, if the one made here is shorter; limited by the request's own limit.
 
 A capable model wrote 743 tokens of statements and answer over ten passages (mean of 40 questions).
 """

@@ -19,8 +19,8 @@ from nodes.state import AnswerState, Json
 async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Order the chunks by how well they answer, if the options say so.
 
-    Of what a language model reads by default, the best are kept and put in the documents' order. If the reranker cannot
-    read the language, the order of the search decides which are best.
+    By default a language model reads the best of them, in the documents' order. If the reranker cannot read the
+    language, the order of the search decides which are best.
     """
     context, stage = await answer_context(state, runtime), Stage("rerank")
     if not context.rerank:
@@ -48,7 +48,7 @@ def is_cut(context: AnswerContext) -> bool:
 
 
 def _can_read(reranker: str, inputs: AnswerInputs) -> bool:
-    """Whether a reranker knows the language of the question and of the passages, as far as that can be told."""
+    """Whether a reranker knows the language of the question and of the passages, as far as is known."""
     texts = (inputs.query, "\n".join(chunk.text for chunk in inputs.chunks))
     return not any(language_warning(text, [reranker]) for text in texts)
 

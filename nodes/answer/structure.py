@@ -29,7 +29,7 @@ from nodes.stage import Stage, is_out_of_reach
 from nodes.state import AnswerState, Json
 
 FROM_PASSAGES = "an answer from the passages without statements"
-"""What is used where a language model wrote no statements that can be used."""
+"""The fallback if a language model wrote no statements that can be used."""
 
 
 async def parse(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
