@@ -27,10 +27,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of an answer, without citations, and the places that may support it, the likeliest first."""
+    """A sentence of an answer, without citations, and the places that may support it, the likeliest first.
+
+    ``closest`` has the place of each cited chunk that is closest to the sentence, in the order of the chunks.
+    """
 
     sentence: str
     places: tuple[Place, ...]
+    closest: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.relevance import PAIRS, find_candidates, in_context
@@ -43,8 +44,9 @@ PLACES = 3
 
 async def find_places(
     inputs: AnswerInputs, table: SentenceTable, cited: set[int], sentence: str, vector: Vectors, reranker: Reranker
-) -> tuple[Place, ...]:
-    """Places around the sentences that are closest to a sentence of an answer: in the cited chunks, then in others.
+) -> Claim:
+    """Places around the sentences that are closest to a sentence of an answer: in the cited chunks, then in others;
+    and the closest sentence of each cited chunk.
 
     The reranker reads at most `PAIRS` sentences, with the answer's sentence as the query. If its endpoint fails, the
     cosine to ``vector``, that of the answer's sentence, shape (d,), decides.
@@ -57,8 +59,15 @@ async def find_places(
     except ModelError:
         found = (table.vectors[candidates] @ vector).tolist()
     scores = dict(zip(candidates, found, strict=True))
-    best = [i for group in groups for i in sorted(group, key=scores.__getitem__, reverse=True)[:PLACES]]
-    return tuple(dict.fromkeys(place for i in best for place in _around(inputs, table, i)))
+    ranked = [sorted(group, key=scores.__getitem__, reverse=True) for group in groups]
+    best = [i for group in ranked for i in group[:PLACES]]
+    places = dict.fromkeys(place for i in best for place in _around(inputs, table, i))
+    by_cosine = (table.vectors @ vector).argsort()[::-1].tolist()
+    first = dict[int, int]()
+    for i in (*chain.from_iterable(ranked), *by_cosine):
+        first.setdefault(table.sentences[i].chunk, i)
+    closest = (_around(inputs, table, first[chunk])[0] for chunk in sorted(cited) if chunk in first)
+    return Claim(sentence, tuple(places), tuple(closest))
 
 
 def _parts(table: SentenceTable, cited: set[int]) -> list[list[int]]:
@@ -167,7 +176,7 @@ class TracingVerifier:
         verdicts = await self.judge.judge([*judged.values()]) if self.judge else Outcome(value=())
         verdict_of = dict(zip(judged, verdicts.value, strict=True))
         for i, claim in claims.items():
-            found[i] = _trace(claim, verdict_of.get(i), checks[i], table, drafts[i].cited)
+            found[i] = _trace(claim, verdict_of.get(i), checks[i], table)
         answer = _answer(inputs, drafts, [found[i] for i in range(len(drafts))])
         if inputs.statements is None:
             used = {e.chunk_id for sentence in answer.sentences for e in sentence.evidence}
@@ -181,8 +190,8 @@ class TracingVerifier:
         vectors = await self.encoder.encode_documents(texts)
         claims: dict[int, Claim] = {}
         for (i, d), vector in zip(drafts.items(), vectors, strict=True):
-            places = await find_places(inputs, table, d.cited, d.bare, vector, self.reranker) if table.sentences else ()
-            claims[i] = Claim(d.bare, places)
+            found = find_places(inputs, table, d.cited, d.bare, vector, self.reranker) if table.sentences else None
+            claims[i] = await found if found else Claim(d.bare, ())
         return claims
 
 
@@ -267,12 +276,11 @@ def _trace_at_once(
     return _TracedSentence(Support.QUOTED, QUOTED, (unit,), around=around)
 
 
-def _trace(
-    claim: Claim, verdict: Verdict | None, check: Check, table: SentenceTable, cited: set[int]
-) -> _TracedSentence:
+def _trace(claim: Claim, verdict: Verdict | None, check: Check, table: SentenceTable) -> _TracedSentence:
     """The judge's verdict, else what the check found; if the verdict names no place, the closest ones are shown."""
     found = verdict or Verdict(check.support, reason=check.reason)
-    places = _closest(claim, table, cited) if found.place is None else [claim.places[found.place]]
+    closest = claim.closest or claim.places[:1]
+    places = closest if found.place is None else [claim.places[found.place]]
     units = dict.fromkeys(i for place in places for i in place.units)
     return _TracedSentence(
         support=found.support,
@@ -281,14 +289,6 @@ def _trace(
         confidence=None if found.probability is None else round(found.probability, 3),
         repair=check.repair,
     )
-
-
-def _closest(claim: Claim, table: SentenceTable, cited: set[int]) -> list[Place]:
-    """The first place of each chunk that the sentence cites, else the first of all."""
-    first: dict[int, Place] = {}
-    for place in claim.places:
-        first.setdefault(table.sentences[place.units[0]].chunk, place)
-    return [first[n] for n in sorted(cited) if n in first] or [*claim.places[:1]]
 
 
 def _answer(inputs: AnswerInputs, drafts: Sequence[_DraftSentence], traced: Sequence[_TracedSentence]) -> Answer:

@@ -62,6 +62,16 @@ async def test_a_verbatim_sentence_is_quoted_from_its_exact_span_and_no_judge_is
     assert judge.claims == []
 
 
+async def test_every_cited_source_is_shown_also_if_all_that_is_closest_stands_in_one(encoder: Encoder) -> None:
+    near = " ".join(
+        f"The {n} bee dances at the hive on a warm morning." for n in ("first", "second", "third", "fourth")
+    )
+    inputs = await inputs_from({"bees": near, "tides": "The tide rises twice a day."}, "What do bees do?", encoder)
+    draft = "A bee dances at the hive on a warm morning, while the sea comes in [1][2]."
+    [sentence] = (await verifier_of(encoder).verify(inputs, draft)).value.sentences
+    assert {e.title for e in sentence.evidence} == {"bees", "tides"}
+
+
 async def test_without_a_judge_a_written_sentence_is_cited_and_shows_what_it_cites(encoder: Encoder) -> None:
     answer = await verified(f"{PARAPHRASE} Supplements had no effect on influenza [1][2].", encoder)
     assert [(s.support, s.reason, s.confidence) for s in answer.sentences] == [(Support.CITED, "", None)] * 2
