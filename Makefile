@@ -223,7 +223,12 @@ bench-trust: .venv/dev.stamp ## What is promised of faults and attacks, broken o
 bench-scale: .venv/dev.stamp ## Workers and PostgreSQL killed, two ingests, leaks, two workers over one, ten million rows (needs PostgreSQL)
 	$(BIN)/python -m bench.scale
 
-studio: .venv/dev.stamp ## Serve the graphs to LangGraph Studio
+# What Studio talks to, without all that tests need.
+.venv/studio.stamp: .venv/run.stamp
+	$(PIP) "langgraph-cli[inmem]"
+	@touch $@
+
+studio: .venv/studio.stamp ## Serve the graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment and the stores; runs of the evaluation stay
