@@ -1,7 +1,6 @@
 """generate with a language model: prose over a plan and the passages that it cites, or over the passages alone."""
 
 import re
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,6 @@ from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ContextTooLongError, InvalidOutputError
 from discorag.schema.ledger import Failure
-from discorag.schema.statements import StatementRole
 from discorag.text.citation_forms import cited_in_brackets
 from discorag.text.citations import (
     format_reference,
@@ -38,7 +36,7 @@ _LABEL = re.compile(
 def write_answer(inputs: AnswerInputs, collected: Collected, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
     """Pieces of the answer that carries out the plan, and at last the whole checked answer.
 
-    The model reads the plan, the words on which it rests, and passages that it cites. Relations are shown where
+    The model reads the plan, the words on which it rests, and the passages that it cites. Relations are shown where
     sources conflict or share a name. A plan without steps is answered from all passages.
 
     Raises:
@@ -46,7 +44,7 @@ def write_answer(inputs: AnswerInputs, collected: Collected, reader: ReaderModel
     """
     if not collected.plan.steps:
         return answer_plainly(inputs, reader)
-    return _write(inputs, reader, _needed_passages(collected), partial(_planned, inputs, collected, reader))
+    return _write(inputs, reader, _cited_passages(collected), partial(_planned, inputs, collected, reader))
 
 
 def write_by_text(inputs: AnswerInputs, plan: str, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
@@ -108,21 +106,12 @@ def _every_passage(inputs: AnswerInputs) -> list[int]:
     return list(range(1, len(inputs.chunks) + 1))
 
 
-def _needed_passages(collected: Collected) -> list[int]:
-    """The passages that the model reads in full next to the plan, by their numbers.
-
-    They are all passages of statements that conflict or share a name, and few that have a quotation of each other
-    statement. Evidence needs none: the plan has its words.
-    """
-    graph, needed = collected.graph, dict[int, None]()
+def _cited_passages(collected: Collected) -> list[int]:
+    """The passages that statements of the plan quote, those of conflicts first, by their numbers."""
+    graph = collected.graph
     told = [graph.by_number[n] for n in collected.plan.numbers]
-    for statement in (s for s in told if s.number in graph.in_conflict):
-        needed |= dict.fromkeys(statement.passages)
-    left = [s.passages for s in told if s.role is not StatementRole.BACKS] or [s.passages for s in told]
-    while left := [passages for passages in left if not needed.keys() & set(passages)]:
-        in_most, _ = Counter(chain.from_iterable(left)).most_common(1)[0]
-        needed[in_most] = None
-    return list(needed)
+    told.sort(key=lambda statement: statement.number not in graph.in_conflict)
+    return list(dict.fromkeys(chain.from_iterable(s.passages for s in told)))
 
 
 def _passages(inputs: AnswerInputs, numbers: Sequence[int]) -> str:
