@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -27,8 +27,15 @@ from discorag.text.citations import (
     without_unknown,
 )
 from discorag.text.replies import prose_in, whole_sentences, without_fences
+from discorag.verification.draft import drafted_sentences
 
 STAGE = "generate"
+
+
+class UnknownPassageError(InvalidOutputError):
+    """A sentence of an answer cites a passage that does not exist."""
+
+
 _LABEL = re.compile(
     r"\A[\s*_#]*(?:(?:here is|here's|now) )?(?:the |my )?(?:final )?answer(?: to the question)?[\s*_]*:[\s*_]*",
     re.IGNORECASE,
@@ -70,7 +77,7 @@ def answer_plainly(inputs: AnswerInputs, reader: ReaderModel) -> AsyncIterator[s
 def _plain(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -> str:
     return reader.prompt("answer-passages").render(
         question=question_block(inputs),
-        passages=_passages(inputs, numbers),
+        passages=passages_shown(inputs, numbers),
         instruction=reader.instruction(inputs),
         rules=reader.prompt("answer-rules").render(),
     )
@@ -95,7 +102,7 @@ def _by_text(
 ) -> str:
     return reader.prompt("answer-statements").render(
         question=question_block(inputs),
-        passages=_passages(inputs, numbers),
+        passages=passages_shown(inputs, numbers),
         plan=fenced("plan", plan),
         reading=reading,
         missing=missing,
@@ -125,7 +132,8 @@ def _needed_passages(collected: Collected) -> list[int]:
     return list(needed)
 
 
-def _passages(inputs: AnswerInputs, numbers: Sequence[int]) -> str:
+def passages_shown(inputs: AnswerInputs, numbers: Collection[int]) -> str:
+    """The passages with these numbers, as a prompt shows them."""
     shown = sorted(numbers)
     return "\n\n".join(passage_blocks([inputs.chunks[n - 1] for n in shown], shown)) if shown else "(none)"
 
@@ -139,7 +147,7 @@ PromptOver = Callable[[Sequence[int]], str]
 async def _write(
     inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt_over: PromptOver
 ) -> AsyncIterator[str | Outcome[str]]:
-    prompt, failures = await _fitting(inputs, reader, numbers, prompt_over)
+    prompt, failures = await fit_passages(inputs, reader, numbers, prompt_over)
     request = reader.request(STAGE, prompt, partial(read_answer, inputs=inputs), await reader.answer_limit())
     request = replace(request, cut=whole_sentences, beam_width=reader.beam_width)
     shown = Shown([chunk.text for chunk in inputs.chunks])
@@ -153,8 +161,8 @@ async def _write(
             yield text
 
 
-async def _fitting(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt_over: PromptOver
+async def fit_passages(
+    inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int], prompt_over: PromptOver
 ) -> tuple[str, tuple[Failure, ...]]:
     """The prompt over the first of these passages that fit the context, and a failure if some do not.
 
@@ -182,20 +190,25 @@ def read_answer(text: str, inputs: AnswerInputs) -> str:
         ValueError: The answer says nothing.
     """
     passages = [chunk.text for chunk in inputs.chunks]
-    answer = without_unknown(_LABEL.sub("", _cited_text(text, passages)), passages).strip()
+    answer = without_unknown(_LABEL.sub("", cited_text(text, passages)), passages).strip()
     if not any(c.isalnum() for c in without_references(answer, chunks=len(passages))):
         raise ValueError("The output says nothing.")
     return answer
 
 
-def _cited_text(text: str, passages: Sequence[str]) -> str:
+def cited_text(text: str, passages: Sequence[str]) -> str:
+    """The prose in a reply, with its citations as ``[1]``."""
     return cited_in_brackets(prose_in(without_fences(text)), passages)
 
 
 def wrong_citations(text: str, inputs: AnswerInputs) -> list[Failure]:
-    """A failure if an answer, as the model wrote it, cites passages that do not exist."""
+    """A failure that names the sentences of an answer, as the model wrote it, that cite passages which do not exist."""
     passages = [chunk.text for chunk in inputs.chunks]
-    found = unknown_passages(references(_cited_text(text, passages)), passages)
-    unknown = ", ".join(map(format_reference, found[:5]))
-    error = InvalidOutputError(f"The answer cites {unknown}; there are {len(passages)} passages.")
-    return [Failure.of(STAGE, error, fallback="the answer without these citations")] if found else []
+    unknown, wrong = list[str](), list[str]()
+    for sentence in drafted_sentences(cited_text(text, passages), len(passages)):
+        if found := unknown_passages(references(sentence), passages):
+            unknown += map(format_reference, found)
+            wrong.append(f"“{without_references(without_unknown(sentence, passages), chunks=len(passages)).strip()}”")
+    cited = ", ".join(list(dict.fromkeys(unknown))[:5])
+    error = UnknownPassageError(f"The answer cites {cited}; there are {len(passages)} passages: {' '.join(wrong)}.")
+    return [Failure.of(STAGE, error, fallback="the answer without these citations")] if wrong else []
