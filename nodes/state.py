@@ -31,6 +31,15 @@ class AnswerInput(TypedDict):
             Field(description="The conversation before the question, in order: role (user, assistant) and content."),
         ]
     ]
+    earlier: NotRequired[
+        Annotated[
+            list[str],
+            Field(
+                description="Ids of chunks that answers in the conversation rest on, the latest first: with "
+                "preset=written they are candidates again."
+            ),
+        ]
+    ]
 
 
 class AnswerOutput(TypedDict, total=False):

@@ -107,10 +107,11 @@ def _sentences(draft: str) -> Iterator[tuple[Span, str, str]]:
 
 def _passages_of(marked: Sequence[_Marked], inputs: AnswerInputs, collected: Collected | None) -> list[int]:
     """The passages that the sentences cite, that are their evidence, and that the statements which they tell quote."""
-    statements = collected.graph.by_number if collected else {}
+    statements = collected.graph.statements if collected else ()
+    told = {number for m in marked for number in m.problem.sentence.statements}
     chunk_ids = {e.chunk_id for m in marked for e in m.problem.sentence.evidence}
     found = {r.chunk for m in marked for r in references(m.text)}
-    found |= {n for m in marked for told in m.problem.sentence.statements for n in statements[told].passages}
+    found |= {n for statement in statements if statement.number in told for n in statement.passages}
     return [n for n, chunk in enumerate(inputs.chunks, start=1) if n in found or chunk.id in chunk_ids]
 
 
