@@ -10,7 +10,7 @@ from discorag.answering.passages import fenced, source_name
 from discorag.answering.plans import plan_block
 from discorag.answering.reader import ReaderModel, question_block
 from discorag.answering.statements import Collected, dicts_of, number_of
-from discorag.answering.write import UnknownPassageError, cited_text, fit_passages, passages_shown
+from discorag.answering.write import UnknownPassageError, cited_text, fitting_passages, passages_shown
 from discorag.generation.prompted.prose import outcome_of
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Outcome
 from discorag.schema.ledger import Failure
@@ -79,9 +79,10 @@ async def correct_sentences(
     """
     marked = list(_marked(draft, problems))
     prompt_over = partial(_prompt, inputs, collected, reader, draft, marked)
-    prompt, failures = await fit_passages(inputs, reader, _passages_of(marked, inputs, collected), prompt_over)
+    numbers = _passages_of(marked, inputs, collected)
+    kept, failures = await fitting_passages(inputs, reader, numbers, prompt_over, least=0)
     limit = min(_TOKENS * (1 + len(marked)), await reader.answer_limit())
-    request = reader.request(STAGE, prompt, partial(_corrections, inputs=inputs), limit)
+    request = reader.request(STAGE, prompt_over(kept), partial(_corrections, inputs=inputs), limit)
     reply = await reader.model.complete(replace(request, schema=_schema(len(marked))))
     outcome = outcome_of(STAGE, reply).holding(_corrected(draft, marked, reply.value))
     return replace(outcome, failures=(*failures, *outcome.failures))

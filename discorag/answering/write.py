@@ -53,7 +53,8 @@ def write_answer(inputs: AnswerInputs, collected: Collected, reader: ReaderModel
     """
     if not collected.plan.steps:
         return answer_plainly(inputs, reader)
-    return _write(inputs, reader, _needed_passages(collected), partial(_planned, inputs, collected, reader))
+    needed = _needed_passages(collected)
+    return _write(inputs, reader, needed, partial(_planned, inputs, collected, reader), least=0)
 
 
 def write_by_text(inputs: AnswerInputs, plan: str, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
@@ -134,8 +135,11 @@ def _needed_passages(collected: Collected) -> list[int]:
 
 def passages_shown(inputs: AnswerInputs, numbers: Collection[int]) -> str:
     """The passages with these numbers, as a prompt shows them."""
-    shown = sorted(numbers)
-    return "\n\n".join(passage_blocks([inputs.chunks[n - 1] for n in shown], shown)) if shown else "(none)"
+    return "\n\n".join(_blocks(inputs, sorted(numbers))) or "(none)"
+
+
+def _blocks(inputs: AnswerInputs, numbers: Sequence[int]) -> list[str]:
+    return passage_blocks([inputs.chunks[n - 1] for n in numbers], numbers) if numbers else []
 
 
 # --- calling --------------------------------------------------------------------------------------
@@ -145,9 +149,32 @@ PromptOver = Callable[[Sequence[int]], str]
 
 
 async def _write(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt_over: PromptOver
+    inputs: AnswerInputs,
+    reader: ReaderModel,
+    numbers: Sequence[int],
+    prompt_over: PromptOver,
+    *,
+    least: int = 1,
+    before: tuple[Failure, ...] = (),
 ) -> AsyncIterator[str | Outcome[str]]:
-    prompt, failures = await fit_passages(inputs, reader, numbers, prompt_over)
+    """Write over these passages, or over half of them if the server refuses as many because of their length."""
+    kept, failures = await fitting_passages(inputs, reader, numbers, prompt_over, least=least)
+    failures = (*before, *failures)
+    try:
+        async for part in _stream(inputs, reader, prompt_over(kept)):
+            whole = isinstance(part, Outcome)
+            yield replace(part, failures=(*failures, *part.failures)) if whole else part
+        return
+    except ContextTooLongError as error:
+        if len(kept) <= least:
+            raise
+        half = kept[: len(kept) // 2]
+        lost = Failure.of(STAGE, error, fallback=f"{len(half)} of {len(kept)} passages")
+    async for part in _write(inputs, reader, half, prompt_over, least=least, before=(*failures, lost)):
+        yield part
+
+
+async def _stream(inputs: AnswerInputs, reader: ReaderModel, prompt: str) -> AsyncIterator[str | Outcome[str]]:
     request = reader.request(STAGE, prompt, partial(read_answer, inputs=inputs), await reader.answer_limit())
     request = replace(request, cut=whole_sentences, beam_width=reader.beam_width)
     shown = Shown([chunk.text for chunk in inputs.chunks])
@@ -156,31 +183,32 @@ async def _write(
             if rest := shown.rest():
                 yield rest
             outcome = outcome_of(STAGE, piece)
-            yield replace(outcome, failures=(*failures, *outcome.failures, *wrong_citations(piece.text, inputs)))
+            yield replace(outcome, failures=(*outcome.failures, *wrong_citations(piece.text, inputs)))
         elif text := shown.push(piece):
             yield text
 
 
-async def fit_passages(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int], prompt_over: PromptOver
-) -> tuple[str, tuple[Failure, ...]]:
-    """The prompt over the first of these passages that fit the context, and a failure if some do not.
+async def fitting_passages(
+    inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int], prompt_over: PromptOver, *, least: int = 1
+) -> tuple[list[int], tuple[Failure, ...]]:
+    """The first of these passages that fit the context next to the prompt, and a failure if some do not.
 
     Raises:
-        ContextTooLongError: No passage fits.
+        ContextTooLongError: Fewer than ``least`` of the passages fit.
     """
     room = await reader.room(prompt_over([]), await reader.answer_limit())
-    sizes = reader.count(passage_blocks([inputs.chunks[n - 1] for n in numbers], numbers))
-    k = len(numbers)
-    while k and sum(sizes[:k]) > room:
-        k -= 1
-    if k == len(numbers):
-        return prompt_over(numbers), ()
-    context = await reader.model.context_tokens()
+    kept = list[int]()
+    for number, size in zip(numbers, reader.count(_blocks(inputs, numbers)), strict=True):
+        if size <= room:
+            kept.append(number)
+            room -= size
+    if len(kept) == len(numbers):
+        return kept, ()
+    context, k = await reader.model.context_tokens(), len(kept)
     error = ContextTooLongError(f"A context of {context} tokens holds {k} of {len(numbers)} passages of the prompt.")
-    if not k:
+    if k < least:
         raise error
-    return prompt_over(numbers[:k]), (Failure.of(STAGE, error, fallback=f"{k} passages"),)
+    return kept, (Failure.of(STAGE, error, fallback=f"{k} passages"),)
 
 
 def read_answer(text: str, inputs: AnswerInputs) -> str:

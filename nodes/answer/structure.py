@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import cast
 
@@ -20,7 +21,7 @@ from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Scope
-from discorag.schema.errors import ModelError
+from discorag.schema.errors import ContextTooLongError, ModelError
 from discorag.schema.statements import format_plan
 from discorag.store.store import Store
 from nodes.context import AnswerContext, answer_context
@@ -134,10 +135,16 @@ async def _collect(state: AnswerState, context: AnswerContext, stage: Stage) -> 
 async def _collected(
     inputs: AnswerInputs, reader: ReaderModel, context: AnswerContext, stage: Stage
 ) -> Outcome[AnswerWithStatements]:
-    """Statements and plan, with the answer if one call may and can write all of it. Raises `ModelError`."""
+    """Statements and plan, with the answer if one call may and can write all of it. Raises `ModelError`.
+
+    If the server refuses the one call because of its length, the passages are read in several.
+    """
     if context.may_answer_at_once and await fits_one_call(inputs, reader):
         answer = answer_in_one_call(inputs, reader, stage.show_statement)
-        return await (_without_answer(answer) if context.plan else stream_answer(answer, stage, lambda both: both.text))
+        with suppress(ContextTooLongError):
+            return await (
+                _without_answer(answer) if context.plan else stream_answer(answer, stage, lambda both: both.text)
+            )
     outcome = await collect_statements(inputs, reader, stage.show_statement)
     return outcome.holding(AnswerWithStatements(outcome.value))
 

@@ -25,7 +25,6 @@ _HEADS = {
     "statements": "Find what passages say",
     "merge": "Several readers",
     "correct": "A check of the draft",
-    "standalone": "A conversation about",
 }
 _PASSAGE = re.compile(
     r"^<(passage\S*) (\d+)>\n(?:(?:Source|Continues): [^\n]*\n)*(.*?)\n</\1 \2>", re.MULTILINE | re.DOTALL
@@ -34,7 +33,7 @@ _PASSAGE = re.compile(
 
 def turn_of(body: dict[str, Any]) -> str:
     """What a request asks for, also when it asks again: ``statements``, ``merge``, ``answer``, ``correct``,
-    ``standalone``, ``tree``, or ``both`` for statements and answer in one reply.
+    ``tree``, or ``both`` for statements and answer in one reply.
     """
     first = body["messages"][0]["content"]
     turn = next((turn for turn, head in _HEADS.items() if first.startswith(head)), "tree")

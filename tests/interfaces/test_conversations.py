@@ -11,7 +11,7 @@ from discorag import AskResult, DiscoRAG
 from discorag.models.protocol import Message
 from interfaces.http.app import create_app
 from tests.conftest import Pipelines
-from tests.graphs.scripts import at_odds, in_one_reply, passages_in, prompt_of, turn_of, write_texts
+from tests.graphs.scripts import at_odds, in_one_reply, passages_in, prompt_of, write_texts
 from tests.inputs import stage_of
 from tests.servers.scripted import Body, ScriptedServer
 
@@ -28,7 +28,7 @@ ALONE = {
 
 def respond(body: Body) -> str:
     """A model that understands `ALONE`, and tells of Curie if it reads of her."""
-    if turn_of(body) == "standalone":
+    if "<conversation>" in prompt_of(body):
         follow_up = prompt_of(body).rpartition("<question>\n")[2].partition("\n")[0]
         return json.dumps({"question": ALONE[follow_up]}, ensure_ascii=False)
     curie = [n for n, text in passages_in(body).items() if text == CURIE]
