@@ -223,6 +223,12 @@ class AnswerOptions(Options):
         description="Length of an answer without a language model. enough: the few sentences that answer best; full: "
         "all that is relevant, up to a limit, for questions that need a survey.",
     )
+    correct: bool = Field(
+        default=False,
+        description="If the check finds a problem in what the language model wrote (a value, name or quotation that "
+        "is in none of its sources, a passage that does not exist), let the model correct these sentences, in one more "
+        "call. The corrected answer is used if it has fewer problems.",
+    )
     refine: int = Field(
         default=0,
         ge=0,

@@ -11,6 +11,7 @@ from graphs.steps import Graph, Steps
 from graphs.sync import Node
 from nodes.answer import routes
 from nodes.answer.assess import abstain, assess
+from nodes.answer.correct import correct
 from nodes.answer.generate import generate
 from nodes.answer.prepare import prepare
 from nodes.answer.rerank import rerank
@@ -96,10 +97,18 @@ def add_ending(graph: Steps, verify: Node, ways: Ways) -> None:
     """What follows the draft: ``verify`` is the first node, which has these further ``ways`` to go."""
     add_step(graph, "verify", verify, "traces every sentence to its sources")
     add_step(graph, "refine", refine, "lets the model rewrite its answer", "HTSIR, feedback-driven refinement")
+    add_step(graph, "correct", correct, "lets the model correct what the check found")
     add_step(graph, "abstain", abstain, "says why there is no answer, with the closest passages")
-    ends: Ways = {"verified": END, "to refine": "refine", "no answer": "abstain", **ways}
+    ends: Ways = {
+        "verified": END,
+        "to refine": "refine",
+        "to correct": "correct",
+        "no answer": "abstain",
+        **ways,
+    }
     graph.add_conditional_edges("verify", routes.after_verify, ends)
     graph.add_edge("refine", "verify")
+    graph.add_edge("correct", END)
     graph.add_edge("abstain", END)
 
 

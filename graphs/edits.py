@@ -9,6 +9,8 @@ from typing_extensions import TypedDict
 from discorag.schema.discourse import RhetoricalGraph, RstTree
 from discorag.schema.errors import InputError
 from discorag.schema.statements import StatementGraph
+from nodes.inputs import check_plan
+from nodes.state import Json
 
 
 class _Hit(TypedDict):
@@ -32,12 +34,20 @@ _CHOOSE_HITS = frozenset({"retrieve_chunks", "retrieve_sentence_tree", "route_he
 """Nodes after which the run asks whether there is any evidence."""
 
 
-def check_edit(values: Mapping[str, Any], as_node: str | None, *, known: Collection[str]) -> None:
-    """Check an edit in the name of a node; ``known`` are the keys of the graph's state.
+def check_edit(
+    values: Mapping[str, Any], as_node: str | None, *, known: Collection[str], statements: Json | None = None
+) -> None:
+    """Check an edit in the name of a node.
+
+    Args:
+        values: The edit.
+        as_node: The node.
+        known: The keys of the graph's state.
+        statements: Those of the state, which a plan names.
 
     Raises:
-        InputError: The state has no such key, the value is not what the nodes read under it, or no evidence is left for
-            nodes that need some.
+        InputError: The state has no such key, the value is not what the nodes read under it, a plan names a statement
+            that does not exist, or no evidence is left for nodes that need some.
     """
     if unknown := values.keys() - known:
         raise InputError(f"The state has no key {min(unknown)!r}.", hint=f"Its keys are {', '.join(known)}.")
@@ -51,6 +61,8 @@ def check_edit(values: Mapping[str, Any], as_node: str | None, *, known: Collect
                 f"The edit of {where} cannot be used: {first['msg']}.",
                 hint="Change a copy of what get_state(config).values has under this key.",
             ) from error
+    if plan := values.get("plan"):
+        check_plan(plan, {"query": "", "statements": values.get("statements", statements)})
     if values.get("hits") == [] and as_node not in _CHOOSE_HITS:
         raise InputError(
             "After this edit no evidence is left to plan and to write from.",

@@ -2,7 +2,7 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -23,18 +23,29 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
     def bulk_update_state(self, config: RunnableConfig, supersteps: Edits) -> RunnableConfig:
         """Edit the state, as `update_state` does. Raises `InputError`."""
-        self._check(supersteps)
+        self._check(supersteps, self.get_state(config).values if _has_plan(supersteps) else {})
         return super().bulk_update_state(config, supersteps)
 
     async def abulk_update_state(self, config: RunnableConfig, supersteps: Edits) -> RunnableConfig:
         """Edit the state, as `aupdate_state` does. Raises `InputError`."""
-        self._check(supersteps)
+        self._check(supersteps, (await self.aget_state(config)).values if _has_plan(supersteps) else {})
         return await super().abulk_update_state(config, supersteps)
 
-    def _check(self, supersteps: Edits) -> None:
-        known = [*cast("dict[str, Any]", self.builder.channels)]
-        for update in (update for step in supersteps for update in step if update.values):
-            check_edit(cast("dict[str, Any]", update.values), update.as_node, known=known)
+    def _check(self, supersteps: Edits, state: dict[str, Any]) -> None:
+        known, statements = [*cast("dict[str, Any]", self.builder.channels)], state.get("statements")
+        for values, as_node in _updates(supersteps):
+            check_edit(values, as_node, known=known, statements=statements)
+
+
+def _updates(supersteps: Edits) -> Iterator[tuple[dict[str, Any], str | None]]:
+    """The values of each update, and the node in whose name it is made."""
+    for update in (update for step in supersteps for update in step if update.values):
+        yield cast("dict[str, Any]", update.values), update.as_node
+
+
+def _has_plan(supersteps: Edits) -> bool:
+    """Whether a plan is edited, which has to fit the statements in the state."""
+    return any(values.get("plan") for values, _ in _updates(supersteps))
 
 
 class Steps(StateGraph[Any, Any, Any, Any]):

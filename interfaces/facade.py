@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from functools import wraps
 from pathlib import Path
@@ -17,7 +17,6 @@ from discorag.config import Settings
 from discorag.conflicts.audit import RULES
 from discorag.ingest.texts import GivenText, write_texts
 from discorag.models.loops import BackgroundLoop
-from discorag.models.protocol import Message
 from discorag.options import Resolved
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, MissingPathError, NotFoundError
@@ -29,6 +28,7 @@ from graphs.baselines import BASELINES
 from graphs.ingest import run_ingest
 from graphs.steps import Graph
 from interfaces.audit import AuditReport, audit_corpus, compare_corpora, stored_audit
+from interfaces.conversation import History, read_history
 from interfaces.results import AskResult, IngestResult
 from nodes.backends import Backends
 from nodes.context import AnswerContext, IngestContext
@@ -99,7 +99,7 @@ class DiscoRAG:
         query: str,
         *,
         instruction: str = "",
-        history: Sequence[Message] = (),
+        history: History = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
         **options: Any,
@@ -109,7 +109,8 @@ class DiscoRAG:
         Args:
             query: The question.
             instruction: How to answer (format, length, options); it is not searched for.
-            history: The conversation before the question; a language model makes a question of both.
+            history: The conversation before the question, as messages or earlier results; a language model makes a
+                question of both. The passages that earlier results rest on are read again if they bear on it.
             filters: Metadata key -> accepted values.
             baseline: One of `graphs.baselines.BASELINES` instead of the pipeline.
             **options: Fields of `AnswerContext`.
@@ -118,7 +119,7 @@ class DiscoRAG:
             InputError: Empty or too long query, unknown or impossible option, nothing to retrieve from.
         """
         start = perf_counter()
-        graph, given, context = self._run_of(query, instruction, history, filters, baseline, **options)
+        graph, given, context = await self._run_of(query, instruction, history, filters, baseline, **options)
         state = await graph.ainvoke(given, context=context, output_keys=_RESULT_KEYS)
         return AskResult.of(state, perf_counter() - start)
 
@@ -126,7 +127,7 @@ class DiscoRAG:
         """Stage events and answer tokens as they come, at last the `AskResult`. Arguments as for `aask`."""
         start = perf_counter()
         state: dict[str, Any] = {}
-        graph, given, context = self._run_of(query, **arguments)
+        graph, given, context = await self._run_of(query, **arguments)
         stream = graph.astream(given, context=context, output_keys=_RESULT_KEYS, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)):
             async for mode, part in stream:
@@ -137,11 +138,11 @@ class DiscoRAG:
                     state = event
         yield AskResult.of(state, perf_counter() - start)
 
-    def _run_of(
+    async def _run_of(
         self,
         query: str,
         instruction: str = "",
-        history: Sequence[Message] = (),
+        history: History = (),
         filters: dict[str, list[str]] | None = None,
         baseline: str | None = None,
         **options: Any,
@@ -150,9 +151,17 @@ class DiscoRAG:
         graph = answer_graph.graph if baseline is None else BASELINES.get(baseline)
         if graph is None:
             raise InputError(f"There is no baseline {baseline!r}.", hint=f"Known baselines: {', '.join(BASELINES)}.")
-        said = [{"role": turn.role, "content": turn.content} for turn in history]
-        given: AnswerInput = {"query": query, "instruction": instruction, "history": said, "filters": filters or {}}
-        return graph, given, self.context(AnswerContext, _of_baseline(baseline) | options)
+        context = self.context(AnswerContext, _of_baseline(baseline) | options)
+        turns, earlier = await asyncio.to_thread(read_history, history, self.backends.store, await context.scope())
+        said = [{"role": turn.role, "content": turn.content} for turn in turns]
+        given: AnswerInput = {
+            "query": query,
+            "instruction": instruction,
+            "history": said,
+            "earlier": earlier,
+            "filters": filters or {},
+        }
+        return graph, given, context
 
     async def aingest(self, path: str | Path, *, progress: Progress | None = None, **options: Any) -> IngestResult:
         """Read a file or folder into the store: new and changed documents are stored, vanished ones deleted.

@@ -65,13 +65,13 @@ def answer_at_once(state: AnswerState) -> str | None:
     return made["answer"] if made and made["key"] == answer_key(state) else None
 
 
-def check_plan(plan: str, state: AnswerState) -> None:
-    """Check that a person's plan over statements can be followed; one in free text can.
+def check_plan(plan: str, state: AnswerState) -> Collected | None:
+    """The statements with a person's plan over them; None for a plan in free text, which can always be followed.
 
     Raises:
         InputError: It names a statement or a role that does not exist, or a line cannot be read.
     """
-    collected_in({**state, "plan": plan})
+    return collected_in({**state, "plan": plan})
 
 
 def question_of(state: AnswerState) -> str:

@@ -32,6 +32,11 @@ def is_out_of_reach(error: ModelError) -> bool:
     return not isinstance(error, ContextTooLongError | InvalidOutputError | OutputTruncatedError)
 
 
+def ledger_of(state: AnswerState) -> Ledger:
+    """What the stages have recorded so far."""
+    return Ledger(stages=tuple(map(StageRecord.model_validate, state.get("ledger", []))))
+
+
 class Stage:
     """One run of one stage; ``done`` makes its ledger record and streams the stage event."""
 
@@ -138,7 +143,6 @@ class Stage:
 
     def with_notes(self, answer: Answer, state: AnswerState) -> Answer:
         """The answer with notes on the failures of all stages so far, and with what `nodes.answer.assess` found."""
-        before = map(StageRecord.model_validate, state.get("ledger", []))
-        notes = Ledger(stages=(*before, self.record(engine="local"))).notes
+        notes = Ledger(stages=(*ledger_of(state).stages, self.record(engine="local"))).notes
         unsure = state.get("unsure", False) and not answer.abstained
         return answer.model_copy(update={"notes": notes, "answerable": state.get("answerable"), "unsure": unsure})

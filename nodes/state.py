@@ -31,6 +31,15 @@ class AnswerInput(TypedDict):
             Field(description="The conversation before the question, in order: role (user, assistant) and content."),
         ]
     ]
+    earlier: NotRequired[
+        Annotated[
+            list[str],
+            Field(
+                description="Ids of chunks that answers in the conversation rest on, the latest first: with "
+                "preset=written they are candidates again."
+            ),
+        ]
+    ]
 
 
 class AnswerOutput(TypedDict, total=False):
@@ -109,6 +118,9 @@ class AnswerState(AnswerInput, total=False):
     rounds: Annotated[
         int, Field(description="Rounds of refinement that are left; none after one that changed nothing.")
     ]
+    to_correct: Annotated[
+        bool, Field(description="Whether 'correct' writes the sentences again in which the check found a problem.")
+    ]
     answerable: Annotated[float | None, Field(description="Probability that the evidence answers the question.")]
     unsure: Annotated[bool, Field(description="Whether the answer is shown as unsure.")]
     because: Annotated[str, Field(description="Why the documents do not answer the question.")]
@@ -125,7 +137,7 @@ def fresh_answer(started_with: Json) -> Json:
     lists: Json = {key: [] for key in ("hits", "passages", "queries", "markers")}
     dicts: Json = {key: {} for key in ("copies", "evidence", "trees", "turns")}
     unknown: Json = dict.fromkeys(("route", "statements", "graph", "plan", "at_once", "answerable", "answer"))
-    switches: Json = dict.fromkeys(("is_written", "model_failed", "unsure"), False)
+    switches: Json = dict.fromkeys(("is_written", "model_failed", "to_correct", "unsure"), False)
     texts: Json = dict.fromkeys(("draft", "written_by", "because"), "")
     return {**lists, **dicts, **unknown, **switches, **texts, "rounds": 0, "started_with": started_with}
 

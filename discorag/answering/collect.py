@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, cast
@@ -27,11 +27,12 @@ from discorag.answering.statements import (
     statements_schema,
     with_role,
 )
+from discorag.generation.narrowing import narrow
 from discorag.generation.prompted.prose import outcome_of
 from discorag.models.protocol import Reply
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.document import Chunk
-from discorag.schema.errors import ModelError, Usage
+from discorag.schema.errors import ContextTooLongError, ModelError, Usage
 from discorag.schema.ledger import Failure
 from discorag.schema.statements import (
     Dropped,
@@ -46,6 +47,8 @@ ONLY_STATEMENTS = "Reply with one JSON object on one line and nothing else:"
 """The form of a reply that is to have statements alone."""
 _SHOWN_QUOTATION = 160
 """Characters of the quotation that a statement is merged by."""
+_LEAST_ROOM = 128
+"""Tokens for passages: with less in a call, a question would take hundreds of calls."""
 
 
 Show = Callable[[Statement], None]
@@ -56,34 +59,45 @@ def ignore(statement: Statement) -> None:
     """Show nothing."""
 
 
+Passage = tuple[int, Chunk]
+"""A passage, or a part of a long one, with its number."""
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """Passages that could not be read, by their numbers, and why."""
+
+    numbers: list[int]
+    error: ModelError
+
+    @property
+    def failure(self) -> Failure:
+        """What is used instead."""
+        rest = f"the other passages, without {self.numbers[0]} to {self.numbers[-1]}"
+        return Failure.of(STAGE, self.error, fallback=rest)
+
+
 async def collect_statements(inputs: AnswerInputs, reader: ReaderModel, show: Show = ignore) -> Outcome[Collected]:
     """The statements on the question, their relations and the plan.
 
     One call reads all passages if they fit the model's context. Otherwise batches are read in parallel, and further
-    calls merge what they say. A batch that fails is left out and reported. ``show`` is called with each statement as
-    soon as the model has written it; after a repair or a merge it may be missing or have another number.
+    calls merge what they say. A passage that is longer than the context is read in parts. If the server counts more
+    tokens than we do and refuses a batch, its halves are read. A batch that fails is left out and reported. ``show`` is
+    called with each statement as soon as the model has written it; after a repair or a merge it may be missing or have
+    another number.
 
     Raises:
         ModelError: The call failed, or all of the batches did.
     """
-    batches = await plan_batches(inputs, reader)
-    tasks = [_collect_batch(inputs, reader, numbers, show) for numbers in batches]
-    results = await asyncio.gather(*tasks, return_exceptions=True)
-    found, failures = list[Outcome[Collected]](), list[Failure]()
-    for numbers, result in zip(batches, results, strict=True):
-        if isinstance(result, ModelError) and len(batches) > 1:
-            rest = f"the other passages, without {numbers[0]} to {numbers[-1]}"
-            failures.append(Failure.of(STAGE, result, fallback=rest))
-        elif isinstance(result, BaseException):
-            raise result
-        else:
-            found.append(result)
-    if batches and not found:
-        raise next(result for result in results if isinstance(result, ModelError))
+    tasks = [_read(inputs, reader, batch, show) for batch in await _plan_batches(inputs, reader)]
+    results = list(chain.from_iterable(await asyncio.gather(*tasks)))
+    found = [result for result in results if isinstance(result, Outcome)]
+    lost = [result for result in results if isinstance(result, _Lost)]
+    if lost and not found:
+        raise lost[0].error
     merged = await _merge_all(inputs, reader, found)
-    lost = (result.usage for result in results if isinstance(result, ModelError) and result.usage)
-    merged = replace(merged, usage=sum(lost, merged.usage))
-    return _counted(merged, failures, batches=len(batches))
+    merged = replace(merged, usage=sum((one.error.usage or Usage() for one in lost), merged.usage))
+    return _counted(merged, [one.failure for one in lost], batches=len(results))
 
 
 def _counted(outcome: Outcome[Collected], failures: Sequence[Failure], batches: int) -> Outcome[Collected]:
@@ -92,18 +106,39 @@ def _counted(outcome: Outcome[Collected], failures: Sequence[Failure], batches: 
     return replace(outcome, counts=counts, failures=(*outcome.failures, *failures))
 
 
-async def plan_batches(inputs: AnswerInputs, reader: ReaderModel, *, spare: int = 0) -> list[list[int]]:
-    """The passages of each call, by their numbers: one batch if all fit the context, else as few as possible, of
-    similar size. A passage that does not fit alone is a batch of its own, which the model's gateway then refuses.
+async def _plan_batches(inputs: AnswerInputs, reader: ReaderModel) -> list[list[Passage]]:
+    """The passages of each call: one batch if all fit the context, else as few as possible, of similar size.
 
-    ``spare`` tokens of the context are left free.
+    Raises:
+        ContextTooLongError: The question and what is asked for leave no room for passages.
     """
-    frame = statements_prompt(inputs, reader, [])
-    room = await reader.room(frame, await reader.statement_limit()) - spare
-    sizes = reader.count(passage_blocks(inputs.chunks))
-    fewest = max(1, -(-sum(sizes) // max(room, 1)))
-    limit = min(room, max(-(-sum(sizes) // fewest) + max(sizes, default=0), 1))
-    return [[at + 1 for at in batch] for batch in _packed(sizes, limit)]
+    room = await reader.room(statements_prompt(inputs, reader, []), await reader.statement_limit())
+    if room < _LEAST_ROOM:
+        context = await reader.model.context_tokens()
+        raise ContextTooLongError(f"A context of {context} tokens has no room for passages next to the question.")
+    whole = enumerate(inputs.chunks, start=1)
+    passages = [part for passage in whole for part in _in_parts(passage, reader, room)]
+    sizes = reader.count(passage_blocks([chunk for _, chunk in passages]))
+    fewest = max(1, -(-sum(sizes) // room))
+    limit = min(room, -(-sum(sizes) // fewest) + max(sizes, default=0))
+    return [[passages[at] for at in batch] for batch in _packed(sizes, limit)]
+
+
+def _in_parts(passage: Passage, reader: ReaderModel, room: int) -> list[Passage]:
+    """A passage that fits the room, or parts of it that do, as far as its sentences do."""
+    halves = _halves([passage]) if reader.count(passage_blocks([passage[1]]))[0] > room else []
+    return [part for half in halves for part in _in_parts(half[0], reader, room)] or [passage]
+
+
+def _halves(batch: Sequence[Passage]) -> list[Sequence[Passage]]:
+    """Two halves of a batch, or of the sentences of its only passage; none of a single sentence."""
+    middle = len(batch) // 2
+    if middle:
+        return [batch[:middle], batch[middle:]]
+    number, chunk = batch[0]
+    middle = len(chunk.sentences) // 2
+    parts = (chunk.sentences[:middle], chunk.sentences[middle:]) if middle else ()
+    return [[(number, narrow(chunk, sentences))] for sentences in parts]
 
 
 def _packed(sizes: Sequence[int], room: int, *, least: int = 1) -> list[list[int]]:
@@ -119,24 +154,38 @@ def _packed(sizes: Sequence[int], room: int, *, least: int = 1) -> list[list[int
 
 
 def statements_prompt(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int], form: str = ONLY_STATEMENTS
+    inputs: AnswerInputs, reader: ReaderModel, passages: Sequence[Passage], form: str = ONLY_STATEMENTS
 ) -> str:
-    """The prompt that asks for the statements of these passages, by their numbers; ``form`` says what to write."""
-    chunks = [inputs.chunks[n - 1] for n in numbers]
+    """The prompt that asks for the statements of these passages; ``form`` says what to write."""
+    blocks = passage_blocks([chunk for _, chunk in passages], [number for number, _ in passages])
     return reader.prompt("statements").render(
         question=question_block(inputs),
-        passages="\n\n".join(passage_blocks(chunks, numbers)),
-        count=str(len(chunks)),
+        passages="\n\n".join(blocks),
+        count=str(len(blocks)),
         most=str(MOST_STATEMENTS),
         reply=form,
     )
 
 
+async def _read(
+    inputs: AnswerInputs, reader: ReaderModel, batch: Sequence[Passage], show: Show
+) -> list[Outcome[Collected] | _Lost]:
+    """What a batch says, or the halves of one that the server refuses because of its length."""
+    try:
+        return [await _collect_batch(inputs, reader, batch, show)]
+    except ModelError as error:
+        halves = _halves(batch) if isinstance(error, ContextTooLongError) else []
+        if not halves:
+            return [_Lost([number for number, _ in batch], error)]
+    found = await asyncio.gather(*(_read(inputs, reader, half, show) for half in halves))
+    return list(chain.from_iterable(found))
+
+
 async def _collect_batch(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], show: Show
+    inputs: AnswerInputs, reader: ReaderModel, batch: Sequence[Passage], show: Show
 ) -> Outcome[Collected]:
-    chunks = [inputs.chunks[n - 1] for n in numbers]
-    prompt, limit = statements_prompt(inputs, reader, numbers), await reader.statement_limit()
+    numbers, chunks = [number for number, _ in batch], [chunk for _, chunk in batch]
+    prompt, limit = statements_prompt(inputs, reader, batch), await reader.statement_limit()
 
     def checked(text: str) -> str:
         read_statements(text, chunks, numbers)

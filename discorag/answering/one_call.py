@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from discorag.answering.collect import Show, StatementsAsTheyCome, ignore, plan_batches, statements_prompt
+from discorag.answering.collect import Show, StatementsAsTheyCome, ignore, statements_prompt
 from discorag.answering.json_replies import whole_items
 from discorag.answering.reader import ReaderModel
 from discorag.answering.shown import Shown
@@ -44,13 +44,10 @@ async def answer_in_one_call(
     Raises:
         ModelError: When the gateway gives up; see `discorag.models.protocol`.
     """
-    limit = await reader.statement_limit() + await reader.answer_limit()
-    prompt = reader.prompt("statements-and-answer").render(
-        task=statements_prompt(inputs, reader, range(1, len(inputs.chunks) + 1), _FORM),
-        instruction=reader.instruction(inputs),
-        rules=reader.prompt("answer-rules").render(),
+    limit = await _limit(reader)
+    request = replace(
+        reader.request(STAGE, _prompt(inputs, reader), partial(_checked, inputs=inputs), limit), cut=_whole
     )
-    request = replace(reader.request(STAGE, prompt, partial(_checked, inputs=inputs), limit), cut=_whole)
     shown, early = _AfterMark(inputs), StatementsAsTheyCome(inputs.chunks, None, show)
     async for piece in reader.model.stream(request):
         if isinstance(piece, Reply):
@@ -68,8 +65,19 @@ async def answer_in_one_call(
 
 async def fits_one_call(inputs: AnswerInputs, reader: ReaderModel) -> bool:
     """Whether statements and answer over all passages fit one call."""
-    rules = reader.count([reader.prompt("answer-rules").render()])[0] + await reader.answer_limit()
-    return len(await plan_batches(inputs, reader, spare=rules)) == 1
+    return await reader.room(_prompt(inputs, reader), await _limit(reader)) >= 0
+
+
+async def _limit(reader: ReaderModel) -> int:
+    return await reader.statement_limit() + await reader.answer_limit()
+
+
+def _prompt(inputs: AnswerInputs, reader: ReaderModel) -> str:
+    return reader.prompt("statements-and-answer").render(
+        task=statements_prompt(inputs, reader, list(enumerate(inputs.chunks, start=1)), _FORM),
+        instruction=reader.instruction(inputs),
+        rules=reader.prompt("answer-rules").render(),
+    )
 
 
 def _parts(text: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from discorag.answering.statements import Collected
+from discorag.schema.errors import InputError
 from discorag.schema.statements import (
     PlanStep,
     StatementGraph,
@@ -11,6 +12,7 @@ from discorag.schema.statements import (
     StatementRole,
     plan_in_order,
 )
+from discorag.verification.statements import shared_words
 
 READING = (
     " A word in round brackets says what a statement does for the question: it opposes an answer that other facts "
@@ -100,3 +102,31 @@ def _relation(relation: StatementRelation, graph: StatementGraph) -> str:
     if len(opposing) != 1:
         return "{} and {} contradict each other, and nothing decides between them"
     return "{0} contradicts {1}, and other facts favour " + ("{1}" if opposing == [relation.source] else "{0}")
+
+
+def unfamiliar_steps(collected: Collected) -> Iterator[InputError]:
+    """What is unsure in a person's plan over statements that a model has written again, perhaps in another order.
+
+    A step whose words are in none of its statements may be meant for others; the errors say so.
+
+    Raises:
+        InputError: Another statement has more of a step's words than those that it names.
+    """
+    graph = collected.graph
+    said = {n: shared_words(statement.says) for n, statement in graph.by_number.items()}
+    for at, step in enumerate(collected.plan.steps, start=1):
+        words = shared_words(step.text)
+        own = len(words & frozenset().union(*(said[n] for n in step.statements)))
+        most, best = max(((len(words & said[n]), n) for n in said if n not in step.statements), default=(0, 0))
+        named = f"Step {at} of the plan names statement {step.statements[0]}, which now says "
+        named += f"“{graph.by_number[step.statements[0]].says}”"
+        if most > own:
+            raise InputError(f"{named}; statement {best} says “{graph.by_number[best].says}”.", hint=_NUMBERED_AGAIN)
+        if not own:
+            yield InputError(f"{named}; the step has none of these words.", hint=_NUMBERED_AGAIN)
+
+
+_NUMBERED_AGAIN = (
+    "The language model was asked again, and may have numbered its statements otherwise. Turn on the cache of its "
+    "replies (DISCO_RAG_LLM__CACHE), edit the plan of a stopped run (the option review), or correct the number."
+)

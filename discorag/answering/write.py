@@ -1,7 +1,7 @@
 """generate with a language model: prose over a plan and the passages that it cites, or over the passages alone."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -25,8 +25,15 @@ from discorag.text.citations import (
     without_unknown,
 )
 from discorag.text.replies import prose_in, whole_sentences, without_fences
+from discorag.verification.draft import drafted_sentences
 
 STAGE = "generate"
+
+
+class UnknownPassageError(InvalidOutputError):
+    """A sentence of an answer cites a passage that does not exist."""
+
+
 _LABEL = re.compile(
     r"\A[\s*_#]*(?:(?:here is|here's|now) )?(?:the |my )?(?:final )?answer(?: to the question)?[\s*_]*:[\s*_]*",
     re.IGNORECASE,
@@ -44,7 +51,8 @@ def write_answer(inputs: AnswerInputs, collected: Collected, reader: ReaderModel
     """
     if not collected.plan.steps:
         return answer_plainly(inputs, reader)
-    return _write(inputs, reader, _cited_passages(collected), partial(_planned, inputs, collected, reader))
+    cited = _cited_passages(collected)
+    return _write(inputs, reader, cited, partial(_planned, inputs, collected, reader), least=0)
 
 
 def write_by_text(inputs: AnswerInputs, plan: str, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
@@ -68,7 +76,7 @@ def answer_plainly(inputs: AnswerInputs, reader: ReaderModel) -> AsyncIterator[s
 def _plain(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) -> str:
     return reader.prompt("answer-passages").render(
         question=question_block(inputs),
-        passages=_passages(inputs, numbers),
+        passages=passages_shown(inputs, numbers),
         instruction=reader.instruction(inputs),
         rules=reader.prompt("answer-rules").render(),
     )
@@ -93,7 +101,7 @@ def _by_text(
 ) -> str:
     return reader.prompt("answer-statements").render(
         question=question_block(inputs),
-        passages=_passages(inputs, numbers),
+        passages=passages_shown(inputs, numbers),
         plan=fenced("plan", plan),
         reading=reading,
         missing=missing,
@@ -114,9 +122,13 @@ def _cited_passages(collected: Collected) -> list[int]:
     return list(dict.fromkeys(chain.from_iterable(s.passages for s in told)))
 
 
-def _passages(inputs: AnswerInputs, numbers: Sequence[int]) -> str:
-    shown = sorted(numbers)
-    return "\n\n".join(passage_blocks([inputs.chunks[n - 1] for n in shown], shown)) if shown else "(none)"
+def passages_shown(inputs: AnswerInputs, numbers: Collection[int]) -> str:
+    """The passages with these numbers, as a prompt shows them."""
+    return "\n\n".join(_blocks(inputs, sorted(numbers))) or "(none)"
+
+
+def _blocks(inputs: AnswerInputs, numbers: Sequence[int]) -> list[str]:
+    return passage_blocks([inputs.chunks[n - 1] for n in numbers], numbers) if numbers else []
 
 
 # --- calling --------------------------------------------------------------------------------------
@@ -126,9 +138,32 @@ PromptOver = Callable[[Sequence[int]], str]
 
 
 async def _write(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt_over: PromptOver
+    inputs: AnswerInputs,
+    reader: ReaderModel,
+    numbers: Sequence[int],
+    prompt_over: PromptOver,
+    *,
+    least: int = 1,
+    before: tuple[Failure, ...] = (),
 ) -> AsyncIterator[str | Outcome[str]]:
-    prompt, failures = await _fitting(inputs, reader, numbers, prompt_over)
+    """Write over these passages, or over half of them if the server refuses as many because of their length."""
+    kept, failures = await fitting_passages(inputs, reader, numbers, prompt_over, least=least)
+    failures = (*before, *failures)
+    try:
+        async for part in _stream(inputs, reader, prompt_over(kept)):
+            whole = isinstance(part, Outcome)
+            yield replace(part, failures=(*failures, *part.failures)) if whole else part
+        return
+    except ContextTooLongError as error:
+        if len(kept) <= least:
+            raise
+        half = kept[: len(kept) // 2]
+        lost = Failure.of(STAGE, error, fallback=f"{len(half)} of {len(kept)} passages")
+    async for part in _write(inputs, reader, half, prompt_over, least=least, before=(*failures, lost)):
+        yield part
+
+
+async def _stream(inputs: AnswerInputs, reader: ReaderModel, prompt: str) -> AsyncIterator[str | Outcome[str]]:
     request = reader.request(STAGE, prompt, partial(read_answer, inputs=inputs), await reader.answer_limit())
     request = replace(request, cut=whole_sentences, beam_width=reader.beam_width)
     shown = Shown([chunk.text for chunk in inputs.chunks])
@@ -137,31 +172,32 @@ async def _write(
             if rest := shown.rest():
                 yield rest
             outcome = outcome_of(STAGE, piece)
-            yield replace(outcome, failures=(*failures, *outcome.failures, *wrong_citations(piece.text, inputs)))
+            yield replace(outcome, failures=(*outcome.failures, *wrong_citations(piece.text, inputs)))
         elif text := shown.push(piece):
             yield text
 
 
-async def _fitting(
-    inputs: AnswerInputs, reader: ReaderModel, numbers: list[int], prompt_over: PromptOver
-) -> tuple[str, tuple[Failure, ...]]:
-    """The prompt over the first of these passages that fit the context, and a failure if some do not.
+async def fitting_passages(
+    inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int], prompt_over: PromptOver, *, least: int = 1
+) -> tuple[list[int], tuple[Failure, ...]]:
+    """The first of these passages that fit the context next to the prompt, and a failure if some do not.
 
     Raises:
-        ContextTooLongError: No passage fits.
+        ContextTooLongError: Fewer than ``least`` of the passages fit.
     """
     room = await reader.room(prompt_over([]), await reader.answer_limit())
-    sizes = reader.count(passage_blocks([inputs.chunks[n - 1] for n in numbers], numbers))
-    k = len(numbers)
-    while k and sum(sizes[:k]) > room:
-        k -= 1
-    if k == len(numbers):
-        return prompt_over(numbers), ()
-    context = await reader.model.context_tokens()
+    kept = list[int]()
+    for number, size in zip(numbers, reader.count(_blocks(inputs, numbers)), strict=True):
+        if size <= room:
+            kept.append(number)
+            room -= size
+    if len(kept) == len(numbers):
+        return kept, ()
+    context, k = await reader.model.context_tokens(), len(kept)
     error = ContextTooLongError(f"A context of {context} tokens holds {k} of {len(numbers)} passages of the prompt.")
-    if not k:
+    if k < least:
         raise error
-    return prompt_over(numbers[:k]), (Failure.of(STAGE, error, fallback=f"{k} passages"),)
+    return kept, (Failure.of(STAGE, error, fallback=f"{k} passages"),)
 
 
 def read_answer(text: str, inputs: AnswerInputs) -> str:
@@ -171,20 +207,25 @@ def read_answer(text: str, inputs: AnswerInputs) -> str:
         ValueError: The answer says nothing.
     """
     passages = [chunk.text for chunk in inputs.chunks]
-    answer = without_unknown(_LABEL.sub("", _cited_text(text, passages)), passages).strip()
+    answer = without_unknown(_LABEL.sub("", cited_text(text, passages)), passages).strip()
     if not any(c.isalnum() for c in without_references(answer, chunks=len(passages))):
         raise ValueError("The output says nothing.")
     return answer
 
 
-def _cited_text(text: str, passages: Sequence[str]) -> str:
+def cited_text(text: str, passages: Sequence[str]) -> str:
+    """The prose in a reply, with its citations as ``[1]``."""
     return cited_in_brackets(prose_in(without_fences(text)), passages)
 
 
 def wrong_citations(text: str, inputs: AnswerInputs) -> list[Failure]:
-    """A failure if an answer, as the model wrote it, cites passages that do not exist."""
+    """A failure that names the sentences of an answer, as the model wrote it, that cite passages which do not exist."""
     passages = [chunk.text for chunk in inputs.chunks]
-    found = unknown_passages(references(_cited_text(text, passages)), passages)
-    unknown = ", ".join(map(format_reference, found[:5]))
-    error = InvalidOutputError(f"The answer cites {unknown}; there are {len(passages)} passages.")
-    return [Failure.of(STAGE, error, fallback="the answer without these citations")] if found else []
+    unknown, wrong = list[str](), list[str]()
+    for sentence in drafted_sentences(cited_text(text, passages), len(passages)):
+        if found := unknown_passages(references(sentence), passages):
+            unknown += map(format_reference, found)
+            wrong.append(f"“{without_references(without_unknown(sentence, passages), chunks=len(passages)).strip()}”")
+    cited = ", ".join(list(dict.fromkeys(unknown))[:5])
+    error = UnknownPassageError(f"The answer cites {cited}; there are {len(passages)} passages: {' '.join(wrong)}.")
+    return [Failure.of(STAGE, error, fallback="the answer without these citations")] if wrong else []

@@ -8,3 +8,5 @@ CANDIDATES = 40
 KEPT = 20
 """Chunks of these that a language model reads: a fixed number, because rules that cut by logits do not find more
 evidence in as many chunks."""
+EARLIER = 6
+"""Chunks that earlier answers of a conversation rest on, which are reranked with the candidates of a later question."""

@@ -198,6 +198,12 @@ class Documents:
             raise no_document(scope, doc_id)
         return [(i, Span.model_construct(start=start, end=end)) for i, start, end in json.loads(unpack_text(packed))]
 
+    def known_chunks(self, scope: Scope, ids: Collection[str]) -> set[str]:
+        """Those of these ids that are chunks of stored documents."""
+        query = select(C.c.id).join(D).where(is_in(scope))
+        with self.database.read() as db:
+            return {i for part in in_parts(set(ids)) for i in db.scalars(query.where(C.c.id.in_(part)))}
+
     def _chunks(self, scope: Scope, ids: Collection[str]) -> dict[str, Chunk]:
         """The chunks with these ids, with their units' vectors, by id; an unknown id is left out."""
         query = select(C.c.id, C.c.body, C.c.units, D.c.uri).join(D).where(is_in(scope))

@@ -41,8 +41,9 @@ def bills(name: str, given: Sequence[Bill], official: int | None = None) -> Rend
     for column in ("calls", "tokens in", "of them cached", "tokens out"):
         table.add_column(column, justify="right")
     for bill in given:
+        name = f"{bill.system} (at most)" if bill.at_most else bill.system
         table.add_row(
-            bill.system, f"each of {bill.questions}" if bill.questions else "once", *_counts(bill, bill.questions or 1)
+            name, f"each of {bill.questions}" if bill.questions else "once", *_counts(bill, bill.questions or 1)
         )
         if official and bill.questions:
             table.add_row("", f"official {official:,}", *_counts(bill.for_questions(official), 1))

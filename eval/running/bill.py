@@ -21,14 +21,16 @@ EDU_TOKENS = 11
 """Tokens of an EDU in a tree that is assumed, as the local parser cuts English prose."""
 _CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
 _PASSAGE = re.compile(r"^<passage\S* (\d+)>\n(?:(?:Source|Continues): .*\n)*(.+)$", re.MULTILINE)
-ASSUMED = {"relate": 900, "plan": 180, "generate": 260}
+ASSUMED = {"relate": 900, "merge": 700, "plan": 180, "generate": 260, "correct": 80}
 """Assumed tokens of a reply by stage, if the one made here is shorter; limited by the request's own limit.
 
 A capable model wrote 743 tokens of statements and answer over ten passages (mean of 40 questions).
 """
+_PROSE = "Something [1]. Something 7654321 [1]."
+"""An answer with a sentence that can be judged, and one in which the check finds a problem."""
 _TEXT = {
     "plan": "PLAN: Use [1].\nRETRIEVAL HINT:\n- evidence",
-    "generate": "PLAN: Use [1].\nANSWER: Something [1].",
+    "generate": f"PLAN: Use [1].\nANSWER: {_PROSE}",
 }
 
 
@@ -36,7 +38,7 @@ class Bill(BaseModel, frozen=True):
     """Tokens of one system over the questions that were tried; with no questions, of what is paid once.
 
     ``cached`` of ``tokens_in`` repeat the beginning of the conversation's last call: a server with a prefix cache does
-    not compute them again.
+    not compute them again. ``at_most``: some of it is paid only if the check of an answer finds a problem.
     """
 
     system: str
@@ -45,12 +47,14 @@ class Bill(BaseModel, frozen=True):
     tokens_in: int
     cached: int
     tokens_out: int
+    at_most: bool = False
 
     @classmethod
     def of(cls, system: str, ledgers: Sequence[Ledger]) -> Self:
         """The bill of a system's ledgers, one per question."""
         usage = sum((ledger.usage for ledger in ledgers), Usage())
-        return cls.once(system, usage).model_copy(update={"questions": len(ledgers)})
+        at_most = any(stage.stage == "correct" for ledger in ledgers for stage in ledger.stages)
+        return cls.once(system, usage).model_copy(update={"questions": len(ledgers), "at_most": at_most})
 
     @classmethod
     def once(cls, name: str, usage: Usage) -> Self:
@@ -162,9 +166,11 @@ def _statements(prompt: str) -> str:
 
 def _reply(request: Request[T]) -> str:
     if request.stage == "relate" and ANSWER in request.messages[0].content:
-        return f"{_statements(request.messages[0].content)}\n{ANSWER}Something [1]."
+        return f"{_statements(request.messages[0].content)}\n{ANSWER}{_PROSE}"
     if request.schema and "statements" in request.schema.get("properties", {}):
         return _statements(request.messages[-1].content)
+    if request.stage == "merge":
+        return json.dumps({"same": [], "roles": [], "relations": [], "order": [[1]], "missing": ""})
     if request.schema is not None:
         rows: dict[str, dict[str, str]] = request.schema.get("properties", {})
         return json.dumps({key: {} if row.get("type") == "object" else [] for key, row in rows.items()})
@@ -174,5 +180,5 @@ def _reply(request: Request[T]) -> str:
         related, other = ("however", "NONE") if "NONE" in prompt else ("SUPPORTS", "UNRELATED")
         return "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: {related if j in (i + 1, i + 5) else other}" for i, j in pairs)
     if request.stage == "generate" and "PLAN:" not in prompt:
-        return "Something [1]."
+        return _PROSE
     return _TEXT.get(request.stage, _TEXT["generate"])

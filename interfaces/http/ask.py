@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing, suppress
 from typing import Annotated, Any, Self, TypeVar
 from uuid import UUID
@@ -13,6 +13,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, Field, ValidationError
 
+from discorag.generation.prompted.rewriting import TURNS
 from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Message
 from discorag.options import AnswerOptions
@@ -100,9 +101,7 @@ async def ask(
     thread = await asyncio.to_thread(served.threads.get, who.tenant, body.thread.hex) if body.thread else None
     if thread:
         turns = await asyncio.to_thread(served.threads.turns, thread)
-        pairs = ((Message(role="user", content=t.question), Message(role="assistant", content=t.text)) for t in turns)
-        history = [message for pair in pairs for message in pair]
-        arguments |= {"corpus": _corpus_of(thread, body, served), "history": history}
+        arguments |= {"corpus": _corpus_of(thread, body, served), "history": list(_history(turns))}
 
     async def reply(result: AskResult) -> Reply:
         """The reply, stored so that the next question of the thread finds it; it is sent even if that fails."""
@@ -199,8 +198,22 @@ async def delete(who: Reader, served: Served, thread_id: UUID) -> Response:
 async def turns(who: Reader, served: Served, thread_id: UUID) -> list[Reply]:
     """List the answers in a thread, the earliest first: those of POST /ask that named it."""
     thread = await asyncio.to_thread(served.threads.get, who.tenant, thread_id.hex)
-    replies = list[Reply]()
-    for turn in await asyncio.to_thread(served.threads.turns, thread):
-        with suppress(ValidationError):  # stored by another version
-            replies.append(Reply.model_validate_json(turn.reply))
-    return replies
+    stored = map(_reply_of, await asyncio.to_thread(served.threads.turns, thread))
+    return [reply for reply in stored if reply]
+
+
+def _history(turns: Sequence[Turn]) -> Iterator[Message | Reply]:
+    """The latest turns of a thread; of a reply that this version cannot read, its text."""
+    for turn in turns[-TURNS // 2 :]:
+        if reply := _reply_of(turn):
+            yield reply
+        else:
+            yield Message(role="user", content=turn.question)
+            yield Message(role="assistant", content=turn.text)
+
+
+def _reply_of(turn: Turn) -> Reply | None:
+    """The stored reply; None if another version stored it in a form that this one cannot read."""
+    with suppress(ValidationError):
+        return Reply.model_validate_json(turn.reply)
+    return None

@@ -31,7 +31,7 @@ async def rerank(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         hits, engine, model = [*state.get("hits", [])], "off", ""
     else:
         hits, engine, model = await _ordered(inputs, reranker), "local", reranker.version
-    kept = _best(hits, stage) if is_cut(context) else hits
+    kept = _best(hits, stage) if is_cut(context) else hits[: context.top_k]
     if is_default:
         kept = _by_document(kept, inputs.chunks)
     preview = f"{len(kept)} of {len(hits)} chunks"

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
 from discorag.options import TOP_K
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import passages_with, search_chunks, search_trees
-from discorag.retrieval.width import CANDIDATES
+from discorag.retrieval.width import CANDIDATES, EARLIER
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ReadOnlyStoreError
 from discorag.schema.values import Span
@@ -87,8 +88,22 @@ async def find_chunks(
 async def _retrieve_chunks(state: AnswerState, context: AnswerContext, stage: Stage) -> Json:
     wanted = CANDIDATES if is_cut(context) else context.top_k or TOP_K
     hits, read = await find_chunks(question_of(state), state, context, wanted)
+    if context.preset == "written" and context.rerank:
+        again = [chunk for chunk in await _cited_before(state, context) if chunk.id not in read]
+        stage.counts |= {"from earlier answers": len(again)} if again else {}
+        hits = replace(hits, best=[*(Hit(chunk_id=chunk.id, score=0.0) for chunk in again), *hits.best])
+        read |= {chunk.id: chunk for chunk in again}
     context.set_cache(EvidenceCache(found=read))
     return await _finish(hits, context, stage)
+
+
+async def _cited_before(state: AnswerState, context: AnswerContext) -> list[Chunk]:
+    """The latest chunks that earlier answers rest on, as far as they are still stored and the filters accept them."""
+    store, scope, ids = (await context.open_backends()).store, await context.scope(), state.get("earlier") or []
+    known = await asyncio.to_thread(store.known_chunks, scope, ids)
+    chunks = await asyncio.to_thread(store.chunks, scope, [i for i in ids if i in known][:EARLIER])
+    filters = (state.get("filters") or {}).items()
+    return [c for c in chunks if all({**c.metadata, "doc_id": c.doc_id}.get(key) in values for key, values in filters)]
 
 
 async def _finish(

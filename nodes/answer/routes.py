@@ -36,12 +36,14 @@ def after_plan(state: AnswerState) -> Literal["done", "to review", "model failed
     return "to review" if is_reviewed(state) else "done"
 
 
-def after_verify(state: AnswerState) -> Literal["verified", "to refine", "no answer", "model failed"]:
+def after_verify(state: AnswerState) -> Literal["verified", "to refine", "to correct", "no answer", "model failed"]:
     """Whether the answer stands."""
     if has_model_failed(state):
         return "model failed"
     if state.get("because"):
         return "no answer"
+    if state.get("to_correct"):
+        return "to correct"
     return "to refine" if state.get("rounds") else "verified"
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import cast
 
@@ -10,6 +11,7 @@ from langgraph.runtime import Runtime
 from discorag.answering.collect import collect_statements
 from discorag.answering.one_call import AnswerWithStatements, answer_in_one_call, fits_one_call
 from discorag.answering.passage_graph import graph_over_passages
+from discorag.answering.plans import unfamiliar_steps
 from discorag.answering.reader import ReaderModel
 from discorag.answering.statements import Collected
 from discorag.discourse.parse.parser import PROMPTED, Limits
@@ -20,12 +22,12 @@ from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Scope
-from discorag.schema.errors import ModelError
-from discorag.schema.statements import format_plan
+from discorag.schema.errors import ContextTooLongError, ModelError
+from discorag.schema.statements import StatementGraph, format_plan
 from discorag.store.store import Store
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import answer_key, check_plan, load_inputs
-from nodes.stage import Stage, is_out_of_reach
+from nodes.stage import Stage, is_out_of_reach, ledger_of
 from nodes.state import AnswerState, Json
 
 FROM_PASSAGES = "an answer from the passages without statements"
@@ -124,20 +126,31 @@ async def _collect(state: AnswerState, context: AnswerContext, stage: Stage) -> 
     update: Json = {
         "statements": statements.model_dump(mode="json"),
         "graph": graph.model_dump(mode="json") if graph else None,
-        "plan": (format_plan(collected.plan) or None) if context.use_plan else None,
+        "plan": (format_plan(collected.plan) or None) if _is_planned(statements, context) else None,
         "ledger": stage.done(engine="llm", model=reader.model.name, outcome=outcome, preview=preview),
     }
     key = answer_key(cast("AnswerState", {**state, **update}))
     return {**update, "at_once": {"answer": text, "key": key} if text else None}
 
 
+def _is_planned(statements: StatementGraph, context: AnswerContext) -> bool:
+    """Whether there is a plan: one statement needs none, unless a person wants to see it."""
+    return context.use_plan and (len(statements.statements) > 1 or context.review)
+
+
 async def _collected(
     inputs: AnswerInputs, reader: ReaderModel, context: AnswerContext, stage: Stage
 ) -> Outcome[AnswerWithStatements]:
-    """Statements and plan, with the answer if one call may and can write all of it. Raises `ModelError`."""
+    """Statements and plan, with the answer if one call may and can write all of it. Raises `ModelError`.
+
+    If the server refuses the one call because of its length, the passages are read in several.
+    """
     if context.may_answer_at_once and await fits_one_call(inputs, reader):
         answer = answer_in_one_call(inputs, reader, stage.show_statement)
-        return await (_without_answer(answer) if context.plan else stream_answer(answer, stage, lambda both: both.text))
+        with suppress(ContextTooLongError):
+            return await (
+                _without_answer(answer) if context.plan else stream_answer(answer, stage, lambda both: both.text)
+            )
     outcome = await collect_statements(inputs, reader, stage.show_statement)
     return outcome.holding(AnswerWithStatements(outcome.value))
 
@@ -167,13 +180,16 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     If the language model fails, the run starts again without it.
 
     Raises:
-        InputError: The user's plan names a statement that does not exist.
+        InputError: The user's plan names a statement that does not exist, or that says something else than the plan.
         ModelError: See `generate`.
     """
     context = await answer_context(state, runtime)
     stage = Stage("plan")
     if context.plan:
-        check_plan(context.plan, state)
+        collected = check_plan(context.plan, state)
+        if collected and _was_asked_again(state):
+            for error in unfamiliar_steps(collected):
+                stage.failed(error, fallback="the statement that has this number now")
         return {"plan": context.plan, "ledger": stage.done(engine="off", preview=context.plan)}
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
@@ -191,9 +207,14 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     return {"plan": paragraph, "ledger": ledger}
 
 
+def _was_asked_again(state: AnswerState) -> bool:
+    """Whether the statements come from the language model and not from the cache of its replies."""
+    return any(record.stage == "relate" and record.usage.calls for record in ledger_of(state).stages)
+
+
 def _pass_plan_on(state: AnswerState, stage: Stage) -> Json:
     """The plan that came with the statements, if any; `relate` has the bill for it."""
     made = state.get("plan")
-    if made:
-        stage.record_route("generate", "the plan came with the statements")
+    if made or state.get("statements"):
+        stage.record_route("generate", "the plan came with the statements" if made else "a single statement needs none")
     return {"plan": made, "ledger": stage.done(engine="off", preview=made or "")}

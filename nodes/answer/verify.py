@@ -4,19 +4,21 @@ from collections import Counter
 
 from langgraph.runtime import Runtime
 
+from discorag.answering.correct import problems_in
 from discorag.generation.draft import replace_tokens
 from discorag.generation.narrowing import shown_text
 from discorag.generation.prompted.prose import declined
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
+from discorag.schema.values import amount
 from discorag.verification.draft import next_step
 from discorag.verification.extracts import with_extracted_statements
 from discorag.verification.judges import verifier_of
 from discorag.verification.tracing import check_draft, trace_draft
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
-from nodes.stage import Stage
+from nodes.stage import Stage, ledger_of
 from nodes.state import AnswerState, Json
 
 
@@ -37,7 +39,7 @@ async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, s
         stage.record_route("abstain", because)
         return {"because": because, "ledger": stage.done(engine="off", preview=because)}
     inputs = await load_inputs(state, context)
-    answer = await _verify(draft, inputs, context, stage)
+    answer = await check_answer(draft, inputs, context, stage)
     if not model:
         answer = with_extracted_statements(answer, inputs)
     step, because = next_step(answer, state.get("rounds", 0), may_abstain=may_abstain)
@@ -45,15 +47,19 @@ async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, s
         error = InvalidOutputError(because)
         return stage.start_again(error, strict=context.strict, engine=context.verifier, of="generate")
     answer = stage.with_notes(answer, state)
+    may_correct = context.correct and model and step == "end"
+    problems = problems_in(answer, draft, ledger_of(state).failures) if may_correct else []
+    if problems:
+        step, because = "correct", f"{amount(len(problems), 'sentences')} with a problem"
     stage.record_route(step, because)
     counts = Counter(sentence.support for sentence in answer.sentences)
     preview = ", ".join(f"{counts[s]} {s}" for s in Support if counts[s]) or "no sentences"
     ledger = stage.done(engine=context.verifier, preview=preview)
     reason = {"because": because} if step == "abstain" else {}
-    return {"answer": answer.model_dump(mode="json"), **reason, "ledger": ledger}
+    return {"answer": answer.model_dump(mode="json"), "to_correct": bool(problems), **reason, "ledger": ledger}
 
 
-async def _verify(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
+async def check_answer(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
     """The draft's sentences as the verifier finds them; if a model of it fails, as a check without models does."""
     backends = await context.open_backends()
     verifier = verifier_of(backends, context.verifier)

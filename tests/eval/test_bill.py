@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from discorag import DiscoRAG
-from eval.running.bill import Bill, write_bills
+from discorag.answering.collect import collect_statements
+from discorag.answering.reader import ReaderModel
+from discorag.models.tokens import PackagedTokens
+from eval.running.bill import Bill, CountingModel, write_bills
+from tests.answering.test_collect import many
 from tests.conftest import Pipelines
 from tests.eval.helpers import session, suite
 from tests.graphs.scripts import model
@@ -82,3 +86,19 @@ async def test_the_trees_of_the_documents_are_billed_once_and_the_papers_questio
     assert trees.for_questions(1000) == trees
     assert (paper.calls, standard.calls) == (3 * 3, 3)
     assert paper.tokens_in < 6 * standard.tokens_in
+
+
+async def test_a_correction_is_billed_as_if_every_answer_needed_one(rag: DiscoRAG, tmp_path: Path) -> None:
+    found = await bills(rag, tmp_path, "full", "full+correct=true")
+    assert {name: (bill.calls, bill.at_most) for name, bill in found.items()} == {
+        "full": (3, False),
+        "full+correct=true": (6, True),
+    }
+
+
+async def test_batches_and_the_calls_that_merge_them_are_in_the_bill() -> None:
+    counted = CountingModel(PackagedTokens(), context_tokens=4096)
+    outcome = await collect_statements(many(40), ReaderModel(model=counted, counter=PackagedTokens()))
+    assert outcome.usage.calls > outcome.counts["batches"] > 1
+    assert outcome.usage.tokens_out > 900
+    assert outcome.failures == ()

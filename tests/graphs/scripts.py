@@ -24,6 +24,7 @@ _HEADS = {
     "answer": "Answer a question from passages",
     "statements": "Find what passages say",
     "merge": "Several readers",
+    "correct": "A check of the draft",
 }
 _PASSAGE = re.compile(
     r"^<(passage\S*) (\d+)>\n(?:(?:Source|Continues): [^\n]*\n)*(.*?)\n</\1 \2>", re.MULTILINE | re.DOTALL
@@ -31,8 +32,8 @@ _PASSAGE = re.compile(
 
 
 def turn_of(body: dict[str, Any]) -> str:
-    """What a request asks for, also when it asks again: ``statements``, ``merge``, ``answer``, ``tree``, or ``both``
-    for statements and answer in one reply.
+    """What a request asks for, also when it asks again: ``statements``, ``merge``, ``answer``, ``correct``,
+    ``tree``, or ``both`` for statements and answer in one reply.
     """
     first = body["messages"][0]["content"]
     turn = next((turn for turn, head in _HEADS.items() if first.startswith(head)), "tree")

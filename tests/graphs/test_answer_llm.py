@@ -266,7 +266,7 @@ def test_a_citation_of_a_missing_passage_is_left_out_and_told(opened: Opened) ->
     with ScriptedServer(model({"answer": said})) as server:
         result = opened(server).ask(QUERY)
     assert result.draft == said.replace(" [7]", "")
-    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("generate", "InvalidOutputError")]
+    assert [(f.stage, f.kind) for f in result.ledger.failures] == [("generate", "UnknownPassageError")]
     assert "cites [7]; there are 3 passages" in result.answer.notes[0]
 
 

@@ -192,6 +192,7 @@ export interface Options {
   parser?: string;
   verifier?: string;
   detail?: string;
+  correct?: boolean;
   refine?: number;
   temperature?: number;
   beam_width?: number;

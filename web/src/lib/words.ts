@@ -39,6 +39,7 @@ const STAGES: Record<string, string> = {
   generate: "Write",
   refine: "Revise the answer",
   verify: "Check each sentence",
+  correct: "Correct what the check found",
   abstain: "No answer",
 };
 
