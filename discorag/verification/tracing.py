@@ -67,7 +67,7 @@ async def find_places(
     for i in (*chain.from_iterable(ranked), *by_cosine):
         first.setdefault(table.sentences[i].chunk, i)
     closest = (_around(inputs, table, first[chunk])[0] for chunk in sorted(cited) if chunk in first)
-    return Claim(sentence, tuple(places), tuple(closest))
+    return Claim(sentence, tuple(places), tuple(closest), inputs.query)
 
 
 def _parts(table: SentenceTable, cited: set[int]) -> list[list[int]]:
@@ -89,7 +89,8 @@ def _around(inputs: AnswerInputs, table: SentenceTable, i: int) -> list[Place]:
 def _place(inputs: AnswerInputs, table: SentenceTable, first: int, last: int) -> Place:
     units = table.sentences[first : last + 1]
     chunk = inputs.chunks[units[0].chunk - 1]
-    context = dict.fromkeys((chunk.title, *(h for u in units for h in u.headings)))
+    headings = (h for u in units for h in u.headings)
+    context = dict.fromkeys(filter(None, (chunk.source, chunk.title, *headings, *chunk.byline, chunk.columns)))
     return Place(tuple(range(first, last + 1)), " ".join(u.plain for u in units), "\n".join(context))
 
 
@@ -279,8 +280,7 @@ def _trace_at_once(
 def _trace(claim: Claim, verdict: Verdict | None, check: Check, table: SentenceTable) -> _TracedSentence:
     """The judge's verdict, else what the check found; if the verdict names no place, the closest ones are shown."""
     found = verdict or Verdict(check.support, reason=check.reason)
-    closest = claim.closest or claim.places[:1]
-    places = closest if found.place is None else [claim.places[found.place]]
+    places = found.places or claim.closest or claim.places[:1]
     units = dict.fromkeys(i for place in places for i in place.units)
     return _TracedSentence(
         support=found.support,

@@ -27,8 +27,8 @@ class Says:
 
     async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
         self.claims += claims
-        place = 0 if self.support is Support.SUPPORTED else None
-        return Outcome(value=[Verdict(self.support, place, 0.75, "It says so.") for _ in claims])
+        places = 1 if self.support is Support.SUPPORTED else 0
+        return Outcome(value=[Verdict(self.support, c.places[:places], 0.75, "It says so.") for c in claims])
 
 
 def verifier_of(encoder: Encoder, judge: Judge | None = None) -> TracingVerifier:
