@@ -4,13 +4,13 @@ from dataclasses import replace
 import pytest
 
 from discorag.models.protocol import Encoder
-from discorag.schema.answer import CHECKED, Answer, Outcome, Support
+from discorag.schema.answer import CHECKED, Answer, AnswerInputs, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.errors import ModelUnavailableError
 from discorag.schema.statements import Quotation, Statement, StatementGraph, StatementRelation, StatementRelationKind
 from discorag.schema.values import Span
 from discorag.verification.claims import Claim, Judge, Verdict
-from discorag.verification.tracing import QUOTED, REPAIRED, TracingVerifier, check_draft
+from discorag.verification.tracing import ADDED, CORRECTED, QUOTED, TracingVerifier, check_draft
 from tests.inputs import inputs_from, selector_of
 
 SOURCES = {
@@ -103,6 +103,14 @@ def _statement(text: str, passage: int, chunk_id: str) -> StatementGraph:
     return StatementGraph(statements=(Statement(number=1, says=text, quotations=(quotation,)),))
 
 
+def _graph(inputs: AnswerInputs, *quoted: tuple[str, int]) -> StatementGraph:
+    """A statement for each quotation and its passage."""
+    statements = (_statement(text, n, inputs.chunks[n - 1].id).statements[0] for text, n in quoted)
+    return StatementGraph(
+        statements=tuple(s.model_copy(update={"number": n}) for n, s in enumerate(statements, start=1))
+    )
+
+
 async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_it_with_the_subject(
     encoder: Encoder,
 ) -> None:
@@ -111,9 +119,9 @@ async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_i
         "b": "The Almanac by Mara Lind came out in 1893. It sold well.",
     }
     inputs = await inputs_from(texts, "When did it come out?", encoder)
-    draft = "Mara Lind's Almanac came out in 1893 [1]. Jon Berg's Almanac came out in 1893 [1]. "
+    draft = "Mara Lind's Almanac of tides came out in 1893 [1]. Jon Berg's Almanac came out in 1893 [1]. "
     draft += "The Almanac was banned in 1893 [1]."
-    statements = _statement("The Almanac by Mara Lind came out in 1893", 2, inputs.chunks[1].id)
+    statements = _graph(inputs, (texts["a"], 1), ("The Almanac by Mara Lind came out in 1893", 2))
     plain = await verifier_of(encoder).verify(inputs, draft)
     assert [s.support for s in plain.value.sentences] == [Support.CHECK] * 3
     assert plain.counts == {}
@@ -122,10 +130,66 @@ async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_i
     assert (lind.support, lind.evidence[-1].text, found.counts) == (
         Support.CITED,
         "The Almanac by Mara Lind came out in 1893",
-        {REPAIRED: 1},
+        {ADDED: 1},
     )
     assert "was added" in lind.reason
     assert (berg.support, ban.support) == (Support.CHECK, Support.CHECK)
+
+
+TIDES = {
+    "a": "The moon pulls the sea toward it, so that harbours fill twice a day.",
+    "b": "In 1893 the mill of Harlow closed. It had 412 looms since 1862. In 1871 the ferry cost 96 pounds.",
+    "c": "Bees dance on the comb to show the way to flowers.",
+}
+
+
+async def _checked(draft: str, encoder: Encoder, *quoted: tuple[str, int]) -> Outcome[Answer]:
+    """The outcome of a draft over `TIDES`, with a statement for each quotation and its passage."""
+    inputs = await inputs_from(TIDES, "What is said?", encoder)
+    return await verifier_of(encoder).verify(replace(inputs, statements=_graph(inputs, *quoted)), draft)
+
+
+BEES = ("Bees dance on the comb to show the way to flowers.", 3)
+
+
+async def test_a_wrong_passage_number_is_corrected_if_the_quotation_has_value_and_subject(encoder: Encoder) -> None:
+    draft = "The sea is pulled by the moon, so that harbours fill twice a day [3]."
+    found = await _checked(draft, encoder, (TIDES["a"], 1), BEES)
+    [sentence] = found.value.sentences
+    assert (sentence.support, [e.text for e in sentence.evidence]) == (Support.CITED, [TIDES["a"]])
+    assert (sentence.statements, found.counts) == ((1,), {CORRECTED: 1})
+    assert "was corrected" in sentence.reason
+
+
+async def test_a_wrong_passage_number_is_to_be_checked_if_the_quotation_lacks_a_name(encoder: Encoder) -> None:
+    draft = "For Mara Lind the sea is pulled by the moon, so that harbours fill twice a day [3]."
+    inputs = TIDES | {"c": f"{TIDES['c']} Mara Lind says so."}
+    texts = await inputs_from(inputs, "What is said?", encoder)
+    graph = _statement(TIDES["a"], 1, texts.chunks[0].id)
+    [sentence] = (await verifier_of(encoder).verify(replace(texts, statements=graph), draft)).value.sentences
+    assert (sentence.support, TIDES["a"] in sentence.reason) == (Support.CHECK, True)
+
+
+async def test_a_cited_passage_that_says_it_too_stays(encoder: Encoder) -> None:
+    draft = "Bees dance on the comb to show the way to flowers and more [3]."
+    found = await _checked(draft, encoder, ("Bees dance", 1))
+    assert (found.value.sentences[0].support, found.counts) == (Support.CITED, {})
+
+
+@pytest.mark.parametrize(
+    ("draft", "reason"),
+    [
+        ("The mill of Harlow closed in 1871 [2].", "The words that it rests on have 1893, not 1871."),
+        ("The mill of Harlow closed in 1893 [2].", ""),
+        ("The mill of Harlow, with 412 looms since 1862, closed [2].", ""),
+    ],
+)
+async def test_a_figure_of_something_else_in_the_cited_passage_is_doubtful(
+    draft: str, reason: str, encoder: Encoder
+) -> None:
+    found = await _checked(draft, encoder, ("In 1893 the mill of Harlow closed.", 2), BEES)
+    [sentence] = found.value.sentences
+    assert (sentence.support, sentence.reason) == (Support.CHECK if reason else Support.CITED, reason)
 
 
 async def test_without_models_the_statements_give_evidence_steps_and_disagreements(encoder: Encoder) -> None:
@@ -150,11 +214,11 @@ async def test_without_models_the_statements_give_evidence_steps_and_disagreemen
 async def test_without_models_an_added_citation_is_evidence_too(encoder: Encoder) -> None:
     texts = {"a": "Mara Lind wrote the Almanac of tides.", "b": "The Almanac by Mara Lind came out in 1893."}
     inputs = await inputs_from(texts, "When did it come out?", encoder)
-    statements = _statement(texts["b"], 2, inputs.chunks[1].id)
-    found = check_draft(replace(inputs, statements=statements), "Mara Lind's Almanac came out in 1893 [1].")
+    statements = _graph(inputs, (texts["a"], 1), (texts["b"], 2))
+    found = check_draft(replace(inputs, statements=statements), "Mara Lind's Almanac of tides came out in 1893 [1].")
     [sentence] = found.value.sentences
-    assert (sentence.support, [e.text for e in sentence.evidence]) == (Support.CITED, [texts["b"]])
-    assert found.counts == {REPAIRED: 1}
+    assert (sentence.support, [e.text for e in sentence.evidence]) == (Support.CITED, [*texts.values()])
+    assert found.counts == {ADDED: 1}
     assert "was added" in sentence.reason
 
 
