@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -12,13 +12,13 @@ from discorag.ingest.segment.reading import strip_markdown
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, folded, sentences_of, within_window
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, EvidenceSpan, Outcome, Support
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Citation, EvidenceSpan, Outcome, Support
 from discorag.schema.discourse import PlanStep
 from discorag.schema.document import Scope, UnitKind
 from discorag.schema.errors import ModelError
 from discorag.schema.values import Span, Vectors
 from discorag.store.store import Store
-from discorag.text.citations import references, without_references
+from discorag.text.citations import place_references, references, without_references
 from discorag.text.terms import terms
 from discorag.verification.checks import Check, Checker
 from discorag.verification.claims import Claim, Judge, Place, Verdict
@@ -28,6 +28,7 @@ from discorag.verification.disagreements import (
     namesakes_of_statements,
 )
 from discorag.verification.draft import drafted_sentences, is_heading
+from discorag.verification.leads import add_leads
 from discorag.verification.statements import (
     StatementIndex,
     cited_chunks,
@@ -309,11 +310,17 @@ def _answer(inputs: AnswerInputs, drafts: Sequence[_DraftSentence], traced: Sequ
         numbers = tuple(s.number for s in told)
         step = _step(plan.steps, sentence, found, numbers, passed) if plan else None
         passed = max(passed, -1 if step is None else step)
+        evidence = [*_evidence(inputs, sentence, found, quoted_evidence(inputs, told, cited))]
+        if found.support is not Support.QUOTED:
+            evidence = [*add_leads(evidence, inputs)]
+        citations = [*_citations(inputs, sentence.text, {e.chunk_id for e in evidence})]
+        places = {citation.chunk_id: citation.at for citation in reversed(citations)}
         sentences.append(
             AnswerSentence(
                 text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
+                citations=tuple(citations),
                 support=found.support,
-                evidence=tuple(_evidence(inputs, sentence, found, quoted_evidence(inputs, told, cited))),
+                evidence=tuple(sorted(evidence, key=lambda e: places.get(e.chunk_id, len(sentence.text)))),
                 step=step,
                 statements=numbers,
                 reason=found.reason,
@@ -329,6 +336,13 @@ def _answer(inputs: AnswerInputs, drafts: Sequence[_DraftSentence], traced: Sequ
         disagreements=disagreements_of_statements(inputs, graph, used) if graph else (),
         namesakes=namesakes_of_statements(inputs, graph, used) if graph else (),
     )
+
+
+def _citations(inputs: AnswerInputs, text: str, chunks: Collection[str]) -> Iterator[Citation]:
+    """Where a sentence of a draft cites these chunks (ids), each place once."""
+    for at, number in dict.fromkeys(place_references(text, chunks=len(inputs.chunks))):
+        if (chunk_id := inputs.chunks[number - 1].id) in chunks:
+            yield Citation(at=at, chunk_id=chunk_id)
 
 
 def _evidence(

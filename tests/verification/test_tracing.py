@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import CHECKED, Answer, AnswerInputs, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
@@ -150,6 +151,43 @@ async def _checked(draft: str, encoder: Encoder, *quoted: tuple[str, int]) -> Ou
 
 
 BEES = ("Bees dance on the comb to show the way to flowers.", 3)
+
+
+async def test_a_sentence_keeps_where_it_cites_and_its_evidence_has_that_order(encoder: Encoder) -> None:
+    draft = "Bees dance for flowers [3], and the moon pulls the sea [1]."
+    [sentence] = (await _checked(draft, encoder, (TIDES["a"], 1), BEES)).value.sentences
+    chunks = [e.chunk_id for e in sentence.evidence]
+    assert [(sentence.text[: c.at], chunks.index(c.chunk_id)) for c in sentence.citations] == [
+        ("Bees dance for flowers", 0),
+        ("Bees dance for flowers, and the moon pulls the sea", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "lead"),
+    [
+        ("Members of this group may veto.", "The Council has five permanent seats."),
+        ("seats have been the same since 1945", "Their"),
+        ("The Council has five permanent seats.", ""),
+        ("Five others change.", ""),
+    ],
+)
+async def test_a_quotation_is_read_with_what_it_points_back_to(quoted: str, lead: str, encoder: Encoder) -> None:
+    text = "The Council has five permanent seats. Members of this group may veto. Five others change. "
+    text += "Their seats have been the same since 1945."
+    inputs = await inputs_from({"a": text}, "Who may veto?", encoder)
+    start = text.index(quoted)
+    quotation = Quotation(
+        passage=1, chunk_id=inputs.chunks[0].id, text=quoted, spans=(Span(start=start, end=start + len(quoted)),)
+    )
+    graph = StatementGraph(statements=(Statement(number=1, says=quoted, quotations=(quotation,)),))
+    draft = f"Note: {' and '.join(quoted.rstrip('.').split())} [1]."
+    [sentence] = check_draft(replace(inputs, statements=graph), draft).value.sentences
+    assert [e.text for e in sentence.evidence if not e.is_context] == [quoted]
+    assert "".join(e.text for e in sentence.evidence if e.is_context).endswith(lead)
+    assert any(e.is_context for e in sentence.evidence) == bool(lead)
+    answer = Answer(query="?", sentences=(sentence,))
+    assert ("(after “" in "".join(answer_markdown(answer))) == bool(lead)
 
 
 async def test_a_wrong_passage_number_is_corrected_if_the_quotation_has_value_and_subject(encoder: Encoder) -> None:
