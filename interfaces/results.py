@@ -99,18 +99,27 @@ def _ledger_of(records: list[dict[str, Any]]) -> Ledger:
     return Ledger.merged(StageRecord.model_validate(r) for r in records)
 
 
+class CitationMark(BaseModel, frozen=True):
+    """Numbers of sources that stand in a sentence after ``at`` characters of its text."""
+
+    at: int
+    numbers: tuple[int, ...]
+
+
 class NumberedAnswer(BaseModel):
     """An answer with the numbers that clients should show.
 
     ``text`` is its sentences as running text. ``sources`` are the passages that its sentences rest on, in the order of
-    first citation; ``citations`` are each sentence's numbers in this list, from 1. ``differences`` are the words that
-    differ between the two texts of each disagreement, in characters of each text.
+    first citation; ``citations`` are each sentence's numbers in this list, from 1, and ``marks`` say where in the
+    sentence they stand. ``differences`` are the words that differ between the two texts of each disagreement, in
+    characters of each text.
     """
 
     answer: Answer
     text: str
     sources: tuple[EvidenceSpan, ...] = ()
     citations: tuple[tuple[int, ...], ...] = ()
+    marks: tuple[tuple[CitationMark, ...], ...] = ()
     differences: tuple[tuple[tuple[Span, ...], tuple[Span, ...]], ...] = ()
 
     @classmethod
@@ -122,6 +131,10 @@ class NumberedAnswer(BaseModel):
             text=answer.text,
             sources=tuple(view.sources),
             citations=tuple(tuple(view.numbers(sentence)) for sentence in answer.sentences),
+            marks=tuple(
+                tuple(CitationMark(at=at, numbers=tuple(numbers)) for at, numbers in view.marks(sentence))
+                for sentence in answer.sentences
+            ),
             differences=tuple(differing_words(d.a.text, d.b.text) for d in answer.disagreements),
             **more,
         )

@@ -50,7 +50,7 @@ async def state_of(verifier: TracingVerifier, documents: Mapping[str, str], draf
         for d in loaded
         for chunk in cut_chunks(d, build_hierarchy(d), scope=Scope(), fingerprint="bench", counter=counter)
     )
-    checked = (await verifier.verify(AnswerInputs(query=draft, chunks=chunks), draft)).value
+    checked = (await verifier.verify(AnswerInputs(query="", chunks=chunks), draft)).value
     return min((sentence.support for sentence in checked.sentences), key=WORST_FIRST.index)
 
 

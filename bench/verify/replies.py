@@ -10,8 +10,8 @@ every planted error that is not, to be read by hand.
 import json
 import random
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,14 +22,14 @@ from rich.console import Console
 
 from bench import report
 from discorag.conflicts.values import MONTHS
-from discorag.schema.answer import AnswerInputs
+from discorag.schema.answer import AnswerInputs, Support
 from discorag.schema.document import Chunk
 from discorag.schema.statements import StatementGraph
 from discorag.text.citations import references, without_references
 from discorag.text.terms import terms
-from discorag.verification.checks import check_sentence
+from discorag.verification.checks import Check, Checker
 from discorag.verification.draft import drafted_sentences
-from discorag.verification.figures import Figure, find_figures
+from discorag.verification.figures import find_figures, is_like
 from discorag.verification.guards import drop_disclaimers
 from discorag.verification.names import read_words
 from eval.datasets.reading import read_lines
@@ -67,9 +67,9 @@ class WrittenSentence:
         """The passages that it does not cite."""
         return [c.text for n, c in enumerate(self.inputs.chunks, start=1) if n not in self.cited]
 
-    def missing(self, text: str = "") -> list[str]:
-        """The details of the sentence, or of a ``text`` in its place, that none of its sources has."""
-        return [str(d) for d in check_sentence(text or self.text, {*self.cited}, self.inputs).missing]
+    def check(self, text: str = "", cited: Collection[int] = ()) -> Check:
+        """The check of the sentence, of a ``text`` in its place, or with other passages than it cites."""
+        return Checker(self.inputs).check(text or self.text, cited or self.cited)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _wrong_figures(sentence: WrittenSentence, draw: random.Random) -> Iterator[P
     others = [f for text in sentence.others for f in find_figures(text)]
     for figure in find_figures(drop_disclaimers(sentence.text)):
         kind: Kind = "date" if figure.is_date or figure.value.year else "value"
-        like = sorted({f.text for f in others if _is_like(f, figure)})
+        like = sorted({f.text for f in others if is_like(f, figure)})
         for origin in ("another passage", "a cited passage too"):
             if known := [text for text in like if _origin(sentence, text) == origin]:
                 yield PlantedError(sentence, kind, origin, figure.text, draw.choice(known))
@@ -142,13 +142,6 @@ def _wrong_figures(sentence: WrittenSentence, draw: random.Random) -> Iterator[P
             wrong = f"{figure.text[:at]}{digit}{figure.text[at + 1 :]}"
             if _origin(sentence, wrong) == "another passage":
                 yield PlantedError(sentence, kind, "none", figure.text, wrong)
-
-
-def _is_like(figure: Figure, other: Figure) -> bool:
-    """Whether one may take the place of the other: kind, unit and precision are the same, the numbers differ."""
-    a, b = figure.value, other.value
-    same = a.is_comparable(b) and [bool(p) for p in a.parts] == [bool(p) for p in b.parts]
-    return same and _numbers(figure.text) != _numbers(other.text)
 
 
 def _numbers(text: str) -> set[float]:
@@ -200,8 +193,9 @@ def _names(text: str, sentence: WrittenSentence) -> list[str]:
 
 def measure(sentences: Sequence[WrittenSentence]) -> tuple[dict[str, Any], list[str]]:
     """The figures, and the lines to be read by hand."""
-    marked = [(sentence, missing) for sentence in sentences if (missing := sentence.missing())]
-    errors = [(planted, bool(planted.sentence.missing(planted.text))) for planted in plant(sentences)]
+    checks = [(sentence, sentence.check()) for sentence in sentences]
+    marked = [(sentence, check.reason) for sentence, check in checks if check.support is Support.CHECK]
+    errors = [(p, p.sentence.check(p.text).support is Support.CHECK) for p in plant(sentences)]
     groups: dict[str, Any] = {}
     for planted, is_marked in errors:
         group = groups.setdefault(f"{planted.kind}, {planted.origin}", {"n": 0, "check": 0})
@@ -212,12 +206,29 @@ def measure(sentences: Sequence[WrittenSentence]) -> tuple[dict[str, Any], list[
         "sentences": {"n": len(sentences), "check": len(marked)},
         "planted": {"n": len(outside), "check": sum(outside), "share": round(sum(outside) / max(1, len(outside)), 3)},
         "planted by kind and origin": groups,
+        "wrong passage numbers": _count_misplaced(sentences),
     }
-    listed = [f"check\t{', '.join(missing)}\t{[*sorted(s.cited)]}\t{s.text}" for s, missing in marked]
+    listed = [f"check\t{problem}\t{[*sorted(s.cited)]}\t{s.text}" for s, problem in marked]
     listed += [
         f"missed\t{p.kind}, {p.origin}\t{p.old} -> {p.new}\t{p.text}" for p, is_marked in errors if not is_marked
     ]
     return figures, listed
+
+
+def _count_misplaced(sentences: Sequence[WrittenSentence], seed: int = 0) -> dict[str, int]:
+    """What the check says of sentences with statements if each cites another passage in the place of its own.
+
+    ``repaired``: it found one of the passages that the sentence cited.
+    """
+    draw, counts = random.Random(seed), Counter(n=0, repaired=0, check=0)
+    for sentence in sentences:
+        numbers = {chunk.id: n for n, chunk in enumerate(sentence.inputs.chunks, start=1)}
+        others = [n for n in numbers.values() if n not in sentence.cited]
+        if sentence.cited and others and sentence.inputs.statements:
+            check = sentence.check(cited={draw.choice(others)})
+            is_repaired = check.repair is not None and numbers[check.repair.chunk_id] in sentence.cited
+            counts.update(n=1, repaired=is_repaired, check=check.support is Support.CHECK)
+    return dict(counts)
 
 
 def main(

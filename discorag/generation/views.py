@@ -18,6 +18,10 @@ CLOSEST = "Closest passages:"
 DISAGREE = "The sources disagree:"
 NAMESAKES = "Different things of the same name:"
 WARNINGS = "Warnings:"
+_BEGINNING = 80
+"""Most characters of a sentence that a note on it repeats."""
+_GAP = 3
+"""Most characters between a source and the words that it is read with."""
 _FOLLOWED = " (the answer follows this one)"
 
 
@@ -36,16 +40,29 @@ class AnswerView:
         """The numbers of the sources of a sentence, from 1."""
         return [self.sources.index(e) + 1 for e in sentence.evidence if not e.is_context]
 
-    def marks(self, sentence: AnswerSentence) -> str:
-        """The numbers of its sources, and its state if it is a problem: ``[1][check]``."""
-        state = f"[{sentence.support}]" if sentence.is_problem else ""
-        return "".join(f"[{number}]" for number in self.numbers(sentence)) + state
+    def marks(self, sentence: AnswerSentence) -> list[tuple[int, list[int]]]:
+        """After how many characters of the sentence which numbers of its sources stand, in order.
 
-    @property
-    def reasons(self) -> list[tuple[str, str]]:
-        """Why sentences are problems, each state and reason once."""
-        why = ((s.support.capitalize(), s.reason) for s in self.answer.problems if s.reason)
-        return list(dict.fromkeys(why))
+        A source stands wherever its chunk is cited; at the end if only marks follow, or if its chunk is not cited.
+        """
+        text, numbers = sentence.text, self.numbers(sentence)
+        marks, left = dict[int, list[int]](), dict.fromkeys(numbers)
+        for citation in sentence.citations:
+            at = citation.at if any(map(str.isalnum, text[citation.at :])) else len(text)
+            own = [n for n in numbers if self.sources[n - 1].chunk_id == citation.chunk_id]
+            marks[at] = list(dict.fromkeys([*marks.get(at, ()), *own]))
+            left = {n: None for n in left if n not in own}
+        if left:
+            marks[len(text)] = list(dict.fromkeys([*marks.get(len(text), ()), *left]))
+        return sorted(marks.items())
+
+    def lead(self, source: EvidenceSpan) -> str:
+        """The words right before a source that it is read with, if it needs them."""
+        all_evidence = (e for s in self.answer.sentences for e in s.evidence if e.is_context and source in s.evidence)
+        near = (
+            e for e in all_evidence if e.chunk_id == source.chunk_id and 0 <= source.span.start - e.span.end <= _GAP
+        )
+        return next((e.text for e in near), "")
 
     def is_quoted(self, source: EvidenceSpan) -> bool:
         """Whether a sentence of the answer has the words of its source."""
@@ -72,19 +89,37 @@ def answer_markdown(answer: Answer) -> Iterator[str]:
     if answer.unsure:
         yield f"{NOT_SURE} "
     for sentence in answer.sentences:
-        marks = view.marks(sentence)
-        yield f"{markdown(sentence.text)} **{marks}** " if marks else f"{markdown(sentence.text)} "
+        yield f"{_marked(view, sentence)} "
     if answer.checked:
         yield f"\n\n{answer.checked}"
     if view.sources:
-        places = (_position(e) if view.is_quoted(e) else f"{_position(e)}: {_quote(e)}" for e in view.sources)
+        places = (_source(view, source) for source in view.sources)
         yield "\n\nSources:\n\n" + "\n".join(f"{i}. {place}" for i, place in enumerate(places, start=1))
-    for i, (state, reason) in enumerate(view.reasons):
-        yield ("\n" if i == 0 else "") + f"\n- {state}: {markdown(reason)}"
+    for i, problem in enumerate(s for s in answer.problems if s.reason):
+        head = f"{problem.support.capitalize()} “{markdown(problem.text, _BEGINNING)}”"
+        yield ("\n" if i == 0 else "") + f"\n- {head}: {markdown(problem.reason)}"
     yield from _disagreements(view)
     yield from _namesakes(view)
     if answer.notes:
         yield f"\n\n{WARNINGS}\n\n" + "\n".join(f"- {markdown(note)}" for note in answer.notes)
+
+
+def _marked(view: AnswerView, sentence: AnswerSentence) -> str:
+    """A sentence with the numbers of its sources where they are cited, and its state if it is a problem."""
+    shown, start = "", 0
+    for at, numbers in view.marks(sentence):
+        shown += f"{_piece(sentence.text[start:at])} **{''.join(f'[{n}]' for n in numbers)}**"
+        start = at
+    shown += _piece(sentence.text[start:])
+    state = f"[{sentence.support}]" if sentence.is_problem else ""
+    if shown.endswith("**") and state:
+        return f"{shown[:-2]}{state}**"
+    return f"{shown} **{state}**" if state else shown
+
+
+def _piece(text: str) -> str:
+    """A part of a sentence, with a space before it if it begins with one."""
+    return f"{' ' * text[:1].isspace()}{markdown(text)}"
 
 
 def _disagreements(view: AnswerView) -> Iterator[str]:
@@ -116,6 +151,14 @@ def _position(source: EvidenceSpan) -> str:
     place = f"p. {source.page}" if source.page else f"characters {source.span.start}-{source.span.end}"
     also = f" (also in {markdown(', '.join(source.also_in), 80)})" if source.also_in else ""
     return f"{markdown(source.title, 50)}{also}, {place}"
+
+
+def _source(view: AnswerView, source: EvidenceSpan) -> str:
+    """Where a source is, and its words if the answer does not have them, with those that it is read with."""
+    if view.is_quoted(source):
+        return _position(source)
+    lead = view.lead(source)
+    return f"{_position(source)}: {_quote(source)}{f' (after “{markdown(lead, 100)}”)' if lead else ''}"
 
 
 def _quote(source: EvidenceSpan) -> str:

@@ -132,11 +132,19 @@ CHECKED = "Quotations, figures, dates and names were checked against the sources
 JUDGED = "Quotations, figures, dates and names were checked against the sources; a model judged the meaning."
 
 
+class Citation(BaseModel, frozen=True):
+    """A place in a sentence, after ``at`` characters of its text, at which it cites a chunk."""
+
+    at: int = Field(ge=0)
+    chunk_id: str
+
+
 class AnswerSentence(BaseModel, frozen=True):
     """One sentence of the answer, and whether the sources support it.
 
     Args:
         text: Without citations.
+        citations: Where it cites the chunks of its evidence, in order, as a model wrote it.
         support: The verifier's result.
         evidence: The quotations of the statements that it tells, in the passages that it cites; else its words in the
             source, the place that a judge names, or the closest place in each cited chunk, or the closest of all.
@@ -147,6 +155,7 @@ class AnswerSentence(BaseModel, frozen=True):
     """
 
     text: str
+    citations: tuple[Citation, ...] = ()
     support: Support = Support.CITED
     evidence: tuple[EvidenceSpan, ...] = ()
     step: int | None = None

@@ -50,8 +50,30 @@ def with_steps(plan: Plan) -> Plan:
 
 def without_references(text: str, *, chunks: int) -> str:
     """``text`` without references to chunks 1 to ``chunks`` and the white space before them; escapes are undone."""
-    bare = re.sub(r"\s*" + _REFERENCE.pattern, lambda m: "" if 1 <= int(m[1]) <= chunks else m[0], text)
-    return _ESCAPED.sub(r"\1", bare)
+    return "".join(piece for piece, _ in _pieces(text, chunks))
+
+
+def place_references(text: str, *, chunks: int) -> list[tuple[int, int]]:
+    """For each reference to chunks 1 to ``chunks``, its place in the text without them and white space around it.
+
+    The place is the number of characters before the reference; the other number is the chunk's.
+    """
+    found, at = list[tuple[int, int]](), 0
+    text = text.lstrip()
+    for piece, chunk in _pieces(text, chunks):
+        at += len(piece) if at else len(piece.lstrip())
+        found += [(at, chunk)] * bool(chunk)
+    return found
+
+
+def _pieces(text: str, chunks: int) -> Iterator[tuple[str, int]]:
+    """The text before each reference with the chunk's number, then the rest with 0."""
+    at = 0
+    for match in re.finditer(r"\s*" + _REFERENCE.pattern, text):
+        if 1 <= int(match[1]) <= chunks:
+            yield _ESCAPED.sub(r"\1", text[at : match.start()]), int(match[1])
+            at = match.end()
+    yield _ESCAPED.sub(r"\1", text[at:]), 0
 
 
 def without_unknown(text: str, passages: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from discorag.verification.guards import missing_details
 
 @dataclass(frozen=True)
 class Place:
-    """A sentence of a chunk, alone or with its neighbours; ``context`` is its title and headings.
+    """A sentence of a chunk, alone or with its neighbours; ``context`` is what these are labelled with.
 
     ``units`` are indices in the sentence table.
     """
@@ -29,36 +29,41 @@ class Place:
 class Claim:
     """A sentence of an answer, without citations, and the places that may support it, the likeliest first.
 
-    ``closest`` has the place of each cited chunk that is closest to the sentence, in the order of the chunks.
+    ``closest`` has the place of each cited chunk that is closest to the sentence, in the order of the chunks. Names and
+    values of the ``question``, except dates, need no source.
     """
 
     sentence: str
     places: tuple[Place, ...]
     closest: tuple[Place, ...] = ()
+    question: str = ""
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The decision about a claim, and the reason in one plain sentence.
 
-    ``place`` is the index of the place that supports the claim; None if none does. ``probability`` is the model's
-    probability of support; None without a model.
+    ``places`` are those that support or contradict the claim; empty if none does. ``probability`` is the model's
+    probability of support; None if it gives none.
     """
 
     support: Support
-    place: int | None = None
+    places: tuple[Place, ...] = ()
     probability: float | None = None
     reason: str = ""
 
 
-def verdict_on(claim: Claim, place: int, probability: float, reason: str) -> Verdict:
-    """The verdict on a claim, after a model has named a supporting place.
+def verdict_on(claim: Claim, places: tuple[Place, ...], reason: str, probability: float | None = None) -> Verdict:
+    """The verdict on a claim, after a model has named the places that support it together.
 
-    The claim is not supported if the place lacks a figure, date, name or quotation of the sentence.
+    The claim is not supported if all of them lack a figure, date, name or quotation of the sentence.
     """
-    if missing := missing_details(claim.sentence, [claim.places[place].evidence]):
-        return Verdict(Support.NOT_SUPPORTED, reason=f"The passage that the model names lacks {missing[0]}.")
-    return Verdict(Support.SUPPORTED, place, probability, reason)
+    if missing := missing_details(claim.sentence, [place.evidence for place in places], question=claim.question):
+        named = (
+            "The passage that the model names lacks" if len(places) == 1 else "The passages that the model names lack"
+        )
+        return Verdict(Support.NOT_SUPPORTED, places, probability, f"{named} {missing[0]}.")
+    return Verdict(Support.SUPPORTED, places, probability, reason)
 
 
 class Judge(Protocol):

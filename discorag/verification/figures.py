@@ -214,6 +214,33 @@ def _bound(value: Value, text: str) -> tuple[float, float]:
     return (1 / _BOUND, 1) if _UNDER.search(before) else (1, 1)
 
 
+_CLAUSE_END = re.compile(r"[;,:()]\s?| (?:and|but|while|whereas) ")
+
+
+def clause_around(figure: Figure, text: str) -> str:
+    """The part of a text between marks or conjunctions in which a figure stands."""
+    at = max(0, text.find(figure.text))
+    ends = [0, *(m.end() for m in _CLAUSE_END.finditer(text)), len(text)]
+    return text[max(end for end in ends if end <= at) : min((end for end in ends if end > at), default=len(text))]
+
+
+def find_rival(figure: Figure, sentence: str, sources: Sequence[str]) -> str:
+    """The first value of the sources that could stand in the place of a figure and that the sentence does not give.
+
+    It has the same kind, unit and precision. The result is empty if there is none.
+    """
+    own = read_figures(sentence)
+    others = (other for source in sources for other in find_figures(source) if is_like(other, figure))
+    return next((other.text for other in others if not is_stated(other, own)), "")
+
+
+def is_like(figure: Figure, other: Figure) -> bool:
+    """Whether two figures have the same kind, unit and precision, and different numbers."""
+    a, b = figure.value, other.value
+    same = a.is_comparable(b) and [bool(part) for part in a.parts] == [bool(part) for part in b.parts]
+    return same and {*map(_number, _NUMBER.finditer(a.text))} != {*map(_number, _NUMBER.finditer(b.text))}
+
+
 def is_stated(figure: Figure, source: Figures) -> bool:
     """Whether a text states a figure, in any form of it that is at least as precise."""
     value, century = figure.value, figure.century

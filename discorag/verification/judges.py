@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -11,7 +12,7 @@ from discorag.models.nli import ENTAILMENT, NliModel, named_nli
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import JudgeName, Outcome, Support
-from discorag.verification.claims import Claim, Verdict, verdict_on
+from discorag.verification.claims import Claim, Place, Verdict, verdict_on
 from discorag.verification.tracing import TracingVerifier
 
 _NLI_SAID = "The NLI model finds a passage that says so."
@@ -51,19 +52,20 @@ class NliJudge:
         best = max(range(len(likely)), key=likely.__getitem__)
         if likely[best] < self.threshold:
             return Verdict(Support.NOT_SUPPORTED, probability=likely[best], reason=_NLI_UNSAID)
-        return verdict_on(claim, best, likely[best], _NLI_SAID)
+        return verdict_on(claim, (claim.places[best],), _NLI_SAID, likely[best])
 
 
 _TOKENS = 40
 """Output tokens for each sentence."""
-_SAID = "The language model finds a passage that says so."
+_SAID = "The language model finds that a passage says so."
+_OTHERWISE = "The language model finds that a passage says otherwise."
 _UNSAID = "The language model finds no passage that says so."
 
 
 class _Verdict(BaseModel, extra="forbid"):
     sentence: int = Field(ge=1)
-    passage: int = Field(ge=0)
-    confidence: int = Field(ge=0, le=100)
+    verdict: Literal["supported", "contradicted", "not stated"]
+    passages: list[int]
 
 
 class _Verdicts(BaseModel, extra="forbid"):
@@ -72,10 +74,10 @@ class _Verdicts(BaseModel, extra="forbid"):
 
 @dataclass(frozen=True)
 class LlmJudge:
-    """Decides claims by a language model.
+    """Decides claims by a language model, which names the passages that support or contradict each sentence.
 
-    The passage that the model names must have the sentence's figures, dates, quotations and names. The variables of the
-    prompt are ``passages`` and ``sentences``.
+    Those that support one must have its figures, dates, quotations and names. The variables of the prompt are
+    ``passages`` and ``sentences``.
     """
 
     model: LanguageModel
@@ -85,13 +87,14 @@ class LlmJudge:
         """See `Judge.judge`; one call for all claims. Raises as `LanguageModel.complete`."""
         if not claims:
             return Outcome(value=())
-        passages = list(dict.fromkeys(place.text for claim in claims for place in claim.places))
+        passages = _widest([place for claim in claims for place in claim.places])
         reply = await self.model.complete(self._request(claims, passages))
         verdicts = [_verdict(c, v, passages) for c, v in zip(claims, reply.value, strict=True)]
         return Outcome(value=verdicts, usage=reply.usage, prompt_hash=self.template.hash)
 
-    def _request(self, claims: Sequence[Claim], passages: Sequence[str]) -> Request[list[_Verdict]]:
-        prompt = self.template.render(passages=_number(passages), sentences=_number([c.sentence for c in claims]))
+    def _request(self, claims: Sequence[Claim], passages: Sequence[Place]) -> Request[list[_Verdict]]:
+        shown = [f"({', '.join(p.context.splitlines())}) {p.text}" if p.context else p.text for p in passages]
+        prompt = self.template.render(passages=_number(shown), sentences=_number([c.sentence for c in claims]))
 
         def parse(text: str) -> list[_Verdict]:
             return _check(text, len(claims), len(passages))
@@ -105,24 +108,45 @@ class LlmJudge:
         )
 
 
+def _widest(places: Sequence[Place]) -> list[Place]:
+    """The places that are no part of another one, each once, in the order of the passages."""
+    units = {frozenset(place.units) for place in places}
+    widest = {place.units: place for place in places if not any(own > {*place.units} for own in units)}
+    return [widest[key] for key in sorted(widest)]
+
+
 def _number(texts: Sequence[str]) -> str:
     return "\n".join(f"{n}. {escape(' '.join(text.split()))}" for n, text in enumerate(texts, start=1))
 
 
 def _check(text: str, sentences: int, passages: int) -> list[_Verdict]:
-    """The verdicts in a reply. Raises ``ValueError`` if one is missing or names a passage that does not exist."""
+    """The verdicts in a reply.
+
+    Raises:
+        ValueError: A verdict is missing, or it names no passage or one that does not exist.
+    """
     found = _Verdicts.model_validate_json(text).verdicts
     if [v.sentence for v in found] != list(range(1, sentences + 1)):
         raise ValueError(f"There must be one verdict for each of the sentences 1 to {sentences}, in order.")
-    if wrong := [v.passage for v in found if v.passage > passages]:
+    if wrong := [n for v in found for n in v.passages if not 1 <= n <= passages]:
         raise ValueError(f"There is no passage {wrong[0]}; there are {passages}.")
+    if unnamed := [v.sentence for v in found if v.verdict != "not stated" and not v.passages]:
+        raise ValueError(f"The verdict on sentence {unnamed[0]} must name the passages that it rests on.")
     return found
 
 
-def _verdict(claim: Claim, found: _Verdict, passages: Sequence[str]) -> Verdict:
-    """The model's verdict; a passage does not count if it is not one of the claim's places."""
-    probability = found.confidence / 100
-    texts = [place.text for place in claim.places]
-    if not found.passage or passages[found.passage - 1] not in texts:
-        return Verdict(Support.NOT_SUPPORTED, probability=min(probability, 1 - probability), reason=_UNSAID)
-    return verdict_on(claim, texts.index(passages[found.passage - 1]), probability, _SAID)
+def _verdict(claim: Claim, found: _Verdict, passages: Sequence[Place]) -> Verdict:
+    """The model's verdict, with the claim's closest place inside each passage that the model names."""
+    if found.verdict == "not stated":
+        return Verdict(Support.NOT_SUPPORTED, reason=_UNSAID)
+    named = tuple(passages[n - 1] for n in dict.fromkeys(found.passages))
+    if found.verdict == "contradicted":
+        return Verdict(Support.NOT_SUPPORTED, _narrowed(claim, named), reason=_OTHERWISE)
+    verdict = verdict_on(claim, named, _SAID)
+    narrow = verdict_on(claim, _narrowed(claim, named), _SAID)
+    return narrow if narrow.support is verdict.support else verdict
+
+
+def _narrowed(claim: Claim, named: Sequence[Place]) -> tuple[Place, ...]:
+    """Each named passage, or the claim's likeliest place inside it."""
+    return tuple(next((own for own in claim.places if {*own.units} <= {*p.units}), p) for p in named)

@@ -25,6 +25,11 @@ _LEAST_STEM = 4
 """Letters that "Norway" and "Norwegian" share."""
 _ENDINGS = ("s", "es", "n", "an", "ans", "ian", "ians", "ean", "i", "is", "ese", "ish", "ic", "al")
 _OF_A_PLACE = ("an", "ans", "ish", "ese", "ic")
+_PLACES = {
+    "danish": "denmark", "dutch": "netherlands", "finnish": "finland", "french": "france", "greek": "greece",
+    "irish": "ireland", "polish": "poland", "spanish": "spain", "swiss": "switzerland", "welsh": "wales",
+}  # fmt: skip
+"""Adjectives that do not begin like their country."""
 _RUN = re.compile(r"[A-Z]\w+(?:(?:[ -]| of | and | for | the )+[A-Z]\w+)+")
 """A name of several words."""
 
@@ -120,6 +125,8 @@ def _is_named(name: str, there: frozenset[str]) -> bool:
 
 def _is_same(a: str, b: str) -> bool:
     """Whether two words name the same: they differ by an ending, or are a country and its adjective."""
+    if _PLACES.get(a) == b or _PLACES.get(b) == a:
+        return True
     short, long = sorted((a, b), key=len)
     if len(short) < _LEAST_STEM:
         return False

@@ -61,6 +61,17 @@ class StatementIndex:
             told |= {n for n in quoting if scores[n][0] >= _SHARE or (n == best and any(scores[n]))}
         return tuple(s for s in self.graph.statements if s.number in told)
 
+    def find_elsewhere(self, sentence: str, cited: Collection[str]) -> tuple[Statement, ...]:
+        """The statements that a sentence tells if none of them quotes a chunk that it cites, the likeliest first.
+
+        They share enough of their words with the sentence.
+        """
+        words = shared_words(sentence)
+        scores = {s.number: score for s in self.graph.statements if (score := self._share(s, words)) >= _SHARE}
+        told = sorted(scores, key=scores.__getitem__, reverse=True)
+        statements = tuple(self.graph.by_number[n] for n in told)
+        return () if any(q.chunk_id in cited for s in statements for q in s.quotations) else statements
+
     def _share(self, statement: Statement, words: frozenset[str]) -> float:
         """The share of a statement's weight that is in these words."""
         own = self._words[statement.number]

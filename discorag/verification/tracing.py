@@ -1,8 +1,9 @@
 """Traces every sentence of a draft to places in the sources, and adds the conflicts between these."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from discorag.conflicts.stored import stored_disagreements
@@ -11,16 +12,15 @@ from discorag.ingest.segment.reading import strip_markdown
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, folded, sentences_of, within_window
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
-from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, EvidenceSpan, Outcome, Support
+from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Citation, EvidenceSpan, Outcome, Support
 from discorag.schema.discourse import PlanStep
 from discorag.schema.document import Scope, UnitKind
 from discorag.schema.errors import ModelError
-from discorag.schema.statements import Quotation, Statement
 from discorag.schema.values import Span, Vectors
 from discorag.store.store import Store
-from discorag.text.citations import references, without_references
+from discorag.text.citations import place_references, references, without_references
 from discorag.text.terms import terms
-from discorag.verification.checks import Check, check_sentence
+from discorag.verification.checks import Check, Checker
 from discorag.verification.claims import Claim, Judge, Place, Verdict
 from discorag.verification.disagreements import (
     disagreements_of_chunks,
@@ -28,6 +28,7 @@ from discorag.verification.disagreements import (
     namesakes_of_statements,
 )
 from discorag.verification.draft import drafted_sentences, is_heading
+from discorag.verification.leads import add_leads
 from discorag.verification.statements import (
     StatementIndex,
     cited_chunks,
@@ -67,7 +68,7 @@ async def find_places(
     for i in (*chain.from_iterable(ranked), *by_cosine):
         first.setdefault(table.sentences[i].chunk, i)
     closest = (_around(inputs, table, first[chunk])[0] for chunk in sorted(cited) if chunk in first)
-    return Claim(sentence, tuple(places), tuple(closest))
+    return Claim(sentence, tuple(places), tuple(closest), inputs.query)
 
 
 def _parts(table: SentenceTable, cited: set[int]) -> list[list[int]]:
@@ -89,7 +90,8 @@ def _around(inputs: AnswerInputs, table: SentenceTable, i: int) -> list[Place]:
 def _place(inputs: AnswerInputs, table: SentenceTable, first: int, last: int) -> Place:
     units = table.sentences[first : last + 1]
     chunk = inputs.chunks[units[0].chunk - 1]
-    context = dict.fromkeys((chunk.title, *(h for u in units for h in u.headings)))
+    headings = (h for u in units for h in u.headings)
+    context = dict.fromkeys(filter(None, (chunk.source, chunk.title, *headings, *chunk.byline, chunk.columns)))
     return Place(tuple(range(first, last + 1)), " ".join(u.plain for u in units), "\n".join(context))
 
 
@@ -134,7 +136,7 @@ class _DraftSentence:
 class _TracedSentence:
     """The result for a sentence, as in `AnswerSentence`, with units of the table instead of evidence.
 
-    ``around`` are the other sentences of the quoted passage. ``repair`` is a quotation whose citation was added.
+    ``around`` are the other sentences of the quoted passage.
     """
 
     support: Support
@@ -142,7 +144,12 @@ class _TracedSentence:
     units: tuple[Sentence, ...] = ()
     confidence: float | None = None
     around: tuple[Span, ...] = ()
-    repair: Quotation | None = None
+    check: Check = field(default_factory=Check)
+
+    def chunks(self, cited: Sequence[str]) -> list[str]:
+        """The ids of the chunks that the sentence rests on, of those that it cites and the one that a check found."""
+        repair = self.check.repair
+        return [*([] if self.check.is_corrected else cited), *([repair.chunk_id] if repair else [])]
 
 
 @dataclass(frozen=True)
@@ -171,8 +178,9 @@ class TracingVerifier:
         drafts = _split_draft(draft, len(inputs.chunks), copies)
         found = {i: t for i, d in enumerate(drafts) if (t := _trace_at_once(d, inputs, table, copies))}
         claims = await self._claims(inputs, table, {i: d for i, d in enumerate(drafts) if i not in found})
-        checks = {i: check_sentence(drafts[i].bare, drafts[i].cited, inputs) for i in claims}
-        judged = {i: claim for i, claim in claims.items() if not checks[i].missing} if self.judge else {}
+        checker = Checker(inputs)
+        checks = {i: checker.check(drafts[i].bare, drafts[i].cited) for i in claims}
+        judged = {i: c for i, c in claims.items() if checks[i].support is not Support.CHECK} if self.judge else {}
         verdicts = await self.judge.judge([*judged.values()]) if self.judge else Outcome(value=())
         verdict_of = dict(zip(judged, verdicts.value, strict=True))
         for i, claim in claims.items():
@@ -197,13 +205,13 @@ class TracingVerifier:
 
 def _counts(checks: Iterable[Check]) -> dict[str, int]:
     """The counts for the ledger."""
-    repaired = sum(check.repair is not None for check in checks)
-    return {REPAIRED: repaired} if repaired else {}
+    repaired = Counter(CORRECTED if check.is_corrected else ADDED for check in checks if check.repair)
+    return dict(repaired)
 
 
 QUOTED = "Quoted word for word."
-REPAIRED = "citations added"
-"""The ledger's count of sentences to which a citation was added that has what the cited passages lack."""
+ADDED, CORRECTED = "citations added", "citations corrected"
+"""The ledger's counts of sentences that got a citation, next to those that they have or in their place."""
 _NO_PASSAGES = "There are no passages to compare it with."
 _HEADING = "It is a heading, which states nothing."
 _NO_CONTENT = "It says nothing that could be looked up."
@@ -279,15 +287,14 @@ def _trace_at_once(
 def _trace(claim: Claim, verdict: Verdict | None, check: Check, table: SentenceTable) -> _TracedSentence:
     """The judge's verdict, else what the check found; if the verdict names no place, the closest ones are shown."""
     found = verdict or Verdict(check.support, reason=check.reason)
-    closest = claim.closest or claim.places[:1]
-    places = closest if found.place is None else [claim.places[found.place]]
+    places = found.places or (() if check.is_corrected else claim.closest or claim.places[:1])
     units = dict.fromkeys(i for place in places for i in place.units)
     return _TracedSentence(
         support=found.support,
         reason=found.reason,
         units=tuple(table.sentences[i] for i in units),
         confidence=None if found.probability is None else round(found.probability, 3),
-        repair=check.repair,
+        check=check,
     )
 
 
@@ -298,15 +305,22 @@ def _answer(inputs: AnswerInputs, drafts: Sequence[_DraftSentence], traced: Sequ
     sentences: list[AnswerSentence] = []
     passed = -1  # the last plan step carried out
     for sentence, found in zip(drafts, traced, strict=True):
-        told = index.find_told(sentence.bare, cited_chunks(sentence.text, inputs)) if index else ()
+        cited = found.chunks(cited_chunks(sentence.text, inputs))
+        told = index.find_told(sentence.bare, cited) if index else ()
         numbers = tuple(s.number for s in told)
         step = _step(plan.steps, sentence, found, numbers, passed) if plan else None
         passed = max(passed, -1 if step is None else step)
+        evidence = [*_evidence(inputs, sentence, found, quoted_evidence(inputs, told, cited))]
+        if found.support is not Support.QUOTED:
+            evidence = [*add_leads(evidence, inputs)]
+        citations = [*_citations(inputs, sentence.text, {e.chunk_id for e in evidence})]
+        places = {citation.chunk_id: citation.at for citation in reversed(citations)}
         sentences.append(
             AnswerSentence(
                 text=without_references(sentence.text, chunks=len(inputs.chunks)).strip(),
+                citations=tuple(citations),
                 support=found.support,
-                evidence=tuple(_evidence(inputs, sentence, found, told)),
+                evidence=tuple(sorted(evidence, key=lambda e: places.get(e.chunk_id, len(sentence.text)))),
                 step=step,
                 statements=numbers,
                 reason=found.reason,
@@ -324,22 +338,28 @@ def _answer(inputs: AnswerInputs, drafts: Sequence[_DraftSentence], traced: Sequ
     )
 
 
+def _citations(inputs: AnswerInputs, text: str, chunks: Collection[str]) -> Iterator[Citation]:
+    """Where a sentence of a draft cites these chunks (ids), each place once."""
+    for at, number in dict.fromkeys(place_references(text, chunks=len(inputs.chunks))):
+        if (chunk_id := inputs.chunks[number - 1].id) in chunks:
+            yield Citation(at=at, chunk_id=chunk_id)
+
+
 def _evidence(
-    inputs: AnswerInputs, sentence: _DraftSentence, found: _TracedSentence, told: Sequence[Statement]
+    inputs: AnswerInputs, sentence: _DraftSentence, found: _TracedSentence, quoted: Sequence[EvidenceSpan]
 ) -> Iterator[EvidenceSpan]:
-    """The quotations of the statements that a sentence tells, in the chunks that it cites, and what was found in other
-    chunks; of a sentence that is quoted itself, its own words.
+    """The quotations of the statements that a sentence tells, and what was found in other chunks; of a sentence that is
+    quoted itself, its own words.
     """
-    is_quoted = found.support is Support.QUOTED
-    quoted = [] if is_quoted else quoted_evidence(inputs, told, cited_chunks(sentence.text, inputs))
+    quoted = [] if found.support is Support.QUOTED else quoted
     yield from quoted
     covered = {e.chunk_id for e in quoted}
     for u in found.units:
         if (chunk := inputs.chunks[u.chunk - 1]).id not in covered:
             for span in (u.span, *found.around, *(u.read_with if sentence.bare.startswith(u.prefix) else ())):
                 yield EvidenceSpan.of(chunk, span, is_context=span != u.span)
-    if found.repair:
-        yield from quoted_spans(inputs, [found.repair])
+    if found.check.repair:
+        yield from (e for e in quoted_spans(inputs, [found.check.repair]) if e not in quoted)
 
 
 def _step(
@@ -373,8 +393,9 @@ def check_draft(inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
     None is quoted or judged. Their evidence are quotations of statements, if there are any.
     """
     drafts = _split_draft(draft, len(inputs.chunks), {})
-    checks = [check_sentence(d.bare, d.cited, inputs) for d in drafts]
-    answer = _answer(inputs, drafts, [_TracedSentence(c.support, c.reason, repair=c.repair) for c in checks])
+    checker = Checker(inputs)
+    checks = [checker.check(d.bare, d.cited) for d in drafts]
+    answer = _answer(inputs, drafts, [_TracedSentence(c.support, c.reason, check=c) for c in checks])
     return Outcome(value=answer, counts=_counts(checks))
 
 

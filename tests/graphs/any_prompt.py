@@ -23,7 +23,8 @@ def _route(prompt: str) -> str:
 def _support(prompt: str) -> str:
     """The first passage supports every sentence."""
     count = len(between(prompt, "sentences").splitlines())
-    return json.dumps({"verdicts": [{"sentence": n, "passage": 1, "confidence": 90} for n in range(1, count + 1)]})
+    verdict = {"verdict": "supported", "passages": [1]}
+    return json.dumps({"verdicts": [{"sentence": n, **verdict} for n in range(1, count + 1)]})
 
 
 _REPLIES: dict[str, Callable[[str], str]] = {

@@ -31,7 +31,7 @@ def server() -> Iterator[ScriptedServer]:
 
     def judge(body: Body) -> str:
         said = re.findall(r"^(\d+)\.", body["messages"][-1]["content"].partition("<sentences>\n")[2], re.MULTILINE)
-        verdicts = ",".join(f'{{"sentence":{n},"passage":1,"confidence":90}}' for n in said)
+        verdicts = ",".join(f'{{"sentence":{n},"verdict":"supported","passages":[1]}}' for n in said)
         return f'{{"verdicts":[{verdicts}]}}'
 
     def respond(body: Body) -> Scripted | str:

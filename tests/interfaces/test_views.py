@@ -8,7 +8,16 @@ from rich.console import Console, RenderableType
 
 from discorag.generation.statement_views import statements_markdown, structure_html
 from discorag.generation.views import answer_html, answer_markdown
-from discorag.schema.answer import JUDGED, Answer, AnswerSentence, Disagreement, EvidenceSpan, Namesake, Support
+from discorag.schema.answer import (
+    JUDGED,
+    Answer,
+    AnswerSentence,
+    Citation,
+    Disagreement,
+    EvidenceSpan,
+    Namesake,
+    Support,
+)
 from discorag.schema.discourse import ChunkRelation, Plan, PlanStep
 from discorag.schema.ledger import Ledger
 from discorag.schema.statements import (
@@ -24,7 +33,7 @@ from discorag.store.records import Hit
 from discorag.text.citations import references, with_steps
 from discorag.text.escaping import one_line
 from interfaces.http.ask import Reply
-from interfaces.results import AskResult
+from interfaces.results import AskResult, NumberedAnswer
 from interfaces.views.terminal import answer_text, plan_text
 from tests.generation.hostile import OURS, Page, hostile_texts, planted, rendered
 from tests.strategies import texts
@@ -112,6 +121,9 @@ def test_a_plan_cites_the_sources_of_the_answer_in_bold_and_shows_other_brackets
 HOSTILE = '<script>alert("x")</script> & </svg>\u202e'
 
 
+TIDES = {"a": "The tide rises.", "b": "The tide falls.", "c": "The tide turns."}
+
+
 def _source(text: str) -> EvidenceSpan:
     return EvidenceSpan(chunk_id="c", doc_id="d", title=HOSTILE, span=Span(start=0, end=9), text=text, page=2)
 
@@ -132,7 +144,8 @@ def test_an_answer_shows_its_sources_states_and_who_disagrees_and_a_refusal_the_
         "[1]",
         "[not supported]",
         "[1][check]",
-        "Not supported: no source",
+        "Not supported “Nobody says so.”: no source",
+        "Check “It may rise.”: In none",
         "the number 7",
         JUDGED,
         "One denies it.",
@@ -142,6 +155,21 @@ def test_an_answer_shows_its_sources_states_and_who_disagrees_and_a_refusal_the_
     html = answer_html(Answer(query="?", sentences=(), abstained="Nothing is near.", nearest=(_source("Near."),)))
     assert "do not answer" in html
     assert "Near." in html
+
+
+def test_citations_stand_where_the_model_wrote_them_and_others_at_the_end() -> None:
+    a, b, c = (_source(text).model_copy(update={"chunk_id": name, "title": name}) for name, text in TIDES.items())
+    text = "One gives 1841, another 1900, and a third."
+    citations = (Citation(at=14, chunk_id="a"), Citation(at=28, chunk_id="b"), Citation(at=len(text) - 1, chunk_id="a"))
+    sentence = AnswerSentence(
+        text=text, citations=citations, evidence=(a, b, c), support=Support.CHECK, reason="The number 3."
+    )
+    answer = Answer(query="?", sentences=(sentence, sentence.model_copy(update={"support": Support.CITED})))
+    shown = "".join(answer_markdown(answer))
+    assert shown.startswith("One gives 1841 **[1]**, another 1900 **[2]**, and a third. **[1][3][check]** One gives")
+    assert "and a third. **[1][3]** " in shown
+    marks = [[(m.at, m.numbers) for m in own] for own in NumberedAnswer.numbered(answer).marks]
+    assert marks == [[(14, (1,)), (28, (2,)), (len(text), (1, 3))]] * 2
 
 
 def test_a_question_is_text_in_the_file_of_its_answer() -> None:

@@ -95,6 +95,7 @@ def missing(sentence: str, *sources: str, question: str = "") -> list[str]:
         ("They won in 2017.", "They won the finals from 2015\u20132018 but for one."),
         ("Ms M\u00e9lanie Joly came from Portneuf\u2013Cartier.", "Mlanie Joly, PortneufCartier"),
         ("The member for Portneuf-Cartier spoke.", "The member for Portneuf\u2014Cartier spoke."),
+        ("The French and the Welsh law differ.", "the law of France and Wales"),
         ("The board heard Professor Weiss.", "The board heard Weiss."),
     ],
 )

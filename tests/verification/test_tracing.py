@@ -3,14 +3,15 @@ from dataclasses import replace
 
 import pytest
 
+from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Encoder
-from discorag.schema.answer import CHECKED, Answer, Outcome, Support
+from discorag.schema.answer import CHECKED, Answer, AnswerInputs, Outcome, Support
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.errors import ModelUnavailableError
 from discorag.schema.statements import Quotation, Statement, StatementGraph, StatementRelation, StatementRelationKind
 from discorag.schema.values import Span
 from discorag.verification.claims import Claim, Judge, Verdict
-from discorag.verification.tracing import QUOTED, REPAIRED, TracingVerifier, check_draft
+from discorag.verification.tracing import ADDED, CORRECTED, QUOTED, TracingVerifier, check_draft
 from tests.inputs import inputs_from, selector_of
 
 SOURCES = {
@@ -27,8 +28,8 @@ class Says:
 
     async def judge(self, claims: Sequence[Claim]) -> Outcome[Sequence[Verdict]]:
         self.claims += claims
-        place = 0 if self.support is Support.SUPPORTED else None
-        return Outcome(value=[Verdict(self.support, place, 0.75, "It says so.") for _ in claims])
+        places = 1 if self.support is Support.SUPPORTED else 0
+        return Outcome(value=[Verdict(self.support, c.places[:places], 0.75, "It says so.") for c in claims])
 
 
 def verifier_of(encoder: Encoder, judge: Judge | None = None) -> TracingVerifier:
@@ -103,6 +104,14 @@ def _statement(text: str, passage: int, chunk_id: str) -> StatementGraph:
     return StatementGraph(statements=(Statement(number=1, says=text, quotations=(quotation,)),))
 
 
+def _graph(inputs: AnswerInputs, *quoted: tuple[str, int]) -> StatementGraph:
+    """A statement for each quotation and its passage."""
+    statements = (_statement(text, n, inputs.chunks[n - 1].id).statements[0] for text, n in quoted)
+    return StatementGraph(
+        statements=tuple(s.model_copy(update={"number": n}) for n, s in enumerate(statements, start=1))
+    )
+
+
 async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_it_with_the_subject(
     encoder: Encoder,
 ) -> None:
@@ -111,9 +120,9 @@ async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_i
         "b": "The Almanac by Mara Lind came out in 1893. It sold well.",
     }
     inputs = await inputs_from(texts, "When did it come out?", encoder)
-    draft = "Mara Lind's Almanac came out in 1893 [1]. Jon Berg's Almanac came out in 1893 [1]. "
+    draft = "Mara Lind's Almanac of tides came out in 1893 [1]. Jon Berg's Almanac came out in 1893 [1]. "
     draft += "The Almanac was banned in 1893 [1]."
-    statements = _statement("The Almanac by Mara Lind came out in 1893", 2, inputs.chunks[1].id)
+    statements = _graph(inputs, (texts["a"], 1), ("The Almanac by Mara Lind came out in 1893", 2))
     plain = await verifier_of(encoder).verify(inputs, draft)
     assert [s.support for s in plain.value.sentences] == [Support.CHECK] * 3
     assert plain.counts == {}
@@ -122,10 +131,103 @@ async def test_a_value_of_another_passage_adds_its_citation_if_a_quotation_has_i
     assert (lind.support, lind.evidence[-1].text, found.counts) == (
         Support.CITED,
         "The Almanac by Mara Lind came out in 1893",
-        {REPAIRED: 1},
+        {ADDED: 1},
     )
     assert "was added" in lind.reason
     assert (berg.support, ban.support) == (Support.CHECK, Support.CHECK)
+
+
+TIDES = {
+    "a": "The moon pulls the sea toward it, so that harbours fill twice a day.",
+    "b": "In 1893 the mill of Harlow closed. It had 412 looms since 1862. In 1871 the ferry cost 96 pounds.",
+    "c": "Bees dance on the comb to show the way to flowers.",
+}
+
+
+async def _checked(draft: str, encoder: Encoder, *quoted: tuple[str, int]) -> Outcome[Answer]:
+    """The outcome of a draft over `TIDES`, with a statement for each quotation and its passage."""
+    inputs = await inputs_from(TIDES, "What is said?", encoder)
+    return await verifier_of(encoder).verify(replace(inputs, statements=_graph(inputs, *quoted)), draft)
+
+
+BEES = ("Bees dance on the comb to show the way to flowers.", 3)
+
+
+async def test_a_sentence_keeps_where_it_cites_and_its_evidence_has_that_order(encoder: Encoder) -> None:
+    draft = "Bees dance for flowers [3], and the moon pulls the sea [1]."
+    [sentence] = (await _checked(draft, encoder, (TIDES["a"], 1), BEES)).value.sentences
+    chunks = [e.chunk_id for e in sentence.evidence]
+    assert [(sentence.text[: c.at], chunks.index(c.chunk_id)) for c in sentence.citations] == [
+        ("Bees dance for flowers", 0),
+        ("Bees dance for flowers, and the moon pulls the sea", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "lead"),
+    [
+        ("Members of this group may veto.", "The Council has five permanent seats."),
+        ("seats have been the same since 1945", "Their"),
+        ("The Council has five permanent seats.", ""),
+        ("Five others change.", ""),
+    ],
+)
+async def test_a_quotation_is_read_with_what_it_points_back_to(quoted: str, lead: str, encoder: Encoder) -> None:
+    text = "The Council has five permanent seats. Members of this group may veto. Five others change. "
+    text += "Their seats have been the same since 1945."
+    inputs = await inputs_from({"a": text}, "Who may veto?", encoder)
+    start = text.index(quoted)
+    quotation = Quotation(
+        passage=1, chunk_id=inputs.chunks[0].id, text=quoted, spans=(Span(start=start, end=start + len(quoted)),)
+    )
+    graph = StatementGraph(statements=(Statement(number=1, says=quoted, quotations=(quotation,)),))
+    draft = f"Note: {' and '.join(quoted.rstrip('.').split())} [1]."
+    [sentence] = check_draft(replace(inputs, statements=graph), draft).value.sentences
+    assert [e.text for e in sentence.evidence if not e.is_context] == [quoted]
+    assert "".join(e.text for e in sentence.evidence if e.is_context).endswith(lead)
+    assert any(e.is_context for e in sentence.evidence) == bool(lead)
+    answer = Answer(query="?", sentences=(sentence,))
+    assert ("(after “" in "".join(answer_markdown(answer))) == bool(lead)
+
+
+async def test_a_wrong_passage_number_is_corrected_if_the_quotation_has_value_and_subject(encoder: Encoder) -> None:
+    draft = "The sea is pulled by the moon, so that harbours fill twice a day [3]."
+    found = await _checked(draft, encoder, (TIDES["a"], 1), BEES)
+    [sentence] = found.value.sentences
+    assert (sentence.support, [e.text for e in sentence.evidence]) == (Support.CITED, [TIDES["a"]])
+    assert (sentence.statements, found.counts) == ((1,), {CORRECTED: 1})
+    assert "was corrected" in sentence.reason
+
+
+async def test_a_wrong_passage_number_is_to_be_checked_if_the_quotation_lacks_a_name(encoder: Encoder) -> None:
+    draft = "For Mara Lind the sea is pulled by the moon, so that harbours fill twice a day [3]."
+    inputs = TIDES | {"c": f"{TIDES['c']} Mara Lind says so."}
+    texts = await inputs_from(inputs, "What is said?", encoder)
+    graph = _statement(TIDES["a"], 1, texts.chunks[0].id)
+    [sentence] = (await verifier_of(encoder).verify(replace(texts, statements=graph), draft)).value.sentences
+    assert (sentence.support, TIDES["a"] in sentence.reason) == (Support.CHECK, True)
+
+
+async def test_a_cited_passage_that_says_it_too_stays(encoder: Encoder) -> None:
+    draft = "Bees dance on the comb to show the way to flowers and more [3]."
+    found = await _checked(draft, encoder, ("Bees dance", 1))
+    assert (found.value.sentences[0].support, found.counts) == (Support.CITED, {})
+
+
+@pytest.mark.parametrize(
+    ("draft", "reason"),
+    [
+        ("The mill of Harlow closed in 1871 [2].", "The words that it rests on have 1893, not 1871."),
+        ("The mill of Harlow closed in 1893 [2].", ""),
+        ("The mill of Harlow, with 412 looms since 1862, closed [2].", ""),
+    ],
+)
+async def test_a_figure_of_something_else_in_the_cited_passage_is_doubtful(
+    draft: str, reason: str, encoder: Encoder
+) -> None:
+    found = await _checked(draft, encoder, ("In 1893 the mill of Harlow closed.", 2), BEES)
+    [sentence] = found.value.sentences
+    assert (sentence.support, sentence.reason) == (Support.CHECK if reason else Support.CITED, reason)
 
 
 async def test_without_models_the_statements_give_evidence_steps_and_disagreements(encoder: Encoder) -> None:
@@ -150,11 +252,11 @@ async def test_without_models_the_statements_give_evidence_steps_and_disagreemen
 async def test_without_models_an_added_citation_is_evidence_too(encoder: Encoder) -> None:
     texts = {"a": "Mara Lind wrote the Almanac of tides.", "b": "The Almanac by Mara Lind came out in 1893."}
     inputs = await inputs_from(texts, "When did it come out?", encoder)
-    statements = _statement(texts["b"], 2, inputs.chunks[1].id)
-    found = check_draft(replace(inputs, statements=statements), "Mara Lind's Almanac came out in 1893 [1].")
+    statements = _graph(inputs, (texts["a"], 1), (texts["b"], 2))
+    found = check_draft(replace(inputs, statements=statements), "Mara Lind's Almanac of tides came out in 1893 [1].")
     [sentence] = found.value.sentences
-    assert (sentence.support, [e.text for e in sentence.evidence]) == (Support.CITED, [texts["b"]])
-    assert found.counts == {REPAIRED: 1}
+    assert (sentence.support, [e.text for e in sentence.evidence]) == (Support.CITED, [*texts.values()])
+    assert found.counts == {ADDED: 1}
     assert "was added" in sentence.reason
 
 

@@ -173,13 +173,13 @@ test("it says where a passage was lost", async () => {
   await done();
 });
 
-test("two ways of answering are compared, with seconds and tokens", async () => {
+test("two ways of answering are compared, with seconds and cost", async () => {
   const { page, done } = await opened(browser, `#/compare${FLU}`);
   await page.locator(".costs").nth(1).waitFor();
   await page.getByText("Compare something else").click();
   await page.getByRole("button", { name: "Compare", exact: true }).click();
   await page.locator(".costs").nth(1).waitFor();
-  await says(page.locator(".costs"), /Seconds[\s\S]*Tokens/);
+  await says(page.locator(".costs"), /Seconds[\s\S]*Cost/);
   await done();
 });
 

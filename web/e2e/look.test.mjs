@@ -76,6 +76,7 @@ function large(passages) {
     answer,
     sources: [],
     citations: [[]],
+    marks: [[]],
     hits: chunks.map((chunk_id) => ({ chunk_id, score: 1 })),
     evidence: {},
     graph: { chunks, edges: single.map((e) => ({ ...e, source_span: { start: 0, end: 5 }, target_span: { start: 0, end: 5 }, reason: "" })) },

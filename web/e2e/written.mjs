@@ -58,6 +58,11 @@ export function written(reply) {
     graph: { ...reply.graph, edges: [] },
     sources: [half, sides[0], sides[2], sides[1]],
     citations: [[1, 2, 3], [4], [3]],
+    marks: [
+      [{ at: 9, numbers: [3] }, { at: 31, numbers: [1, 2] }],
+      [{ at: 24, numbers: [4] }],
+      [{ at: 27, numbers: [3] }],
+    ],
     differences: [[[], []]],
     text: sentences.map(({ text }) => text).join(" "),
   };

@@ -29,7 +29,7 @@ async def test_sentences_to_check_are_counted_and_listed(tmp_path: Path, encoder
     )
     figures, listed = measure(load(folder))
     assert figures["sentences"] == {"n": 3, "check": 1}
-    assert listed[0] == "check\tthe number 1872\t[2]\tThe ferry was built in 1872."
+    assert listed[0] == "check\tIn none of its sources: the number 1872.\t[2]\tThe ferry was built in 1872."
 
 
 async def test_wrong_values_stand_where_their_origin_says(tmp_path: Path, encoder: Encoder) -> None:
@@ -41,4 +41,4 @@ async def test_wrong_values_stand_where_their_origin_says(tmp_path: Path, encode
         ("value", "412", "96"),
     }
     assert {p.kind for p in planted if p.origin == "none"} == {"date", "value"}
-    assert all(sentence.missing(p.text) for p in planted)
+    assert all(sentence.check(p.text).missing for p in planted)

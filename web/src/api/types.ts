@@ -20,6 +20,7 @@ export interface Answer {
 
 export interface AnswerSentence {
   text: string;
+  citations: Citation[];
   support: Support;
   evidence: EvidenceSpan[];
   step: number | null;
@@ -60,6 +61,16 @@ export interface Chunk {
 }
 
 export type ChunkRelation = "SUPPORTS" | "CONTRADICTS" | "ELABORATES" | "EXEMPLIFIES" | "CAUSES" | "RESULTS_FROM" | "ENABLES" | "PREVENTS" | "PRECEDES" | "FOLLOWS" | "SIMULTANEOUS" | "BACKGROUND_FOR" | "GENERALIZES" | "SPECIFIES" | "COMPARES_WITH" | "CONTRASTS_WITH" | "SUPPLEMENTS" | "REPLACES" | "MOTIVATES" | "JUSTIFIES" | "UNRELATED";
+
+export interface Citation {
+  at: number;
+  chunk_id: string;
+}
+
+export interface CitationMark {
+  at: number;
+  numbers: number[];
+}
 
 export interface Corpus {
   name: string;
@@ -246,6 +257,7 @@ export interface Reply {
   text: string;
   sources: EvidenceSpan[];
   citations: number[][];
+  marks: CitationMark[][];
   differences: [Span[], Span[]][];
   markdown: string;
 }

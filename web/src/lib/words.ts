@@ -89,7 +89,11 @@ export function seconds(value: number): string {
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
-export function tokens(stages: StageRecord[]): { in: number; out: number } {
+/** How many tokens some stages cost; replies from the cache cost none. */
+export function tokens(stages: StageRecord[]): string {
   const sum = (pick: (s: StageRecord) => number) => stages.reduce((all, s) => all + pick(s), 0);
-  return { in: sum((s) => s.usage.tokens_in), out: sum((s) => s.usage.tokens_out) };
+  const used = sum(({ usage }) => usage.tokens_in + usage.tokens_out);
+  const isCached = sum(({ usage }) => usage.disk_hits) > 0;
+  if (isCached) return used ? `${plural(used, "token")}, the rest from the cache` : "from the cache";
+  return plural(used, "token");
 }

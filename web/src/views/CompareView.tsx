@@ -79,10 +79,9 @@ function Settings({ label, setting, onChange }: SettingsProps) {
 }
 
 function Costs({ result }: { result: Reply }) {
-  const used = tokens(result.ledger.stages);
   const facts: [string, string][] = [
     ["Seconds", seconds(result.seconds)],
-    ["Tokens", `${used.in.toLocaleString("en")} in, ${used.out.toLocaleString("en")} out`],
+    ["Cost", tokens(result.ledger.stages)],
     ["Passages", String(result.hits.length)],
     ["Sentences", String(result.answer.sentences.length)],
   ];

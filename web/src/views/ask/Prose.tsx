@@ -1,6 +1,6 @@
 import { Fragment, useRef, type KeyboardEvent } from "react";
 import type { Reply } from "../../api/types";
-import { citationsOf, type Citation } from "../../lib/citations";
+import { partsOf, type Citation } from "../../lib/citations";
 import { disputes } from "../../lib/disputes";
 import { isProblem } from "../../lib/support";
 import { NOT_SURE } from "../../lib/words";
@@ -18,11 +18,9 @@ interface Props {
 }
 
 /** The documents behind the raised numbers, with the page where there are pages. */
-export function Cited({ result }: { result: Pick<Reply, "sources" | "citations"> }) {
+export function Cited({ result }: { result: Pick<Reply, "sources"> }) {
   const numbers = new Map<string, number[]>();
-  const shown = new Set(result.citations.flatMap((_, at) => citationsOf(result, at)).map(({ number }) => number));
   result.sources.forEach(({ title, page }, at) => {
-    if (!shown.has(at + 1)) return;
     const name = page === null ? title : `${title}, p. ${page}`;
     numbers.set(name, [...(numbers.get(name) ?? []), at + 1]);
   });
@@ -37,7 +35,7 @@ export function Cited({ result }: { result: Pick<Reply, "sources" | "citations">
   );
 }
 
-/** The reference numbers after a sentence; each opens its passage. */
+/** Reference numbers in a sentence; each opens its passage. */
 function Numbers({ all, onPick }: { all: Citation[]; onPick: (chunk: string) => void }) {
   return (
     <sup className="cites">
@@ -51,6 +49,57 @@ function Numbers({ all, onPick }: { all: Citation[]; onPick: (chunk: string) => 
       ))}
     </sup>
   );
+}
+
+interface SentenceProps {
+  result: Reply;
+  at: number;
+  isLit: boolean;
+  isChosen: boolean;
+  onChoose: () => void;
+  onKey: (event: KeyboardEvent) => void;
+  onPick: (chunk: string) => void;
+}
+
+/** A sentence with its reference numbers where they are cited. Its first words are the button that chooses it. */
+function Sentence({ result, at, isLit, isChosen, onChoose, onKey, onPick }: SentenceProps) {
+  const sentence = result.answer.sentences[at];
+  if (!sentence) return null;
+  const parts = partsOf(result, at);
+  const look = `${isLit ? " lit" : ""}${isProblem(sentence) ? " problem" : ""}`;
+  const flags = (
+    <>
+      <SupportFlag sentence={sentence} />
+      {disputes(result.answer, sentence).length > 0 && <span className="flag"> disputed</span>}
+    </>
+  );
+  const last = parts.findLastIndex(({ text }) => text);
+  return parts.map(({ text, cites }, i) => (
+    <Fragment key={i}>
+      {i === 0 ? (
+        <bdi
+          role="button"
+          tabIndex={0}
+          aria-label={last > 0 ? sentence.text : undefined}
+          aria-pressed={isChosen}
+          className={`sentence${look}`}
+          onClick={onChoose}
+          onKeyDown={onKey}
+        >
+          {text}
+          {i === last && flags}
+        </bdi>
+      ) : (
+        text && (
+          <bdi className={`sentence-rest${look}`} onClick={onChoose}>
+            {text}
+            {i === last && flags}
+          </bdi>
+        )
+      )}
+      {cites.length > 0 && <Numbers all={cites} onPick={onPick} />}
+    </Fragment>
+  ));
 }
 
 export function Prose({ result, lit, chosen, onPoint, onPick }: Props) {
@@ -69,26 +118,22 @@ export function Prose({ result, lit, chosen, onPoint, onPick }: Props) {
   return (
     <p className="prose" ref={box} dir="auto" onPointerLeave={() => onPoint(null)}>
       {result.answer.unsure && <span className="quiet">{NOT_SURE} </span>}
-      {sentences.map((sentence, at) => (
+      {sentences.map((_, at) => (
         <span
           key={at}
           onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(at)}
           onFocus={() => onPoint(at)}
           onBlur={() => onPoint(null)}
         >
-          <bdi
-            role="button"
-            tabIndex={0}
-            aria-pressed={chosen === at}
-            className={`sentence${lit.includes(at) ? " lit" : ""}${isProblem(sentence) ? " problem" : ""}`}
-            onClick={() => choose(at)}
-            onKeyDown={(event) => keyed(event, at)}
-          >
-            {sentence.text}
-            <SupportFlag sentence={sentence} />
-            {disputes(result.answer, sentence).length > 0 && <span className="flag"> disputed</span>}
-          </bdi>
-          <Numbers all={citationsOf(result, at)} onPick={(chunk) => onPick(at, chunk)} />{" "}
+          <Sentence
+            result={result}
+            at={at}
+            isLit={lit.includes(at)}
+            isChosen={chosen === at}
+            onChoose={() => choose(at)}
+            onKey={(event) => keyed(event, at)}
+            onPick={(chunk) => onPick(at, chunk)}
+          />{" "}
         </span>
       ))}
     </p>

@@ -3,7 +3,7 @@ import { Button } from "react-aria-components";
 import type { Reply } from "../../api/types";
 import { save } from "../../lib/save";
 import { useApp } from "../../state/app";
-import { plural, seconds, tokens } from "../../lib/words";
+import { seconds, tokens } from "../../lib/words";
 
 export function SaveBar({ result }: { result: Reply }) {
   const { go } = useApp();
@@ -13,7 +13,6 @@ export function SaveBar({ result }: { result: Reply }) {
       () => setCopied("The link is copied."),
       () => setCopied("The browser did not copy it: copy it from the address bar."),
     );
-  const used = tokens(result.ledger.stages);
   return (
     <footer className="save-bar">
       <Button className="button primary" onPress={() => go({ view: "compare", left: "", right: "" })}>
@@ -31,7 +30,7 @@ export function SaveBar({ result }: { result: Reply }) {
         {copied}
       </span>
       <span className="quiet small cost">
-        {seconds(result.seconds)} · {plural(used.in + used.out, "token")}
+        {seconds(result.seconds)} · {tokens(result.ledger.stages)}
       </span>
     </footer>
   );

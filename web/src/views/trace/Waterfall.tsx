@@ -33,7 +33,7 @@ function notesOf(stage: StageRecord): string[] {
 }
 
 function Row({ stage, from, total }: { stage: StageRecord; from: number; total: number }) {
-  const { tokens_in, tokens_out, tokens_cached, calls } = stage.usage;
+  const { tokens_in, tokens_out, tokens_cached, calls, disk_hits } = stage.usage;
   const width = Math.max(0.4, (stage.seconds / total) * 100);
   return (
     <tr role="row">
@@ -52,7 +52,7 @@ function Row({ stage, from, total }: { stage: StageRecord; from: number; total: 
       <td role="cell" className="small figures time">{seconds(stage.seconds)}</td>
       <td role="cell" className="small figures">
         <span className="in-row quiet">Tokens: </span>
-        {calls ? `${tokens_in.toLocaleString("en")} in, ${tokens_out.toLocaleString("en")} out` : "none"}
+        {calls ? `${tokens_in.toLocaleString("en")} in, ${tokens_out.toLocaleString("en")} out` : disk_hits ? "from the cache" : "none"}
         {tokens_cached > 0 && `, ${tokens_cached.toLocaleString("en")} cached`}
       </td>
       <td role="cell" className="small did">
