@@ -24,13 +24,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from discorag.discourse.parse.alignment import align_edus
-from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.parser import Limits
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import Outcome
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
+from discorag.text.fences import fenced
 from discorag.text.replies import parts_of
 
 
@@ -240,7 +240,7 @@ class PaperParser:
 
     async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
         """See `TreeParser.parse`. Raises as `LanguageModel.complete`."""
-        prompt = self.template.render(relations=", ".join(PAPER_RELATIONS), chunk=escape(chunk.text))
+        prompt = self.template.render(relations=", ".join(PAPER_RELATIONS), chunk=fenced("chunk", chunk.text))
         request = Request(
             stage="parse",
             messages=(Message(role="user", content=prompt),),
