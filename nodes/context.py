@@ -149,7 +149,7 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` if no language model is configured."""
-        return PaperEngine(backends.require_model(), backends.paper_templates, self.sampling)
+        return PaperEngine(backends.require_model(), backends.paper_templates, self.sampling, self.graph_query)
 
     @property
     def sampling(self) -> Sampling:

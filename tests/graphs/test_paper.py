@@ -98,6 +98,13 @@ def test_fig_11_the_graph_call_holds_all_chunks_and_labels_and_nothing_else(ask:
         assert absent not in prompt_of(call)
 
 
+def test_the_graph_call_holds_the_query_if_the_options_say_so(ask: Ask) -> None:
+    shown = {on: ask(graph_query=on, trees="paper").requests[0] for on in (False, True)}
+    assert [name_of(call) for call in shown.values()] == ["graph", "graph"]
+    assert [f"<query>\n{QUERY}\n</query>" in prompt_of(call) for call in shown.values()] == [False, True]
+    assert material_of(shown[True]) == material_of(shown[False])
+
+
 def test_figs_12_and_18_plan_and_answer_read_query_chunks_trees_and_graph(ask: Ask) -> None:
     result, (_, plan, answer), rag = ask(trees="paper")
     chunks = chunks_of(rag, result)

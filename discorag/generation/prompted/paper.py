@@ -60,6 +60,7 @@ class PaperTemplates:
     """The prompt files of the paper's pipeline and of its baselines, by figure."""
 
     graph: Template  # 11
+    graph_query: Template  # what is added to 11 if the call is shown the query
     plan: Template  # 12
     full_context: Template  # 13
     standard: Template  # 14
@@ -82,12 +83,17 @@ class PaperEngine:
     model: LanguageModel
     templates: PaperTemplates
     sampling: Sampling
+    graph_query: bool = False
 
     async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
-        """All ordered pairs in one call that sees the chunks alone (fig. 11). Below two chunks no call is made."""
+        """All ordered pairs in one call that sees the chunks alone (fig. 11), unless the options show it the query.
+
+        Below two chunks no call is made.
+        """
         if len(inputs.chunks) < 2:
             return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks)))
-        prompt = self.templates.graph.render(relations=", ".join(ChunkRelation), chunks=chunk_list(inputs))
+        focus = self.templates.graph_query.render(query=fenced("query", inputs.query)) if self.graph_query else ""
+        prompt = self.templates.graph.render(query=focus and f"\n\n{focus}", chunks=chunk_list(inputs))
         outcome = await self.pairs(prompt, len(inputs.chunks), RELATIONS, other=ChunkRelation.UNRELATED)
         return outcome.holding(graph_of(inputs, outcome.value))
 
