@@ -7,12 +7,14 @@ The paper does not print how chunks, trees and graph are written into the prompt
 is there once, with its source's name and its tree marked in it, and of the graph only the pairs that are related.
 """
 
+import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, pairwise
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from discorag.discourse.parse.inline import code_table, mark
 from discorag.generation.narrowing import GAP, shown_text
@@ -297,10 +299,17 @@ def _under(name: str, text: str) -> str:
     return parts_of(text, name).get(name, without_fences(text).strip())
 
 
+_WRAPPED = re.compile(r"<(\w+)>(?P<tagged>.*)</\1>|<(?P<copied>[^<>]*)>", re.DOTALL)
+_NOTHING = re.compile(r"\W*(?:none|null|n/?a|无|没有)?\W*", re.IGNORECASE)
+
+
 def _saying(text: str) -> str:
-    if not any(c.isalnum() for c in text):
+    """The text without tags or the template's brackets around it. Raises ``ValueError`` if it says nothing."""
+    wrapped = _WRAPPED.fullmatch(text.strip())
+    said = (wrapped["tagged"] or wrapped["copied"] or "").strip() if wrapped else text.strip()
+    if _NOTHING.fullmatch(said):
         raise ValueError("The output says nothing.")
-    return text
+    return said
 
 
 def without_structure(inputs: AnswerInputs) -> AnswerInputs:
@@ -331,15 +340,25 @@ def planned_of(text: str) -> tuple[Plan, str]:
 
 
 def hint_of(text: str) -> tuple[Plan, tuple[str, ...]]:
-    """Plan and queries from a reply, one query a line; overlong ones are dropped, and all after `MAX_QUERIES`.
+    """Plan and queries from a reply: one query a line, or several between semicolons, or a list in JSON.
+
+    Overlong ones are dropped, and all after `MAX_QUERIES`.
 
     Raises:
         ValueError: One of the two is missing.
     """
     parts = parts_of(text, "PLAN", "RETRIEVAL HINT")
-    lines = parts.get("RETRIEVAL HINT", "").split("\n")
+    lines = _query_lines(parts.get("RETRIEVAL HINT", ""))
     bare = (match[1].strip("\"'“”*`") for line in lines if (match := _BULLET.fullmatch(line)))
     queries = tuple(dict.fromkeys(query for query in bare if 0 < len(query) <= _LONGEST_QUERY))
     if "PLAN" not in parts or not queries:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
     return Plan(paragraph=_saying(parts["PLAN"])), queries[:MAX_QUERIES]
+
+
+def _query_lines(text: str) -> list[str]:
+    with suppress(ValueError):
+        found = json.loads(text)
+        if isinstance(found, list):
+            return [str(query) for query in cast("list[Any]", found)]
+    return text.split("\n") if "\n" in text else re.split(r"[;；]", text)

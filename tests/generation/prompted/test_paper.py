@@ -15,6 +15,7 @@ from discorag.generation.prompted.paper import (
     graph_lines,
     graph_of,
     hint_of,
+    plan_of,
     planned_of,
 )
 from discorag.schema.answer import AnswerInputs
@@ -135,6 +136,8 @@ def test_plan_and_answer_are_split(text: str) -> None:
         ("\n1. one\n2) two", ("one", "two")),
         ('\n- "one"\n- “two”', ("one", "two")),
         ("\n- one\n- one", ("one",)),
+        (' ["one", "two"]', ("one", "two")),
+        (" one; two；three", ("one", "two", "three")),
         ("\n2.5 mg of vitamin D\n- 1. FC Köln", ("2.5 mg of vitamin D", "1. FC Köln")),
     ],
 )
@@ -145,7 +148,8 @@ def test_every_line_of_a_hint_is_a_query_without_its_bullet(lines: str, queries:
 @pytest.mark.parametrize(
     ("read", "texts", "message"),
     [
-        (answer_of, ["", "ANSWER:", "ANSWER: ...", "ANSWER: \n **"], "says nothing"),
+        (answer_of, ["", "ANSWER:", "ANSWER: ...", "ANSWER: \n **", "ANSWER: None.", "回答：无"], "says nothing"),
+        (plan_of, ["PLAN: None", "PLAN: <n/a>"], "says nothing"),
         (planned_of, ["PLAN:\nANSWER: y", "PLAN: x\nANSWER: ..."], "says nothing"),
         (planned_of, ["", "Yes.", "PLAN: x", "ANSWER: y", "PLAN: x ANSWER: y"], "PLAN and a paragraph, .* ANSWER"),
         (hint_of, ["", "PLAN: x", "RETRIEVAL HINT: a", "PLAN: x\nRETRIEVAL HINT:\n - \n", "a\nb"], "one query a line"),
