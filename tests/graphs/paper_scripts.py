@@ -27,7 +27,7 @@ QUERIES = ("incidence of influenza under vitamin D", "sunlight and the skin")
 _BEGINNINGS = {name: load(name).text.split("{{")[0] for name in names() if name.startswith("paper-")}
 HEADS = tuple(_BEGINNINGS.values())
 """How each prompt of the paper begins."""
-_FENCED = re.compile(r"<([\w-]+)>\n(.*?)\n</\1>| <(title)>(.*?)</\3>", re.DOTALL)
+_FENCED = re.compile(r"<([\w-]+)>\n(.*?)\n</\1>|<(title)>(.*?)</\3>\n", re.DOTALL)
 
 
 def prompt_of(body: Body) -> str:

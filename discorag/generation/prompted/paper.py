@@ -247,9 +247,9 @@ def _blocks(word: str, named: Sequence[tuple[str, str]]) -> str:
     """Texts by number below the names of their sources, each between tags that none of them has."""
     names, texts = [name for name, _ in named], [text for _, text in named]
     tag, title = fence_name(word, texts), fence_name("title", names)
-    heads = (f" <{title}>{name}</{title}>" if name else "" for name in names)
+    heads = (f"<{title}>{name}</{title}>\n" if name else "" for name in names)
     return "\n\n".join(
-        f"{word.upper()}[{i}]{head}:\n<{tag}>\n{text}\n</{tag}>"
+        f"{word.upper()}[{i}]:\n{head}<{tag}>\n{text}\n</{tag}>"
         for i, (head, text) in enumerate(zip(heads, texts, strict=True), start=1)
     )
 
