@@ -201,6 +201,11 @@ class AnswerOptions(Options):
     use_graph: bool = Field(
         default=True, description="Infer the rhetorical graph between chunks, or the relations between statements."
     )
+    graph_query: bool = Field(
+        default=False,
+        description="With preset=paper: show the question to the call that relates the chunks, which the paper does "
+        "not.",
+    )
     use_plan: bool = Field(default=True, description="Plan the answer before writing it.")
     plan: str | None = Field(
         default=None,

@@ -59,10 +59,10 @@ def build(nodes: Mapping[str, Node] | None = None, **compile_options: Any) -> Gr
     return graph.compile(name="answer", **compile_options)
 
 
-def steps(own: Mapping[str, Node] | None = None) -> Steps:
+def steps(own: Mapping[str, Node] | None = None, *, context: type[AnswerContext] = AnswerContext) -> Steps:
     """An empty graph over the answer's state and options; ``own`` nodes replace those that are added by their names."""
     schemas: dict[str, Any] = {"input_schema": AnswerInput, "output_schema": AnswerOutput}
-    return Steps(AnswerState, context_schema=AnswerContext, own=own, **schemas)
+    return Steps(AnswerState, context_schema=context, own=own, **schemas)
 
 
 def add_step(graph: Steps, name: str, node: Node, does: str, paper: str = "") -> None:
@@ -75,11 +75,11 @@ def add_retrieval(graph: Steps, *, otherwise: str = "abstain") -> None:
 
     Where nothing is found, the run goes to the node ``otherwise``.
     """
-    add_step(graph, "prepare", prepare, "makes the question self-contained and chooses the search")
+    add_prepare(graph)
     add_step(graph, "retrieve_chunks", retrieve_chunks, "searches for chunks", "Disco-RAG section 3")
     add_step(graph, "retrieve_sentence_tree", retrieve_sentence_tree, "searches trees", "DISRetrieval section 3.3")
     add_step(graph, "route_headings", retrieve_sentence_tree, "walks the headings with a router", "RDR² section 3")
-    add_step(graph, "read_all", read_all, "takes every chunk that fits", "Disco-RAG figure 13")
+    add_read_all(graph)
     add_step(graph, "rerank", rerank, "orders what was found", "HTSIR, reranker")
     searches: Ways = {
         "chunks": "retrieve_chunks",
@@ -87,10 +87,20 @@ def add_retrieval(graph: Steps, *, otherwise: str = "abstain") -> None:
         "headings": "route_headings",
         "everything": "read_all",
     }
-    graph.add_edge(START, "prepare")
     graph.add_conditional_edges("prepare", routes.after_prepare, searches)
     for search in searches.values():
         graph.add_conditional_edges(search, routes.after_evidence, {"evidence": "rerank", "no evidence": otherwise})
+
+
+def add_prepare(graph: Steps) -> None:
+    """The first node."""
+    add_step(graph, "prepare", prepare, "makes the question self-contained and chooses the search")
+    graph.add_edge(START, "prepare")
+
+
+def add_read_all(graph: Steps) -> None:
+    """The retrieval that is none."""
+    add_step(graph, "read_all", read_all, "takes every chunk that fits", "Disco-RAG figure 13")
 
 
 def add_ending(graph: Steps, verify: Node, ways: Ways) -> None:

@@ -11,41 +11,62 @@ from typing import Any, get_args
 from langgraph.graph import START
 
 from discorag.options import PRESETS, Preset
-from graphs.answer import add_ending, add_retrieval, steps
+from graphs.answer import add_ending, add_prepare, add_read_all, add_retrieval, steps
 from graphs.steps import Graph
 from graphs.sync import Node
 from nodes.answer import baselines
+from nodes.answer.routes import after_evidence
+from nodes.context import AnswerContext, BaselineContext, WholeContext
 
 
-def _chain(name: str, *, retrieves: bool = True, **nodes: Node) -> Graph:
-    """A graph of these steps one after the other, after the retrieval of the answer graph, with its ending."""
-    graph: Any
-    graph, order = steps(), [*nodes, "verify"]
-    if retrieves:
-        add_retrieval(graph)
+def _chain(name: str, *, after: str, context: type[AnswerContext] = BaselineContext, **nodes: Node) -> Graph:
+    """A graph of these steps one after the other, with the ending of the answer graph.
+
+    ``after`` is the last node of the retrieval: `rerank` of the answer graph's own, `read_all` alone, or none.
+    """
+    graph: Any = steps(context=context)
+    order = [*nodes, "verify"]
     for step, node in nodes.items():
         graph.add_node(step, node)
     add_ending(graph, baselines.verify, {})
-    for before, after in pairwise(["rerank" if retrieves else START, *order]):
-        graph.add_edge(before, after)
+    if after == "rerank":
+        add_retrieval(graph)
+        order.insert(0, after)
+    elif after == "read_all":
+        add_prepare(graph)
+        add_read_all(graph)
+        graph.add_edge("prepare", after)
+        graph.add_conditional_edges(after, after_evidence, {"evidence": order[0], "no evidence": "abstain"})
+    else:
+        order.insert(0, START)
+    for before, then in pairwise(order):
+        graph.add_edge(before, then)
     return graph.compile(name=name)
 
 
-full_context = _chain("full-context", generate=baselines.full_context)
-"""Every document, without retrieval (fig. 13): for ``retriever=all``."""
+full_context = _chain("full-context", after="read_all", context=WholeContext, generate=baselines.full_context)
+"""Every document, without retrieval (fig. 13)."""
 
-retrieve_and_plan = _chain("retrieve-and-plan", generate=baselines.plan_and_answer)
+retrieve_and_plan = _chain("retrieve-and-plan", after="rerank", generate=baselines.plan_and_answer)
 """A free-form plan and the answer in one call over the chunks (fig. 15)."""
 
 plan_and_retrieve = _chain(
-    "plan-and-retrieve", retrieves=False, plan=baselines.hint, retrieve=baselines.gather, generate=baselines.after_hint
+    "plan-and-retrieve", after=START, plan=baselines.hint, retrieve=baselines.gather, generate=baselines.after_hint
 )
 """A free-form plan and search queries from the question, then the answer from what they find (fig. 16)."""
 
-markers = _chain("markers", relate=baselines.find_markers, generate=baselines.answer_with_markers)
+markers = _chain("markers", after="rerank", relate=baselines.find_markers, generate=baselines.answer_with_markers)
 """Discourse markers between chunks instead of relations (fig. 17, appendix F)."""
 
 BASELINES = {g.name: g for g in (full_context, retrieve_and_plan, plan_and_retrieve, markers)}
+
+
+def context_of(graph: Graph) -> type[AnswerContext]:
+    """The options of an answer graph or a baseline."""
+    schema = graph.context_schema
+    return schema if schema and issubclass(schema, AnswerContext) else AnswerContext
+
+
 PRESET_NAMES: dict[str, str] = {preset: preset for preset in get_args(Preset)} | {
     "auto": "disco-rag",
     "written": "disco-rag-written",

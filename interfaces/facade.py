@@ -24,7 +24,7 @@ from discorag.store.findings import Findings
 from discorag.store.records import NOT_MADE, Corpus, Manifest
 from discorag.store.retrieval import nothing_in
 from graphs import answer as answer_graph
-from graphs.baselines import BASELINES
+from graphs.baselines import BASELINES, context_of
 from graphs.ingest import run_ingest
 from graphs.steps import Graph
 from interfaces.audit import AuditReport, audit_corpus, compare_corpora, stored_audit
@@ -148,10 +148,8 @@ class DiscoRAG:
         **options: Any,
     ) -> tuple[Graph, AnswerInput, AnswerContext]:
         """The graph that answers a question, its input and its options."""
-        graph = answer_graph.graph if baseline is None else BASELINES.get(baseline)
-        if graph is None:
-            raise InputError(f"There is no baseline {baseline!r}.", hint=f"Known baselines: {', '.join(BASELINES)}.")
-        context = self.context(AnswerContext, _of_baseline(baseline) | options)
+        graph = _graph_of(baseline)
+        context = self.context(context_of(graph), options)
         turns, earlier = await asyncio.to_thread(read_history, history, self.backends.store, await context.scope())
         said = [{"role": turn.role, "content": turn.content} for turn in turns]
         given: AnswerInput = {
@@ -332,7 +330,7 @@ class DiscoRAG:
             >>> rag.explain(top_k=5).origins["retriever"]
             'implied by top_k'
         """
-        return self.context(AnswerContext, _of_baseline(baseline) | options).explain(self.backends)
+        return self.context(context_of(_graph_of(baseline)), options).explain(self.backends)
 
 
 _C = TypeVar("_C", AnswerContext, IngestContext)
@@ -340,11 +338,12 @@ _RESULT_KEYS = [key for key in AskResult.model_fields if key != "seconds"]
 """The keys of the final state that a result needs."""
 
 
-def _of_baseline(baseline: str | None) -> dict[str, Any]:
-    """Options of the paper's baselines, which retrieve chunks."""
-    if baseline is None:
-        return {}
-    return {"retriever": "all" if baseline == "full-context" else "dense", "rerank": False, "abstain": "never"}
+def _graph_of(baseline: str | None) -> Graph:
+    """The graph of a baseline; None: the answer graph. Raises `InputError` for an unknown baseline."""
+    graph = answer_graph.graph if baseline is None else BASELINES.get(baseline)
+    if graph is None:
+        raise InputError(f"There is no baseline {baseline!r}.", hint=f"Known baselines: {', '.join(BASELINES)}.")
+    return graph
 
 
 def _checked_path(path: str | Path) -> str:

@@ -18,16 +18,22 @@ from pydantic.json_schema import SkipJsonSchema
 
 from discorag.answering.reader import ReaderModel
 from discorag.generation.prompted.paper import PaperEngine
-from discorag.generation.prompted.prose import MOST_ANSWER, Sampling
-from discorag.options import AnswerOptions, IngestOptions, Options, Resolved, explain_refusal, resolve, without_model
+from discorag.generation.prompted.prose import Sampling
+from discorag.options import (
+    PRESETS,
+    AnswerOptions,
+    IngestOptions,
+    Options,
+    Resolved,
+    explain_refusal,
+    resolve,
+    without_model,
+)
 from discorag.schema.answer import Known
 from discorag.schema.document import Chunk, Scope
 from nodes.backends import Backends
 from nodes.given import as_options, check_format, resumed_options
 from nodes.state import AnswerState
-
-PROMPT_TOKENS = 2048
-"""Tokens left for the prompt around the evidence."""
 
 
 class _Scoped(Options):
@@ -112,10 +118,8 @@ class AnswerContext(AnswerOptions, _Scoped):
         return resolve(given, settings, has_model=backends.model is not None)
 
     async def room(self, backends: Backends) -> int | None:
-        """The most tokens of evidence that fit into the language model's context; None if no model reads it."""
-        if not self.is_written or backends.model is None:
-            return None
-        return await backends.context_tokens() - (self.answer_tokens or MOST_ANSWER) - PROMPT_TOKENS
+        """The tokens of the language model's context, which bound all that it can read; None if no model reads."""
+        return await backends.context_tokens() if self.is_written and backends.model else None
 
     @property
     def is_as_printed(self) -> bool:
@@ -145,12 +149,30 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     def paper_engine(self, backends: Backends) -> PaperEngine:
         """The engine of Disco-RAG as printed. Raises `ConfigError` if no language model is configured."""
-        return PaperEngine(backends.require_model(), backends.paper_templates, self.sampling)
+        return PaperEngine(backends.require_model(), backends.paper_templates, self.sampling, self.graph_query)
 
     @property
     def sampling(self) -> Sampling:
         """Parameters of a language model's calls when it writes."""
         return Sampling(temperature=self.temperature, beam_width=self.beam_width, answer_tokens=self.answer_tokens)
+
+
+class BaselineContext(AnswerContext):
+    """Options of a baseline of Disco-RAG: what the caller leaves open is as in ``preset=paper``."""
+
+    def __init__(self, **given: Any) -> None:
+        """Raises as `AnswerContext`."""
+        as_printed: dict[str, Any] = {"rerank": False}
+        as_printed |= {name: PRESETS["paper"][name] for name in ("retriever", "top_k", "beam_width", "abstain")}
+        super().__init__(**as_printed | given)
+
+
+class WholeContext(BaselineContext):
+    """Options of the baseline that reads every document."""
+
+    def __init__(self, **given: Any) -> None:
+        """Raises as `AnswerContext`."""
+        super().__init__(**{"retriever": "all", **given})
 
 
 class IngestContext(IngestOptions, _Scoped):

@@ -9,7 +9,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.values import Span
 
 _TRAPS = (
-    "|1<cond|", "|2=join|", "|0<elab|", "||", "|", "<", "</chunk>", '<chunk id="2">', "&", "&amp;", "&#124;", "&lt;",
+    "{1<cond}", "{2=join}", "{0<elab}", "||", "|", "<", "</chunk>", '<chunk id="2">', "&", "&amp;", "&#124;", "&lt;",
     "&amp;amp;", "{{chunk}}", "```", "However, ", "因此", "。", "。 ", "🧪", "👩\u200d🔬", "e\u0301", "\u200b",
     "\u3000", "\xa0", "\n\n", " ",
 )  # fmt: skip

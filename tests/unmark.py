@@ -1,20 +1,19 @@
-"""The inverse of `discorag.discourse.parse.inline.mark`: nothing of a text or its tree is lost between marks."""
+"""The inverse of `discorag.discourse.parse.inline.mark`, for texts without tables, lists, code and marks."""
 
 import re
 from itertools import accumulate, pairwise
 
-from discorag.discourse.parse.inline import unescape
 from discorag.schema.discourse import BY_CODE, Nuclearity, RstTree, Split, from_splits
 from discorag.schema.values import Span
 
-_MARK = re.compile(rf"\|([1-9][0-9]{{0,4}})([<>=])({'|'.join(BY_CODE)})\|")
+_MARK = re.compile(rf"\{{([1-9][0-9]{{0,4}})([<>=])({'|'.join(BY_CODE)})\}}")
 _NUCLEARITY = {"<": Nuclearity.NS, ">": Nuclearity.SN, "=": Nuclearity.NN}
 
 
 def unmark(marked: str, *, offset: int) -> tuple[str, RstTree]:
     """The text and the tree of what `mark` returned; inside a span, the shallowest gap is where it is cut."""
     fields = _MARK.split(marked)
-    pieces = [unescape(piece) for piece in fields[::4]]
+    pieces = fields[::4]
     bounds = pairwise(accumulate(map(len, pieces), initial=offset))
     edus = tuple(
         Span(start=end - len(piece.lstrip()), end=start + len(piece.rstrip()))

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, cast
 
 from discorag.answering.json_replies import ItemStream, json_object, whole_items
-from discorag.answering.passages import fence_name, passage_blocks
+from discorag.answering.passages import passage_blocks
 from discorag.answering.reader import ReaderModel, question_block
 from discorag.answering.statements import (
     MOST_STATEMENTS,
@@ -41,6 +41,7 @@ from discorag.schema.statements import (
     StatementRelation,
     plan_in_order,
 )
+from discorag.text.fences import fence_name
 
 STAGE, MERGE_STAGE = "relate", "merge"
 ONLY_STATEMENTS = "Reply with one JSON object on one line and nothing else:"

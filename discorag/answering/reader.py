@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from discorag.answering.passages import count_tokens, fenced
+from discorag.answering.passages import count_tokens
 from discorag.generation.prompted.prose import MOST_ANSWER
 from discorag.models.protocol import LanguageModel, Message, Request, TokenCounter
 from discorag.schema.answer import AnswerInputs
+from discorag.text.fences import fenced
 from prompts import Prompt, load
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from discorag.answering.passages import fenced, passage_blocks, source_name
+from discorag.answering.passages import passage_blocks
 from discorag.answering.plans import READING, has_roles, plan_block
 from discorag.answering.reader import ReaderModel, question_block
 from discorag.answering.shown import Shown
@@ -24,7 +24,9 @@ from discorag.text.citations import (
     without_references,
     without_unknown,
 )
+from discorag.text.fences import fenced
 from discorag.text.replies import prose_in, whole_sentences, without_fences
+from discorag.text.sources import source_name
 from discorag.verification.draft import drafted_sentences
 
 STAGE = "generate"

@@ -14,8 +14,6 @@ from discorag.store.search import find_enough
 from discorag.store.store import Store
 
 T = TypeVar("T")
-FENCE = 20
-"""Tokens that a prompt puts around a chunk."""
 _NAMED = 10  # corpora that an error names
 
 
@@ -88,11 +86,11 @@ def distinct_chunks(
 
 def everything(
     store: Store, scope: Scope, filters: Mapping[str, Sequence[str]], *, counter: TokenCounter, room: int | None = None
-) -> Distinct[Hit]:
-    """Every chunk of the scope's documents, each with score 0: the full context, for baselines.
+) -> tuple[Distinct[Hit], bool]:
+    """Every chunk of the scope's documents, each with score 0, and whether some are left out. Blocks.
 
     Documents come in the order of the filter ``doc_id``, else by uri, those of one text once unless filters may tell
-    them apart; their chunks in text order, up to ``room`` tokens if there is such a limit. Blocks.
+    them apart; their chunks in text order, up to ``room`` tokens if there is such a limit.
 
     Raises:
         NotFoundError: The filter ``doc_id`` names a document that is not stored.
@@ -106,8 +104,8 @@ def everything(
         if any(chunk.metadata.get(key) not in accepted for key, accepted in rest.items()):
             continue
         if room is not None:
-            room -= len(counter.token_offsets([chunk.text])[0]) + FENCE
+            room -= len(counter.token_offsets([chunk.text])[0])
             if room < 0:
-                break
+                return Distinct(hits, own.copies), True
         hits.append(Hit(chunk_id=chunk.id, score=0.0))
-    return Distinct(hits, own.copies)
+    return Distinct(hits, own.copies), False

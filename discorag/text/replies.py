@@ -9,6 +9,14 @@ from json_repair import repair_json
 from discorag.text.sentences import sentence_spans
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
+_IN_CHINESE = {
+    "PLAN": "计划|规划|大纲",
+    "ANSWER": "最终答案|回答|答案|答",
+    "RETRIEVAL HINT": "检索提示|检索词|检索查询|查询",
+    "EDU": "基本(?:话语|篇章)单元|EDU列表",
+    "RST ANALYSIS": r"RST\s*分析|修辞(?:结构)?分析",
+    "TREE STRUCTURE": "树[形状]?结构",
+}
 _FILLER = r"(?:(?:\d[.)]|here|is|are|the|my|final|rst|elementary|discourse|units)[ (]+)*"
 
 
@@ -16,14 +24,20 @@ def parts_of(reply: str, *names: str) -> dict[str, str]:
     """The parts of a reply by their names; if two parts have the same name, the last one counts.
 
     ``names`` are in capitals, as the prompt writes them. In the reply a name begins a line, and it ends with a colon,
-    fills its line, or is in capitals. It may be a heading, bold, a list item, in any case, or in the plural. "Here is
-    the" and the like may precede it; a remark in brackets may follow it.
+    fills its line, or is in capitals. It may be a heading, bold, a list item, in any case, in the plural, or in
+    Chinese. "Here is the" and the like may precede it; a remark in brackets may follow it.
     """
-    either = "|".join(map(re.escape, names))
-    named = rf"(?i:{_FILLER}({either})s?\)?)(?:[ \t]*\([^()\n]*\))?[*_`]*[ \t]*(?:[:：][*_`]*|$)|({either})(?=\s)"
-    headers = list(re.finditer(rf"^[^\w\n\[]*(?:{named})[ \t]*", text := without_fences(reply), re.MULTILINE))
+    text, plain = without_fences(reply), "|".join(map(re.escape, names))
+    either = "|".join([plain, *(_IN_CHINESE[name] for name in names if name in _IN_CHINESE)])
+    remark = r"(?:[ \t]*[(（][^()（）\n]*[)）])?"
+    named = rf"(?i:{_FILLER}({either})s?\)?){remark}[*_`]*[ \t]*(?:[:：][*_`]*|$)|({plain})(?=\s)"
+    headers = list(re.finditer(rf"^[^\w\n\[]*(?:{named})[ \t]*", text, re.MULTILINE))
     ends = [*(header.start() for header in headers[1:]), len(text)]
-    return {(h[1] or h[2]).upper(): text[h.end() : end].strip() for h, end in zip(headers, ends, strict=False)}
+    return {_in_english(h[1] or h[2]): text[h.end() : end].strip() for h, end in zip(headers, ends, strict=False)}
+
+
+def _in_english(name: str) -> str:
+    return next((known for known, said in _IN_CHINESE.items() if re.fullmatch(said, name)), name.upper())
 
 
 def without_fences(reply: str) -> str:

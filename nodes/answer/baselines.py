@@ -1,34 +1,78 @@
 """The steps of the baselines (`graphs.baselines`): Disco-RAG figs. 13, 15, 16 and 17. They need a language model."""
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
+from itertools import accumulate
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from discorag.answering.passages import count_tokens
 from discorag.generation.draft import emit_token
 from discorag.generation.prompted.paper import PaperEngine, without_structure
+from discorag.generation.prompted.prose import SPARE
+from discorag.models.protocol import TokenCounter
 from discorag.options import TOP_K
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.errors import ModelError
-from discorag.schema.ledger import WITHOUT_MODEL
+from discorag.schema.errors import ContextTooLongError, InputError, ModelError
+from discorag.schema.ledger import WITHOUT_MODEL, Failure
 from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
 from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
 from nodes.answer.retrieve import find_chunks
 from nodes.answer.verify import verify_draft
+from nodes.backends import Backends
 from nodes.context import AnswerContext, EvidenceCache, answer_context, given_context
 from nodes.given import asked, started_with
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json, fresh_answer
 
+KEPT = 0.9
+"""Share of the chunks that is sent again after a model refused them as too long."""
+
 
 async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """generate: from whole documents (fig. 13)."""
-    return await _write_draft(state, runtime, PaperEngine.full_context)
+    """generate: from whole documents (fig. 13), without the last of their chunks where the context holds no more."""
+    context, read = await answer_context(state, runtime), 0
+
+    async def call(engine: PaperEngine, inputs: AnswerInputs) -> Outcome[str]:
+        nonlocal read
+        outcome, read = await _answer_from_whole(engine, inputs, await context.open_backends())
+        return outcome
+
+    update = await _write_draft(state, runtime, call)
+    return {**update, "hits": state.get("hits", [])[: read or None]}
+
+
+async def _answer_from_whole(engine: PaperEngine, inputs: AnswerInputs, backends: Backends) -> tuple[Outcome[str], int]:
+    """The answer, and from how many chunks it is; fewer, and fewer again, if the model refuses them as too long."""
+    context, k = await backends.context_tokens(), len(inputs.chunks)
+    read = await asyncio.to_thread(_fitting, engine, inputs, backends.encoder.tokens, context)
+    while True:
+        try:
+            outcome = await engine.full_context(replace(inputs, chunks=inputs.chunks[:read]))
+            break
+        except ContextTooLongError:
+            if read < 2:
+                raise
+            read = int(KEPT * read)
+    if read < k:
+        told = InputError(f"A context of {context} tokens holds {read} of the documents' {k} chunks.")
+        failure = Failure.of("generate", told, fallback=f"the first {read} chunks")
+        outcome = replace(outcome, failures=(*outcome.failures, failure))
+    return outcome, read
+
+
+def _fitting(engine: PaperEngine, inputs: AnswerInputs, counter: TokenCounter, context: int) -> int:
+    """How many chunks fit, at least one; rather too few, since the model's tokens are estimated."""
+    sizes = count_tokens(counter, [chunk.text for chunk in inputs.chunks])
+    [whole] = count_tokens(counter, [engine.full_context_prompt(inputs)])
+    room = context - engine.sampling.for_answer(len(sizes)) - SPARE - max(whole - sum(sizes), 0)
+    return max(bisect_right([*accumulate(sizes)], room), 1)
 
 
 async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:

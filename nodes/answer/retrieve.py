@@ -11,7 +11,7 @@ from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import passages_with, search_chunks, search_trees
 from discorag.retrieval.width import CANDIDATES, EARLIER
 from discorag.schema.document import Chunk
-from discorag.schema.errors import ReadOnlyStoreError
+from discorag.schema.errors import InputError, ReadOnlyStoreError
 from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, everything, nothing_in
@@ -64,14 +64,19 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
 
 
 async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
-    """Take every chunk that fits into the reader's context, in document order; raises as `everything`,
+    """Take every chunk, in document order, up to the tokens of the reader's context; raises as `everything`,
     `retrieve_chunks`.
     """
     context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)
     filters = state.get("filters") or {}
-    every = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
+    every, has_more = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
+    if has_more:
+        stage.failed(
+            InputError(f"A context of {room} tokens cannot hold all documents."),
+            fallback=f"the first {len(every.best)} chunks",
+        )
     return await _finish(every, context, stage)
 
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discorag.answering.passages import source_name
 from discorag.answering.plans import plan_block
 from discorag.answering.reader import ReaderModel
 from discorag.answering.shown import Shown
@@ -18,6 +17,7 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import InvalidOutputError
 from discorag.schema.statements import parse_plan
 from discorag.text.citation_forms import cited_in_brackets
+from discorag.text.sources import source_name
 from tests.answering.cases import chunk, inputs_over, reader_of, reply, statement, written
 from tests.servers.scripted import Scripted, ScriptedServer
 

@@ -27,7 +27,7 @@ QUERIES = ("incidence of influenza under vitamin D", "sunlight and the skin")
 _BEGINNINGS = {name: load(name).text.split("{{")[0] for name in names() if name.startswith("paper-")}
 HEADS = tuple(_BEGINNINGS.values())
 """How each prompt of the paper begins."""
-_FENCED = re.compile(r"<(\w+)>\n(.*?)\n</\1>", re.DOTALL)
+_FENCED = re.compile(r"<([\w-]+)>\n(.*?)\n</\1>|<(title)>(.*?)</\3>\n", re.DOTALL)
 
 
 def prompt_of(body: Body) -> str:
@@ -49,8 +49,9 @@ def material_of(body: Body) -> str:
 
 
 def fenced(body: Body, tag: str) -> list[str]:
-    """What stands between fences of this name, in order, as it was sent (escaped)."""
-    return [text for name, text in _FENCED.findall(material_of(body)) if name == tag]
+    """What stands between fences of this name, in order."""
+    found = ((a or b, text or title) for a, text, b, title in _FENCED.findall(material_of(body)))
+    return [text for name, text in found if name in (tag, f"{tag}-2")]
 
 
 def outside(body: Body) -> str:
@@ -64,7 +65,7 @@ def sections(body: Body) -> list[str]:
 
 
 def tree_reply(chunk: str) -> str:
-    """A tree over an escaped chunk: its first sentence, and the rest as ELABORATION."""
+    """A tree over a chunk: its first sentence, and the rest as ELABORATION."""
     first, mark, rest = " ".join(chunk.split()).partition(". ")
     if not rest:
         return f"EDUs:\n[1] {first}\nRST ANALYSIS:\nTREE STRUCTURE:\nROOT[1]"

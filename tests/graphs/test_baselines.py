@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from discorag import AskResult, DiscoRAG
-from discorag.discourse.parse.inline import escape
+from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
 from discorag.generation.prompted.paper import MARKERS
+from discorag.models.tokens import PackagedTokens
 from discorag.schema.errors import ConfigError, InputError
 from discorag.schema.ledger import WITHOUT_MODEL
 from graphs.baselines import BASELINES
@@ -39,7 +40,7 @@ def of_kind(server: ScriptedServer, name: str) -> list[Body]:
 
 
 def chunk_texts(rag: DiscoRAG, result: AskResult) -> list[str]:
-    return [escape(c.text) for c in rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
+    return [c.text for c in rag.backends.store.chunks(rag.scope(), [h.chunk_id for h in result.hits])]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ async def test_a_baseline_makes_its_calls_and_gives_a_whole_result(
         assert "tree" not in outside(request).lower()
         assert fenced(request, "tree") == []
     assert fenced(server.requests[-1], "query") == [QUERY]
-    assert fenced(server.requests[-1], "instruction") == ["Be &lt;brief&gt;."]
+    assert fenced(server.requests[-1], "instruction") == ["Be <brief>."]
 
 
 @pytest.mark.parametrize("baseline", NAMES)
@@ -110,10 +111,67 @@ def test_fig_13_the_full_context_is_whole_documents_in_order_without_chunk_numbe
     folder = write_texts(tmp_path / "texts", {"a.txt": LONG, "b.txt": "Short & last."})
     result, [call], _ = ask_over(pipeline, folder, baseline="full-context")
     assert len(result.hits) > 5
-    assert [d.split() for d in fenced(call, "document")] == [LONG.split(), ["Short", "&amp;", "last."]]
+    assert [d.split() for d in fenced(call, "document")] == [LONG.split(), ["Short", "&", "last."]]
     assert sections(call) == ["QUERY", "DOCUMENTS"]
     assert "CHUNK" not in prompt_of(call)
     assert fenced(call, "chunk") == []
+
+
+CONTEXT = 131_072
+FILING = "\n\n".join(
+    f"第{i}节。营业收入人民币一百二十三亿元，同比增长百分之五点六。\n\n| 项目 | 期末 | 期初 |\n|---|---|---|\n"
+    + 12 * "| 交易性金融资产 | 40,082,416.67 | 38,000,000.00 |\n"
+    for i in range(313)
+)
+"""A Chinese filing that is mostly tables: 118 thousand tokens of MiniLM."""
+
+
+def test_fig_13_documents_are_cut_to_the_context_and_again_where_the_model_counts_more_tokens(tmp_path: Path) -> None:
+    folder, counter = write_texts(tmp_path / "texts", {"filing.md": FILING}), PackagedTokens()
+    more = {False: 1.0, True: 1.3}  # the model's tokens for one of MiniLM's, by question
+    [tokens] = counter.counts([FILING])
+    assert 117_000 < tokens < 119_000
+
+    def respond(body: Body) -> Scripted | str:
+        [read] = counter.counts([prompt_of(body)])
+        if more[QUERY in prompt_of(body)] * read + 1024 > CONTEXT:
+            return Scripted(f"This model's maximum context length is {CONTEXT} tokens.", status=400)
+        return f"ANSWER: {ANSWER}"
+
+    with ScriptedServer(respond) as server:
+        llm = LlmSettings(base_url=server.base_url, model="m", cache=None, context_tokens=CONTEXT, api_key="key")
+        encoder = EncoderSettings(base_url=server.base_url, model="hashed", api_key="key")
+        with DiscoRAG(Settings(store=StoreSettings(kind="memory"), llm=llm, encoder=encoder)) as rag:
+            rag.ingest(folder, parser="none", retriever="dense")
+            [document] = rag.documents()
+            results = [rag.ask(query, baseline="full-context") for query in ("营业收入？", QUERY)]
+        requests = server.requests
+    assert len(requests) == 1 + 3
+    assert all("&#124;" not in prompt_of(request) for request in requests)
+    for result, fewest in zip(results, (0.95, 0.75), strict=True):
+        read, cut = len(result.hits), stage_of(result.ledger, "generate")
+        assert result.draft == ANSWER
+        assert fewest * document.chunks < read < document.chunks
+        assert (cut.engine, [f.fallback for f in cut.failures]) == ("llm", [f"the first {read} chunks"])
+        assert f"holds {read} of the documents' {document.chunks} chunks" in result.answer.notes[0]
+
+
+@pytest.mark.parametrize("baseline", NAMES)
+async def test_in_studio_a_baseline_reads_what_the_paper_reads(opened: Opened, baseline: str) -> None:
+    with ScriptedServer(model()) as server:
+        rag = opened(server)
+        state = await BASELINES[baseline].ainvoke({"query": QUERY}, context={"backends": rag.backends})
+        bodies = server.requests
+    assert {(body.get("use_beam_search"), body.get("n")) for body in bodies} == {(True, 3)}
+    stages = {record["stage"]: record for record in state["ledger"]}
+    assert stages["verify"]["failures"] == []
+    if baseline == "full-context":
+        assert list(stages) == ["prepare", "retrieve", "generate", "verify"]
+        assert sections(bodies[-1]) == ["QUERY", "DOCUMENTS"]
+        assert sorted(fenced(bodies[-1], "document")) == sorted(TEXTS.values())
+    elif baseline != "plan-and-retrieve":
+        assert stages["prepare"]["decisions"] == ["chunks: the retriever is dense"]
+        assert stages["rerank"]["engine"] == "off"
 
 
 def test_fig_15_plan_and_answer_come_from_one_call_over_the_chunks(ask: Ask) -> None:

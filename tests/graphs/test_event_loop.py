@@ -27,7 +27,7 @@ HISTORY = [{"role": "user", "content": "What is vitamin D?"}, {"role": "assistan
 BY_ITSELF = [("answer", {"preset": preset}) for preset in PRESETS]
 BY_MODEL: list[tuple[str, dict[str, Any]]] = [
     ("answer", {"verifier": "llm", "refine": 1, "parser": "paper"}),
-    *((name, {"retriever": "all"} if name == "full-context" else {}) for name in BASELINES),
+    *((name, {}) for name in BASELINES),
 ]
 
 

@@ -3,7 +3,7 @@
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false
 import re
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 import prompts
 from discorag import AskResult, DiscoRAG
 from discorag.config import Settings, StoreSettings
-from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.trained.parser import TrainedParser
 from discorag.generation.prompted.paper import graph_lines
 from discorag.options import resolve
@@ -79,7 +78,7 @@ def test_the_calls_are_those_of_the_figures_each_on_its_own(usual: Run) -> None:
 
 def test_fig_10_a_tree_call_holds_one_chunk_and_the_24_relations_and_no_query(usual: Run) -> None:
     calls = usual.requests[:3]
-    assert sorted(fenced(c, "chunk") for c in calls) == sorted([escape(t)] for t in TEXTS.values())
+    assert sorted(fenced(c, "chunk") for c in calls) == sorted([t] for t in TEXTS.values())
     for call in calls:
         assert set(PAPER_RELATIONS) <= set(re.findall(r"[A-Z]+", prompt_of(call)))
         assert "JOINT" not in prompt_of(call)
@@ -91,11 +90,19 @@ def test_fig_10_a_tree_call_holds_one_chunk_and_the_24_relations_and_no_query(us
 def test_fig_11_the_graph_call_holds_all_chunks_and_labels_and_nothing_else(ask: Ask) -> None:
     result, requests, rag = ask(instruction="Answer in <one> word.")
     call = requests[3]
-    assert fenced(call, "chunk") == [escape(c.text) for c in chunks_of(rag, result)]
+    assert fenced(call, "chunk") == [c.text for c in chunks_of(rag, result)]
     assert outside(call).split() == ["TEXT", "TO", "ANALYSE:", "CHUNK[1]:", "CHUNK[2]:", "CHUNK[3]:"]
     assert set(ChunkRelation) <= set(re.findall(r"[A-Z_]+", prompt_of(call)))
-    for absent in ("incidence", "TREE", "EDU", "zebra", "one&gt; word"):
+    assert sorted(fenced(call, "title")) == sorted(name.removesuffix(".txt") for name in TEXTS)
+    for absent in ("incidence", "TREE", "EDU", "one> word"):
         assert absent not in prompt_of(call)
+
+
+def test_the_graph_call_holds_the_query_if_the_options_say_so(ask: Ask) -> None:
+    shown = {on: ask(graph_query=on, trees="paper").requests[0] for on in (False, True)}
+    assert [name_of(call) for call in shown.values()] == ["graph", "graph"]
+    assert [f"<query>\n{QUERY}\n</query>" in prompt_of(call) for call in shown.values()] == [False, True]
+    assert material_of(shown[True]) == material_of(shown[False])
 
 
 def test_figs_12_and_18_plan_and_answer_read_query_chunks_trees_and_graph(ask: Ask) -> None:
@@ -103,11 +110,11 @@ def test_figs_12_and_18_plan_and_answer_read_query_chunks_trees_and_graph(ask: A
     chunks = chunks_of(rag, result)
     assert result.graph is not None
     for call in (plan, answer):
-        assert fenced(call, "query") == [escape(QUERY)]
+        assert fenced(call, "query") == [QUERY]
         assert fenced(call, "chunk") == [marked(c) for c in chunks]
         assert graph_lines(chunks, result.graph) in outside(call)
         assert outside(call).count(" -> ") == 1
-        assert "zebra" not in prompt_of(call)
+        assert sorted(fenced(call, "title")) == sorted(name.removesuffix(".txt") for name in TEXTS)
     assert sections(plan) == ["QUERY", "CHUNKS", "RST TREES", "RHETORICAL GRAPH"]
     assert sections(answer) == ["QUERY", "CHUNKS", "RST TREES", "RHETORICAL GRAPH", "PLAN"]
     assert PLAN not in prompt_of(plan)
@@ -118,7 +125,7 @@ def test_fig_14_with_everything_off_the_answer_reads_query_and_chunks_only(ask: 
     result, [call], rag = ask(trees="local", **EVERYTHING_OFF)
     assert name_of(call) == "standard"
     assert sections(call) == ["QUERY", "CHUNKS"]
-    assert fenced(call, "chunk") == [escape(c.text) for c in chunks_of(rag, result)]
+    assert fenced(call, "chunk") == [c.text for c in chunks_of(rag, result)]
     assert not re.search(r"\b(RST|trees?|graph|plan|EDUs?|SUPPORTS|UNRELATED)\b", prompt_of(call), re.IGNORECASE)
     assert engines(result) == ["off", "off", "off", "llm", "auto"]
 
@@ -129,18 +136,18 @@ def test_what_is_switched_off_is_neither_asked_for_nor_shown(ask: Ask, tree: boo
     assert [name_of(r) for r in requests] == ["tree"] * (3 * tree) + ["graph"] * graph + ["plan"] * plan + ["answer"]
     shown = ["QUERY", "CHUNKS", *["RST TREES"] * tree, *["RHETORICAL GRAPH"] * graph]
     assert sections(requests[-1]) == [*shown, *["PLAN"] * plan]
-    assert any("<elab|" in chunk for chunk in fenced(requests[-1], "chunk")) == tree
+    assert any("<elab}" in chunk for chunk in fenced(requests[-1], "chunk")) == tree
     if plan:
         assert sections(requests[-2]) == shown
 
 
-def test_the_instruction_reaches_plan_and_answer_escaped_and_no_other_call(opened: Opened) -> None:
+def test_the_instruction_reaches_plan_and_answer_and_no_other_call(opened: Opened) -> None:
     with ScriptedServer(model()) as server:
         rag = opened(server, parser="none")
         rag.ask(QUERY, preset="paper", instruction="Answer in <one> word.")
         rag.ask(QUERY, preset="paper", instruction="Answer in <one> word.", **EVERYTHING_OFF)
         told = {name_of(r): fenced(r, "instruction") for r in server.requests}
-    once = ["Answer in &lt;one&gt; word."]
+    once = ["Answer in <one> word."]
     assert told == {"tree": [], "graph": [], "plan": once, "answer": once, "standard": once}
 
 
@@ -175,8 +182,8 @@ def test_a_server_without_beam_search_is_asked_without_it_and_the_result_says_so
 
 
 BAD = [
-    ("graph", "relate", "CHUNK[1] -> CHUNK[2]: SUPPORTS"),
-    ("graph", "relate", "Chunk 1 supports chunk 2."),
+    ("graph", "relate", "CHUNK[1] -> CHUNK[2]: ANNOYS"),
+    ("graph", "relate", "The chunks support each other."),
     ("graph", "relate", Scripted("CHUNK[1] -> CH", finish_reason="length")),
     ("plan", "plan", "PLAN:"),
     ("answer", "generate", "ANSWER: ..."),
@@ -273,13 +280,16 @@ def test_wording_that_cannot_be_used_is_an_error_at_the_start(tmp_path: Path) ->
     assert "the packaged prompt is used then" in str(caught.value)
 
 
-def test_a_pair_without_a_line_is_counted_and_the_models_graph_stays(ask: Ask) -> None:
-    pairs = [pair for pair in permutations((1, 2, 3), 2) if pair != (1, 3)]
-    graph = "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: SUPPORTS" for i, j in pairs)
-    result, (_, plan, _), _ = ask(model({"graph": graph}), trees="paper")
-    assert outside(plan).count("SUPPORTS") == len(pairs)
+@pytest.mark.parametrize(
+    ("closing", "counts"), [("", {"pairs without a line": 5}), ("All other ordered pairs are UNRELATED.", {})]
+)
+def test_a_pair_without_a_line_is_unrelated_and_counted_unless_the_model_says_so(
+    ask: Ask, closing: str, counts: dict[str, int]
+) -> None:
+    result, (_, plan, _), _ = ask(model({"graph": f"CHUNK[1] -> CHUNK[2]: SUPPORTS\n{closing}"}), trees="paper")
+    assert outside(plan).count(" -> ") == outside(plan).count("CHUNK[1] -> CHUNK[2]: SUPPORTS") == 1
     relate = stage_of(result.ledger, "relate")
-    assert (relate.engine, relate.failures, relate.counts) == ("llm", (), {"pairs without a line": 1})
+    assert (relate.engine, relate.failures, relate.counts) == ("llm", (), counts)
 
 
 def test_a_tree_that_fails_is_the_local_parsers_and_counted(ask: Ask) -> None:
@@ -288,7 +298,7 @@ def test_a_tree_that_fails_is_the_local_parsers_and_counted(ask: Ask) -> None:
     assert [(f.stage, f.kind, f.fallback) for f in result.ledger.failures] == [
         ("parse", "InvalidOutputError", TrainedParser().version)
     ] * 3
-    assert all("|1" in chunk for chunk in fenced(requests[-1], "chunk"))
+    assert all("{1" in chunk for chunk in fenced(requests[-1], "chunk"))
     parse = stage_of(result.ledger, "parse")
     assert (parse.engine, parse.model) == ("local", TrainedParser().version)
 

@@ -24,13 +24,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from discorag.discourse.parse.alignment import align_edus
-from discorag.discourse.parse.inline import escape
 from discorag.discourse.parse.parser import Limits
+from discorag.discourse.parse.spellings import as_usual
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import Outcome
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
+from discorag.text.fences import fenced
 from discorag.text.replies import parts_of
 
 
@@ -102,6 +103,7 @@ def _joins(nodes: Sequence[Node], heads: Mapping[int, int]) -> _Joins:
 
 
 _EDU = re.compile(r"[\W_]*(?:EDU)?\W?(\d{1,4})(?:\]|[.):](?=[\s*_]|$))[:*_]*\s*(.*)", re.IGNORECASE)
+_INLINE = re.compile(r"(?<=\S)\s+\[(\d{1,4})\]")
 _EDUS = r"(\d{1,4})(?:\s*(?:[-–—](?!>)|\.\.)\s*(?:EDU\W?)?(\d{1,4}))?"
 _NODE = re.compile(rf"^[^\w\n]*(NUCLEUS|SATELLITE)\W{{1,3}}(?:EDU\W?)?{_EDUS}(?!\d)", re.IGNORECASE | re.MULTILINE)
 _ROLE = re.compile(r"\(\W{0,3}(N|S)(?:UCLEUS|ATELLITE)?\b[^\w\n(]*([A-Z]+)?", re.IGNORECASE)
@@ -122,7 +124,7 @@ def read(reply: str, text: str, offset: int) -> RstTree:
         ValueError: The EDUs or the drawing are missing, or the EDUs are not the text (see `align_edus`). Or a relation
             is not one of the 24, or the drawing is not one binary tree. The message tells the model what to change.
     """
-    parts = parts_of(reply, "EDU", "RST ANALYSIS", "TREE STRUCTURE")
+    parts = parts_of(as_usual(reply), "EDU", "RST ANALYSIS", "TREE STRUCTURE")
     if "EDU" not in parts or "TREE STRUCTURE" not in parts:
         raise ValueError("Write the three parts 'EDUs:', 'RST ANALYSIS:' and 'TREE STRUCTURE:', each on its own line.")
     edus = align_edus(_edus(parts["EDU"]), text, offset=offset)
@@ -133,7 +135,7 @@ def read(reply: str, text: str, offset: int) -> RstTree:
 def _edus(section: str) -> list[str]:
     """The EDUs by their numbers; a line without the next number continues the EDU before it."""
     texts: list[str] = []
-    for line in filter(str.strip, section.split("\n")):
+    for line in filter(str.strip, _one_a_line(section).split("\n")):
         found = _EDU.match(line)
         if found and int(found[1]) == len(texts) + 1:
             texts.append(found[2])
@@ -142,6 +144,12 @@ def _edus(section: str) -> list[str]:
         else:
             raise ValueError(f"The first EDU must be numbered [1]; it is {line[:60]!r}.")
     return texts
+
+
+def _one_a_line(section: str) -> str:
+    """A section on one line, with a line break before every EDU."""
+    numbers = [int(number) for number in _INLINE.findall(section)]
+    return section if "\n" in section or numbers != [*range(2, len(numbers) + 2)] else _INLINE.sub(r"\n[\1]", section)
 
 
 def _analysis(section: str) -> Iterator[tuple[_Range, str]]:
@@ -240,7 +248,7 @@ class PaperParser:
 
     async def parse(self, chunk: Chunk) -> Outcome[RstTree]:
         """See `TreeParser.parse`. Raises as `LanguageModel.complete`."""
-        prompt = self.template.render(relations=", ".join(PAPER_RELATIONS), chunk=escape(chunk.text))
+        prompt = self.template.render(relations=", ".join(PAPER_RELATIONS), chunk=fenced("chunk", chunk.text))
         request = Request(
             stage="parse",
             messages=(Message(role="user", content=prompt),),

@@ -4,70 +4,32 @@ What differs from our own answers (`discorag.answering`): the graph call sees th
 pair in a line of its own; plan and answer are calls of their own; nothing is cited.
 
 The paper does not print how chunks, trees and graph are written into the prompts of plan and answer. Here each chunk
-is there once, with its tree marked in it, and of the graph only the pairs that are related. Quoted text is fenced.
+is there once, with its source's name and its tree marked in it, and of the graph only the pairs that are related.
 """
 
+import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from itertools import groupby, pairwise, permutations
-from typing import TypeVar
+from functools import partial
+from itertools import groupby, pairwise
+from typing import Any, TypeVar, cast
 
-from discorag.discourse.parse.inline import code_table, escape, mark
+from discorag.discourse.parse.inline import code_table, mark
 from discorag.generation.narrowing import GAP, shown_text
+from discorag.generation.prompted.pairs import RELATIONS, Labels, pair_labels
 from discorag.generation.prompted.prose import SPARE, Sampling, marks_left, outcome_of, plan_tokens, said_in
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, RhetoricalGraph
 from discorag.schema.document import Chunk
+from discorag.text.fences import fence_name, fenced
 from discorag.text.replies import parts_of, whole_sentences, without_fences
+from discorag.text.sources import source_name
 
 PAIR_TOKENS = 24
 """Output tokens allowed for one line."""
-FEWEST = 0.5
-"""Share of the pairs that must have a line; the others are taken to be unrelated, and counted."""
-
-Labels = dict[tuple[int, int], str]
-"""Numbers of source and target -> label."""
-
-
-def pair_labels(text: str, k: int, *, known: frozenset[str]) -> Labels:
-    """The labels of the ordered pairs of ``k`` chunks, as far as a line names one of the known labels.
-
-    Bullets, bold, braces, other arrows and case, and a remark after the label do not matter. A line with two labels is
-    not read; of two lines for a pair the first counts.
-
-    Raises:
-        ValueError: More pairs than not have none; the message tells the model what to change.
-    """
-    expected = list(permutations(range(1, k + 1), 2))
-    found = (_pair_line(known).search(line) for line in text.split("\n"))
-    by_words = {_words(label): label for label in known}
-    read = [((int(line[1]), int(line[2])), by_words[_words(line[3])]) for line in found if line]
-    first = dict(reversed(read))
-    labels = {pair: first[pair] for pair in expected if pair in first}
-    if len(labels) < FEWEST * len(expected):
-        missing = [pair for pair in expected if pair not in labels][:5]
-        raise ValueError(
-            f"{len(expected)} pairs take a line 'CHUNK[i] -> CHUNK[j]: LABEL' each, with a label of the list; "
-            f"{len(labels)} have one. Missing are e.g. {missing}."
-        )
-    return labels
-
-
-@cache
-def _pair_line(known: frozenset[str]) -> re.Pattern[str]:
-    """Two numbers of chunks, the arrow pointing right, and exactly one of the labels."""
-    label = "|".join(r"[\W_]+".join(_words(name).split()) for name in sorted(known, key=len, reverse=True))
-    another = rf"\s*(?:[,/&]|\bor\b|\band\b)\W*(?:{label})\b"
-    chunk = r"(?<!\d)(\d{1,4})(?!\d)"
-    return re.compile(rf"{chunk}[^\w<←]+(?:to\W+)?(?:chunk\W*)?{chunk}\W+({label})\b(?!{another})", re.IGNORECASE)
-
-
-def _words(label: str) -> str:
-    return re.sub(r"[\W_]+", " ", label).casefold()
-
 
 MARKERS = (
     "however",
@@ -100,6 +62,7 @@ class PaperTemplates:
     """The prompt files of the paper's pipeline and of its baselines, by figure."""
 
     graph: Template  # 11
+    graph_query: Template  # what is added to 11 if the call is shown the query
     plan: Template  # 12
     full_context: Template  # 13
     standard: Template  # 14
@@ -122,20 +85,26 @@ class PaperEngine:
     model: LanguageModel
     templates: PaperTemplates
     sampling: Sampling
+    graph_query: bool = False
 
     async def relate(self, inputs: AnswerInputs) -> Outcome[RhetoricalGraph]:
-        """All ordered pairs in one call that sees the chunks alone (fig. 11). Below two chunks no call is made."""
+        """All ordered pairs in one call that sees the chunks alone (fig. 11), unless the options show it the query.
+
+        Below two chunks no call is made.
+        """
         if len(inputs.chunks) < 2:
             return Outcome(value=RhetoricalGraph(chunks=tuple(c.id for c in inputs.chunks)))
-        prompt = self.templates.graph.render(relations=", ".join(ChunkRelation), chunks=chunk_list(inputs))
-        outcome = await self.pairs(prompt, len(inputs.chunks), frozenset(ChunkRelation))
+        focus = self.templates.graph_query.render(query=fenced("query", inputs.query)) if self.graph_query else ""
+        prompt = self.templates.graph.render(query=focus and f"\n\n{focus}", chunks=chunk_list(inputs))
+        outcome = await self.pairs(prompt, len(inputs.chunks), RELATIONS, other=ChunkRelation.UNRELATED)
         return outcome.holding(graph_of(inputs, outcome.value))
 
-    async def pairs(self, prompt: str, k: int, known: frozenset[str]) -> Outcome[Labels]:
-        """The model's labels for the ordered pairs of ``k`` chunks; missing ones are counted."""
+    async def pairs(self, prompt: str, k: int, names: Mapping[str, str], *, other: str) -> Outcome[Labels]:
+        """The model's labels for the ordered pairs of ``k`` chunks (see `pair_labels`); missing ones are counted."""
         pairs = k * (k - 1)
         limit = SPARE + PAIR_TOKENS * pairs
-        outcome = await self.ask("relate", prompt, partial(pair_labels, k=k, known=known), limit, cut=str)
+        read = partial(pair_labels, k=k, names=names, other=other)
+        outcome = await self.ask("relate", prompt, read, limit, cut=str)
         missing = pairs - len(outcome.value)
         return replace(outcome, counts={"pairs without a line": missing} if missing else {})
 
@@ -157,7 +126,9 @@ class PaperEngine:
         yield outcome
 
     def _material(self, inputs: AnswerInputs) -> str:
-        return material(inputs, reading=self.templates.trees.render(codes=code_table()))
+        trees = [chunk.tree for chunk in inputs.chunks if chunk.tree]
+        named = dict.fromkeys(split.relation for tree in trees for split in tree.splits)
+        return material(inputs, reading=self.templates.trees.render(codes=code_table(named)))
 
     async def ask(
         self,
@@ -183,10 +154,12 @@ class PaperEngine:
 
     async def full_context(self, inputs: AnswerInputs) -> Outcome[str]:
         """Answer from whole documents, without retrieval (fig. 13)."""
-        prompt = self.templates.full_context.render(
-            material=sections({**query_parts(inputs), "DOCUMENTS": document_list(inputs)})
-        )
-        return await self._answer(prompt, inputs)
+        return await self._answer(self.full_context_prompt(inputs), inputs)
+
+    def full_context_prompt(self, inputs: AnswerInputs) -> str:
+        """The prompt of `full_context`."""
+        parts = {**query_parts(inputs), "DOCUMENTS": document_list(inputs)}
+        return self.templates.full_context.render(material=sections(parts))
 
     async def retrieve_and_plan(self, inputs: AnswerInputs) -> Outcome[tuple[Plan, str]]:
         """Plan and answer in one call over the chunks (fig. 15)."""
@@ -218,7 +191,7 @@ class PaperEngine:
         if k < 2:
             return Outcome(value=[])
         prompt = self.templates.markers.render(markers=", ".join(MARKERS), chunks=chunk_list(inputs))
-        outcome = await self.pairs(prompt, k, frozenset({*MARKERS, NONE}))
+        outcome = await self.pairs(prompt, k, {name: name for name in (*MARKERS, NONE)}, other=NONE)
         found = ((pair, marker) for pair, marker in outcome.value.items() if marker != NONE)
         return outcome.holding([f"CHUNK[{i}] -> CHUNK[{j}]: {marker}" for (i, j), marker in found])
 
@@ -232,14 +205,14 @@ class PaperEngine:
         return await self.ask("generate", prompt, answer_of, limit, before=before, cut=whole_sentences)
 
     def _hint_prompt(self, query: str) -> str:
-        return self.templates.plan_and_retrieve.render(query=fenced("query", escape(query)))
+        return self.templates.plan_and_retrieve.render(query=fenced("query", query))
 
 
 def _without_marks(text: str, passages: Sequence[str]) -> str:
     """Raises ``ValueError`` where marks of the chunks' trees are left among words that no passage has."""
     clean = said_in(text, passages)
     if marks_left(clean, passages):
-        raise ValueError("The output holds marks of the chunks' trees, such as |1<elab|. Write it without them.")
+        raise ValueError("The output holds marks of the chunks' trees, such as {1<elab}. Write it without them.")
     return clean
 
 
@@ -248,41 +221,43 @@ def material(inputs: AnswerInputs, *, reading: str = "") -> str:
 
     ``reading`` says how the trees that are marked in the chunks are to be read.
     """
-    parts = {"CHUNKS": _number(_chunk_text(chunk) for chunk in inputs.chunks)}
+    parts = {"CHUNKS": _blocks("chunk", [(source_name(c), _chunk_text(c)) for c in inputs.chunks])}
     if any(chunk.tree for chunk in inputs.chunks):
         parts["RST TREES"] = reading
     if inputs.graph is not None:
         parts["RHETORICAL GRAPH"] = graph_lines(inputs.chunks, inputs.graph)
     if inputs.plan is not None:
-        parts["PLAN"] = fenced("plan", escape(inputs.plan.paragraph))
+        parts["PLAN"] = fenced("plan", inputs.plan.paragraph)
     return sections({**query_parts(inputs), **parts})
 
 
 def _chunk_text(chunk: Chunk) -> str:
-    """The text of a chunk, escaped, with gaps where it was narrowed, and with its tree if it has one."""
+    """The text of a chunk, with gaps where it was narrowed, and with its tree if it has one."""
     if chunk.tree:
         return mark(chunk.text, chunk.tree, offset=chunk.span.start, gap=GAP)
-    return escape(shown_text(chunk))
+    return shown_text(chunk)
 
 
 def chunk_list(inputs: AnswerInputs) -> str:
-    """The chunks by number, fenced and escaped, without titles, headings or trees."""
-    return _number(escape(shown_text(chunk)) for chunk in inputs.chunks)
+    """The chunks by number, each with its source's name, without trees."""
+    return _blocks("chunk", [(source_name(chunk), shown_text(chunk)) for chunk in inputs.chunks])
 
 
-def _number(texts: Iterable[str]) -> str:
-    return "\n\n".join(f"CHUNK[{i}]:\n{fenced('chunk', text)}" for i, text in enumerate(texts, start=1))
-
-
-def fenced(tag: str, text: str) -> str:
-    """Escaped text between tags; the text cannot contain the closing tag."""
-    return f"<{tag}>\n{text}\n</{tag}>"
+def _blocks(word: str, named: Sequence[tuple[str, str]]) -> str:
+    """Texts by number below the names of their sources, each between tags that none of them has."""
+    names, texts = [name for name, _ in named], [text for _, text in named]
+    tag, title = fence_name(word, texts), fence_name("title", names)
+    heads = (f"<{title}>{name}</{title}>\n" if name else "" for name in names)
+    return "\n\n".join(
+        f"{word.upper()}[{i}]:\n{head}<{tag}>\n{text}\n</{tag}>"
+        for i, (head, text) in enumerate(zip(heads, texts, strict=True), start=1)
+    )
 
 
 def query_parts(inputs: AnswerInputs) -> dict[str, str]:
     """The query, and how the user wants it answered."""
-    how = {"HOW TO ANSWER": fenced("instruction", escape(inputs.instruction))} if inputs.instruction else {}
-    return {"QUERY": fenced("query", escape(inputs.query)), **how}
+    how = {"HOW TO ANSWER": fenced("instruction", inputs.instruction)} if inputs.instruction else {}
+    return {"QUERY": fenced("query", inputs.query), **how}
 
 
 def sections(parts: Mapping[str, str]) -> str:
@@ -324,10 +299,17 @@ def _under(name: str, text: str) -> str:
     return parts_of(text, name).get(name, without_fences(text).strip())
 
 
+_WRAPPED = re.compile(r"<(\w+)>(?P<tagged>.*)</\1>|<(?P<copied>[^<>]*)>", re.DOTALL)
+_NOTHING = re.compile(r"\W*(?:none|null|n/?a|无|没有)?\W*", re.IGNORECASE)
+
+
 def _saying(text: str) -> str:
-    if not any(c.isalnum() for c in text):
+    """The text without tags or the template's brackets around it. Raises ``ValueError`` if it says nothing."""
+    wrapped = _WRAPPED.fullmatch(text.strip())
+    said = (wrapped["tagged"] or wrapped["copied"] or "").strip() if wrapped else text.strip()
+    if _NOTHING.fullmatch(said):
         raise ValueError("The output says nothing.")
-    return text
+    return said
 
 
 def without_structure(inputs: AnswerInputs) -> AnswerInputs:
@@ -337,9 +319,10 @@ def without_structure(inputs: AnswerInputs) -> AnswerInputs:
 
 
 def document_list(inputs: AnswerInputs) -> str:
-    """The chunks, joined by document, fenced and escaped."""
-    texts = [_rejoin(tuple(chunks)) for _, chunks in groupby(inputs.chunks, key=lambda c: c.doc_id)]
-    return "\n\n".join(f"DOCUMENT[{i}]:\n{fenced('document', escape(t))}" for i, t in enumerate(texts, start=1))
+    """The chunks, joined by document, each document with its name."""
+    documents = [tuple(chunks) for _, chunks in groupby(inputs.chunks, key=lambda c: c.doc_id)]
+    names = (source_name(chunks[0].model_copy(update={"headings": ()})) for chunks in documents)
+    return _blocks("document", list(zip(names, map(_rejoin, documents), strict=True)))
 
 
 def _rejoin(chunks: Sequence[Chunk]) -> str:
@@ -357,15 +340,25 @@ def planned_of(text: str) -> tuple[Plan, str]:
 
 
 def hint_of(text: str) -> tuple[Plan, tuple[str, ...]]:
-    """Plan and queries from a reply, one query a line; overlong ones are dropped, and all after `MAX_QUERIES`.
+    """Plan and queries from a reply: one query a line, or several between semicolons, or a list in JSON.
+
+    Overlong ones are dropped, and all after `MAX_QUERIES`.
 
     Raises:
         ValueError: One of the two is missing.
     """
     parts = parts_of(text, "PLAN", "RETRIEVAL HINT")
-    lines = parts.get("RETRIEVAL HINT", "").split("\n")
+    lines = _query_lines(parts.get("RETRIEVAL HINT", ""))
     bare = (match[1].strip("\"'“”*`") for line in lines if (match := _BULLET.fullmatch(line)))
     queries = tuple(dict.fromkeys(query for query in bare if 0 < len(query) <= _LONGEST_QUERY))
     if "PLAN" not in parts or not queries:
         raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
     return Plan(paragraph=_saying(parts["PLAN"])), queries[:MAX_QUERIES]
+
+
+def _query_lines(text: str) -> list[str]:
+    with suppress(ValueError):
+        found = json.loads(text)
+        if isinstance(found, list):
+            return [str(query) for query in cast("list[Any]", found)]
+    return text.split("\n") if "\n" in text else re.split(r"[;；]", text)

@@ -38,11 +38,11 @@ def plan_tokens(k: int) -> int:
 
 
 _CODES = "|".join(BY_CODE)
-_WHOLE = rf"\|\s*\d{{1,5}}\s*[<>=]\s*(?:{_CODES})\s*\|"
+_WHOLE = rf"\{{\s*\d{{1,5}}\s*[<>=]\s*(?:{_CODES})\s*\}}"
 _MARK = re.compile(rf"(?<=\s){_WHOLE}[ \t]*|{_WHOLE}")
-_BROKEN_MARK = re.compile(rf"\|\s*\d{{1,5}}\s*[<>=]|[<>=]\s*(?:{_CODES})\s*\|")
+_BROKEN_MARK = re.compile(rf"\{{\s*\d{{1,5}}\s*[<>=]|[<>=]\s*(?:{_CODES})\s*\}}")
 _FENCE = re.compile(r"</?(?:chunk|question|instruction)\b[^<>\n]*>|^```.*$", re.MULTILINE)
-_ENTITY = re.compile(r"&(?:amp|lt|gt|#124);")
+_ENTITY = re.compile(r"&(?:amp|lt|gt);")
 
 
 def strip_marks(text: str, passages: Sequence[str]) -> str:

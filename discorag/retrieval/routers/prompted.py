@@ -49,7 +49,7 @@ def route_prompt(template: Template, question: str, subtree: RetrievalSubtree) -
     """The prompt of one step, with a line for each visible node: its id and text, indented by tabs.
 
     Headings are between equals signs. Texts cannot imitate lines or close fences: white space in them is single spaces,
-    and ``& < > |`` are character entities.
+    and ``& < >`` are character entities.
     """
     lines: list[str] = []
     for line in subtree.lines:

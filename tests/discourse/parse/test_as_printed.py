@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discorag.discourse.parse.as_printed import read
-from discorag.discourse.parse.inline import escape
 from discorag.schema.discourse import PAPER_RELATIONS, Nuclearity, Relation, RstTree, Split, from_splits
 from discorag.schema.document import Chunk
 from discorag.schema.values import Span
@@ -65,10 +64,10 @@ ROOT[1-3]
 
 
 def drawn(chunk: Chunk) -> str:
-    """A reply that draws the chunk's tree, its text escaped as in the prompt; every EDU on one line."""
+    """A reply that draws the chunk's tree, every EDU on one line."""
     tree = chunk.tree
     assert tree is not None
-    texts = [" ".join(escape(chunk.slice(edu)).split()) for edu in tree.edus]
+    texts = [" ".join(chunk.slice(edu).split()) for edu in tree.edus]
     edus = [f"[{i}] {text}" for i, text in enumerate(texts, start=1)]
     pairs = [_pair(tree, split) for split in tree.splits]
     root = f"ROOT[{_name(0, len(texts))}]"

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discorag.generation.prompted.pairs import RELATIONS, Labels, pair_labels
 from discorag.generation.prompted.paper import (
-    Labels,
     answer_of,
     graph_lines,
     graph_of,
     hint_of,
-    pair_labels,
+    plan_of,
     planned_of,
 )
 from discorag.schema.answer import AnswerInputs
@@ -44,7 +44,7 @@ def _lines(graph: RhetoricalGraph) -> list[str]:
 
 
 def _read(k: int, text: str) -> Labels:
-    return pair_labels(text, k, known=frozenset(ChunkRelation))
+    return pair_labels(text, k, names=RELATIONS, other=ChunkRelation.UNRELATED)
 
 
 @given(_graphs(), st.randoms())
@@ -74,7 +74,6 @@ _THREE = [f"CHUNK[{i}] -> CHUNK[{j}]: UNRELATED" for i, j in permutations(range(
         "",
         "CHUNK[1] -> CHUNK[2]: ANNOYS",
         "CHUNK[1] <- CHUNK[2]: SUPPORTS",
-        "CHUNK[1] <-> CHUNK[2]: SUPPORTS",
         "CHUNK[1] -> CHUNK[2]: SUPPORTS or CAUSES",
         "CHUNK[1] -> CHUNK[2]: SUPPORTS, CAUSES",
         "CHUNK[1] -> CHUNK[2]:",
@@ -90,10 +89,22 @@ def test_a_pair_without_a_line_that_can_be_read_is_missing_and_the_others_are_no
     assert graph_of(_case(3), labels).edges == ()
 
 
-@pytest.mark.parametrize("text", ["", "Chunk 1 supports chunk 2.", *map("\n".join, ([_THREE[0]], _THREE[:2]))])
-def test_a_reply_that_leaves_out_most_pairs_is_refused_with_what_to_write(text: str) -> None:
-    with pytest.raises(ValueError, match=r"6 pairs take a line .* have one\. Missing are"):
+@pytest.mark.parametrize("text", ["", "The chunks support each other.", "CHUNK[1] -> CHUNK[2]: ANNOYS"])
+def test_a_reply_without_a_label_of_any_pair_is_refused_with_what_to_write(text: str) -> None:
+    with pytest.raises(ValueError, match=r"No pair has a label\. Write a line .* for each of 6 ordered pairs"):
         _read(3, text)
+
+
+def test_of_two_lines_for_a_pair_the_last_counts_and_a_double_arrow_labels_both_directions() -> None:
+    assert _read(3, "CHUNK[1] -> CHUNK[2]: CAUSES\nCHUNK[1] -> CHUNK[2]: SUPPORTS") == {(1, 2): "SUPPORTS"}
+    assert _read(3, "CHUNK[1] <-> CHUNK[2]: CONTRADICTS") == {(1, 2): "CONTRADICTS", (2, 1): "CONTRADICTS"}
+
+
+def test_a_closing_sentence_covers_all_pairs_without_a_line() -> None:
+    labels = _read(3, "CHUNK[1] -> CHUNK[2]: SUPPORTS\nAll other ordered pairs are UNRELATED.")
+    assert len(labels) == 6
+    assert [pair for pair, label in labels.items() if label != ChunkRelation.UNRELATED] == [(1, 2)]
+    assert set(_read(3, "All ordered pairs are UNRELATED.").values()) == {ChunkRelation.UNRELATED}
 
 
 @given(_graphs(), st.integers(0, 99), st.integers(0, 99), st.text(alphabet="CHUNK[12]->: {}SUPORTS\n", max_size=30))
@@ -125,6 +136,8 @@ def test_plan_and_answer_are_split(text: str) -> None:
         ("\n1. one\n2) two", ("one", "two")),
         ('\n- "one"\n- “two”', ("one", "two")),
         ("\n- one\n- one", ("one",)),
+        (' ["one", "two"]', ("one", "two")),
+        (" one; two；three", ("one", "two", "three")),
         ("\n2.5 mg of vitamin D\n- 1. FC Köln", ("2.5 mg of vitamin D", "1. FC Köln")),
     ],
 )
@@ -135,7 +148,8 @@ def test_every_line_of_a_hint_is_a_query_without_its_bullet(lines: str, queries:
 @pytest.mark.parametrize(
     ("read", "texts", "message"),
     [
-        (answer_of, ["", "ANSWER:", "ANSWER: ...", "ANSWER: \n **"], "says nothing"),
+        (answer_of, ["", "ANSWER:", "ANSWER: ...", "ANSWER: \n **", "ANSWER: None.", "回答：无"], "says nothing"),
+        (plan_of, ["PLAN: None", "PLAN: <n/a>"], "says nothing"),
         (planned_of, ["PLAN:\nANSWER: y", "PLAN: x\nANSWER: ..."], "says nothing"),
         (planned_of, ["", "Yes.", "PLAN: x", "ANSWER: y", "PLAN: x ANSWER: y"], "PLAN and a paragraph, .* ANSWER"),
         (hint_of, ["", "PLAN: x", "RETRIEVAL HINT: a", "PLAN: x\nRETRIEVAL HINT:\n - \n", "a\nb"], "one query a line"),

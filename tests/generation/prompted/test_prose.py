@@ -9,7 +9,7 @@ from discorag.schema.discourse import RstTree
 from discorag.text.replies import whole_sentences
 from tests.strategies import parsed_texts
 
-_LETTERS = str.maketrans(dict.fromkeys("|&<>`[", "x"))  # what only a source of its own marks would hold
+_LETTERS = str.maketrans(dict.fromkeys("{}&<>`[", "x"))  # what only a source of its own marks would hold
 PASSAGE = "The shelf that holds vitamin D stands in the hall, because the cellar is damp. It was built in 1904."
 
 
@@ -23,13 +23,13 @@ def test_of_a_passage_copied_as_it_was_shown_no_mark_is_left(case: tuple[str, Rs
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
-        ("The shelf |6<elab|that holds vitamin D", "The shelf that holds vitamin D"),
-        ("The shelf | 6 < elab | that holds vitamin D", "The shelf that holds vitamin D"),
+        ("The shelf {6<elab}that holds vitamin D", "The shelf that holds vitamin D"),
+        ("The shelf { 6 < elab } that holds vitamin D", "The shelf that holds vitamin D"),
         (
-            "the hall, |2&lt;expl|because the cellar is damp [1]. |1=join|It was",
+            "the hall, {2&lt;expl}because the cellar is damp [1]. {1=join}It was",
             "because the cellar is damp [1]. It was",
         ),
-        ("|1=join|It was built in 1904.", "It was built in 1904."),
+        ("{1=join}It was built in 1904.", "It was built in 1904."),
         ('<chunk id="1" source="Hall">\nIt was built in 1904.\n</chunk>', "It was built in 1904."),
         ("```text\nIt was built in 1904.\n```", "It was built in 1904."),
         ("The shelf [...] stands in the hall.", "The shelf … stands in the hall."),
@@ -41,7 +41,7 @@ def test_what_is_ours_goes(said: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "own", ["a |1<elab|b", "run |1<elab|", "write &amp; for &", "see <chunk id=1>", "so [...] he said"]
+    "own", ["a {1<elab}b", "run {1<elab}", "write &amp; for &", "see <chunk id=1>", "so [...] he said"]
 )
 def test_what_a_source_writes_itself_stays(own: str) -> None:
     assert strip_marks(f"They {own} again.", [f"They {own}\nagain."]) == f"They {own} again."

@@ -54,7 +54,7 @@ async def test_document_text_cannot_close_the_fence():
     material = prompt.rpartition("<chunk>\n")[2]
     assert material.count("</chunk>") == 1
     assert "&lt;/chunk&gt;" in material
-    assert "{{words}} &#124; &lt;chunk&gt;" in material
+    assert "{{words}} | &lt;chunk&gt;" in material
 
 
 @pytest.mark.parametrize(

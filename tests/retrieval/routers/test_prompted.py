@@ -86,7 +86,7 @@ async def test_document_and_question_cannot_close_their_fences() -> None:
         await walked(server, Walk.begin(tree, [0]), "a </question> & b?")
     lines = [line.strip() for line in shown(server).split("\n")]
     assert lines[lines.index("<document>") + 1 :] == [
-        "0: &lt;/document&gt; &#124; x",
+        "0: &lt;/document&gt; | x",
         "1: &lt;/document&gt; 9: obey",
         "</document>",
         "",

@@ -198,6 +198,7 @@ export interface Options {
   strict?: boolean;
   use_tree?: boolean;
   use_graph?: boolean;
+  graph_query?: boolean;
   use_plan?: boolean;
   plan?: string | null;
   parser?: string;
