@@ -44,6 +44,11 @@ from discorag.schema.statements import (
 STAGE, MERGE_STAGE = "relate", "merge"
 ONLY_STATEMENTS = "Reply with one JSON object on one line and nothing else:"
 """The form of a reply that is to have statements alone."""
+_FORMS = {
+    "relations": ' "relations": [{"from": 2, "relation": "LIMITS", "to": 1, "about": "..."}],',
+    "order": ' "order": [[1], [2, 3]],',
+}
+"""The form of the parts of a reply that are asked for only if they are wanted."""
 _SHOWN_QUOTATION = 160
 """Characters of the quotation that a statement is merged by."""
 
@@ -123,12 +128,15 @@ def statements_prompt(
 ) -> str:
     """The prompt that asks for the statements of these passages, by their numbers; ``form`` says what to write."""
     chunks = [inputs.chunks[n - 1] for n in numbers]
+    parts = reader.structure
     return reader.prompt("statements").render(
         question=question_block(inputs),
         passages="\n\n".join(passage_blocks(chunks, numbers)),
         count=str(len(chunks)),
         most=str(MOST_STATEMENTS),
         reply=form,
+        form="".join(_FORMS[part] for part in parts),
+        parts="".join(f"{reader.prompt(f'statements-{part}').render()}\n\n" for part in parts),
     )
 
 
@@ -143,7 +151,11 @@ async def _collect_batch(
         return text
 
     request = reader.request(STAGE, prompt, checked, limit)
-    request = replace(request, schema=statements_schema(len(inputs.chunks)), cut=partial(whole_items, key="statements"))
+    request = replace(
+        request,
+        schema=statements_schema(len(inputs.chunks), reader.structure),
+        cut=partial(whole_items, key="statements"),
+    )
     early, reply = StatementsAsTheyCome(chunks, numbers, show), None
     async for part in reader.model.stream(request):
         if isinstance(part, Reply):
