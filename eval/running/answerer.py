@@ -93,7 +93,7 @@ class Answerer:
     async def _perturb(self, sample: Sample, system: System) -> Json:
         """The update of the state of the run that is resumed; the same for the same question, system and seed."""
         change, random = PERTURBATIONS[system.perturbation], Random(f"{self._suite.seed} {sample.id} {system.name}")
-        state = await self._branches.state(_thread(sample, system))
+        state = await self._branches.first(_thread(sample, system))
         root = await self._context(find_system(system.of)).resolved()
         if system.perturbation == NOISE:
             hits = state.get("hits", [])

@@ -78,7 +78,8 @@ def test_the_state_says_what_is_lacking_and_from_where(tmp_path: Path) -> None:
     assert "an endpoint" in said
     assert "three raters" in state(load_experiment("disco-rag-table-5"), FIXTURES, has_model=True)
     assert "RST-DT" in state(load_experiment("disco-rag-table-7"), FIXTURES, has_model=True)
-    assert state(load_experiment("controls"), FIXTURES, has_model=False) == "runs here"
+    assert state(load_experiment("controls-verbatim"), FIXTURES, has_model=False) == "runs here"
+    assert "an endpoint" in state(load_experiment("controls"), FIXTURES, has_model=False)
 
 
 def test_a_row_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
