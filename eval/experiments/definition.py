@@ -148,6 +148,10 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         parts = {row: system.partition("~") for row, system in chosen.items()}
         return {row: f"{root}{options}{sign}{change}" for row, (root, sign, change) in parts.items()}
 
+    def compared_with(self, row: str) -> str:
+        """The row from which this one is subtracted."""
+        return self.against.get(row, self.reference)
+
     def find_printed(self, row: str, point: str, where: dict[str, str], column: str) -> str:
         """The paper's numbers of a cell, one a model, or a dash."""
         for line in self.printed:

@@ -18,7 +18,7 @@ Scores = Mapping[str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One cell of the paper's table as a line of ours; ``gain`` is the row ``reference`` minus this one."""
+    """One cell of the paper's table as a line of ours; ``gain`` is the row that it is compared with minus this one."""
 
     row: str
     point: str
@@ -27,7 +27,6 @@ class Line:
     paper: str
     ours: float | None
     n: int
-    reference: str
     gain: Paired | None
 
 
@@ -41,7 +40,7 @@ def lines_of(
         _groups(experiment, samples), systems.items(), experiment.columns.items()
     ):
         chosen = {s.id for s in samples if where.items() <= s.strata.items()}
-        reference = experiment.against.get(row, experiment.reference)
+        reference = experiment.compared_with(row)
         own = _scores(records, system, metric, chosen)
         theirs = _scores(records, systems.get(reference, ""), metric, chosen)
         parts = [_scores(records, system, part, chosen) for part in DERIVED.get(metric, (metric,))]
@@ -54,7 +53,6 @@ def lines_of(
                 paper=experiment.find_printed(row, point.label, where, column),
                 ours=geometric_mean([fmean(part.values()) for part in parts]) if all(parts) else None,
                 n=len(parts[0]),
-                reference=reference,
                 gain=compare(theirs, own, seed=seed) if row != reference else None,
             )
         )
@@ -78,8 +76,8 @@ def markdown(experiment: Experiment, lines: Sequence[Line], remarks: Sequence[st
 
 
 def _gain_of(line: Line, experiment: Experiment) -> str:
-    other = "" if line.reference == experiment.reference else f" ({line.reference} −)"
-    return f"{line.gain.shown}{other}" if line.gain else "–"
+    other = experiment.compared_with(line.row)
+    return f"{line.gain.shown}{'' if other == experiment.reference else f' ({other} −)'}" if line.gain else "–"
 
 
 def _groups(experiment: Experiment, samples: Sequence[Sample]) -> list[dict[str, str]]:
