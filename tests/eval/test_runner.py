@@ -85,14 +85,16 @@ async def test_the_switches_of_a_system_reach_the_graph(pipeline: Pipelines, tmp
     assert len({found[name].evidence for name in ABLATIONS}) == 1
 
 
-async def test_passages_are_as_many_as_users_get_or_as_the_suite_says(pipeline: Pipelines, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("top_k", "read"), [(None, 3), (2, 2)])
+async def test_passages_are_as_many_as_users_get_or_as_the_suite_says(
+    pipeline: Pipelines, tmp_path: Path, top_k: int | None, read: int
+) -> None:
     with ScriptedServer(model()) as server:
-        rag, benchmark = pipeline(llm=server.base_url), toy(QUESTIONS[0])
-        default, ten = await answer_toy(rag, tmp_path / "a", benchmark, ["written", "written+top_k=1"])
-        (two,) = await answer_toy(rag, tmp_path / "b", benchmark, ["written"], top_k=2)
-    counts = next(stage.counts for stage in default.ledger.stages if stage.stage == "rerank")
-    assert counts == {"candidates": 3, "kept": 3}  # of up to 40, the best 20
-    assert [len(record.evidence) for record in (ten, two)] == [1, 2]
+        rag, names = pipeline(llm=server.base_url), ["written", "written+top_k=1"]
+        written, one = await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), names, top_k=top_k)
+    assert (len(written.evidence), len(one.evidence)) == (read, 1)
+    counts = next(stage.counts for stage in written.ledger.stages if stage.stage == "rerank")
+    assert counts == ({} if top_k else {"candidates": 3, "kept": 3})  # of up to 40, the best 20
 
 
 async def test_lead_is_the_first_sentences_of_the_own_documents_without_headings(
